@@ -15,6 +15,21 @@ const PHRASES = [
   [/\bevery now and then\b/i, 'occasionally, at random, or the interval'],
   [/\bset out to\b/i, 'schedule'],
   [/\bin the eyes of\b/i, 'for, according to'],
+  [/\bdeeds?\b/i, 'action, change'],
+  [
+    /\b(?:nought|aught|thereof|whereby|wherein|whence|lest|ere)\b/i,
+    'today’s word: nothing, of it, by which, so that not',
+  ],
+  [/\bin vain\b/i, 'without success, times out'],
+  [/\bfor ever\b/i, 'forever, without a time limit'],
+  [/\bas it stands\b/i, 'unchanged, the current one'],
+  [/\bnobody is told\b/i, 'no event is sent'],
+  [/\btakes? turns\b/i, 'is serialized, runs one after another'],
+  [/\bcomes? to be\b/i, 'is created'],
+  [/\bleave together\b/i, 'are sent together'],
+  [/\bclass for its lifetime\b/i, 'class to save memory, or the reason'],
+  [/\b(?:is|are|was|were) told\b/i, 'receives, is informed, learns'],
+  [/\bunless told otherwise\b/i, 'by default'],
 ]
 
 /** Names of files that say nothing to a reader, each with the field's term. */

@@ -16,7 +16,7 @@ const MEANT: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   ].flatMap(({ typed, meant }) => typed.map((verb) => [verb, meant] as const)),
 )
 
-/** The verb of a noun that a verb of another command line stands for, for one object or for all; undefined where for none. */
+/** The verb of a noun that means the same as a verb of another command line, for one object or for all; undefined if there is none. */
 export function verbMeant(typed: string, verbs: Iterable<string>, isOfOne: boolean): string | undefined {
   const known = new Set(verbs)
   const meant = Object.hasOwn(MEANT, typed) ? MEANT[typed] : undefined

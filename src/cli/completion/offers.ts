@@ -33,7 +33,7 @@ export async function findOffers(session: Session, noun: string, hear: Hear): Pr
   return visit(resolver, noun, (rows) => hear(named(rows)))
 }
 
-/** The objects that people name most; what lies in a Project is of several types, which its rows tell. */
+/** The objects that people name most; objects in a Project have several types, which the rows name. */
 async function objects(resolver: Resolver, hear: Hear): Promise<void> {
   hear([{ value: 'platform', hint: 'the installation' }])
   for (const type of ['domain', 'project', 'node', 'group']) {

@@ -22,7 +22,7 @@ export function derivedCommand(operation: ManifestOperation, manifest: Manifest)
   }
 }
 
-/** The arguments of an operation, in order. The last one may be left out where a selector stands for it. */
+/** The arguments of an operation, in order. The last one may be left out where a selector replaces it. */
 export function argumentsOf(operation: ManifestOperation, manifest: Manifest): readonly ArgumentSpec[] {
   const positional = membersOf(operation).filter(({ position }) => position !== undefined)
   const selectable = selectableMember(operation, manifest)

@@ -79,7 +79,7 @@ async function selectedTargets(filling: Filling, member: Member, pairs: readonly
   })
 }
 
-/** The references of the last argument; `-` stands for the lines of stdin, up to their first tab. */
+/** The references of the last argument; `-` means the lines of stdin, up to their first tab. */
 async function severalTexts({ io }: Session, texts: readonly string[]): Promise<readonly string[]> {
   if (!texts.includes('-')) return texts
   const lines = (await io.stdin.text()).split('\n').map((line) => line.split('\t')[0]?.trim() ?? '')
@@ -110,7 +110,7 @@ async function fillScope({ resolver, scope, given }: Filling, members: readonly 
   }
 }
 
-/** Fills a member with what was typed, else with what stands in for it, else by asking where it is required. */
+/** Fills a member with what was typed, else with its fallback, else by asking where it is required. */
 async function fill(filling: Filling, member: Member): Promise<void> {
   const raw: FlagValue | undefined = rawOf(member, filling.given)
   if (raw !== undefined) return put(filling, member, await valueOf(filling, member, raw))

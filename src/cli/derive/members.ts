@@ -3,7 +3,7 @@ import type { ArgumentSpec, FlagKind, FlagSpec } from '../argv/flags.ts'
 import { SELECTOR } from '../argv/selector.ts'
 import { singular } from '../argv/tree.ts'
 
-/** What stands for taking a secret away, in place of a file. */
+/** The word that removes a secret, in place of a file. */
 export const NO_SECRET = 'none'
 
 /** A member of an operation's input with its place on the command line. */

@@ -50,7 +50,7 @@ const BY_STATUS: Readonly<Record<number, ExitCode>> = {
   504: EXIT.unavailable,
 }
 
-/** Tells the two interruptions apart: what ends by SIGTERM says so, as a shell has it (128 + 15). */
+/** Distinguishes the two interruptions: SIGTERM has the exit code of a shell, 143 (128 + 15). */
 export function exitCodeAfter(code: ExitCode, isTerminated: boolean | undefined): ExitCode {
   return code === EXIT.interrupted && isTerminated === true ? EXIT.terminated : code
 }

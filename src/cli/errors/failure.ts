@@ -19,11 +19,11 @@ interface Report {
 
 /** Says on stderr what failed, why, and what to do next; as one JSON object with `-o json`. Answers the exit code. */
 export async function reportFailure(error: unknown, session: Session, words: string): Promise<ExitCode> {
-  const told = await reportOf(error, session, words)
+  const known = await reportOf(error, session, words)
   const report = {
-    ...told,
-    hints: told.hints.map((hint) => asTyped(hint, session.io)),
-    exitCode: exitCodeAfter(told.exitCode, session.io.isTerminated),
+    ...known,
+    hints: known.hints.map((hint) => asTyped(hint, session.io)),
+    exitCode: exitCodeAfter(known.exitCode, session.io.isTerminated),
   }
   const format = session.shared.output ?? session.io.env['CTL_OUTPUT']
   session.io.stderr.write(format === 'json' || format === 'jsonl' ? asJson(report) : asText(report, session.talkStyle))

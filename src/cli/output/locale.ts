@@ -4,7 +4,7 @@ export function isUtf8(env: Readonly<Record<string, string | undefined>>): boole
   return locale === undefined || /utf-?8/i.test(locale)
 }
 
-/** Characters that tables and pictures are drawn with, and what stands for them where there is only ASCII. */
+/** Characters that tables and pictures are drawn with, and their substitutes where there is only ASCII. */
 const DRAWN: Readonly<Record<string, string>> = { '…': '~', '█': '#', '▓': '=', '▒': '-', '░': '.' }
 
 /** The same text, drawn with ASCII; as wide as before. */

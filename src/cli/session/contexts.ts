@@ -8,7 +8,7 @@ import type { TokenVault } from './token-vault.ts'
 /** A server with the choices that go with it. The token is kept apart. */
 export interface StoredContext {
   readonly url: string
-  /** Reference of the Domain that commands mean unless told otherwise. */
+  /** Reference of the Domain that commands use by default. */
   readonly domain?: string | undefined
   readonly project?: string | undefined
   readonly ca_file?: string | undefined
@@ -18,7 +18,7 @@ export interface StoredContext {
   readonly dev?: boolean | undefined
   /** The token was made for this machine by signing in: signing out ends it on the server too. */
   readonly own_token?: boolean | undefined
-  /** Where the token lies; remembered, so that it is looked for in no other place. */
+  /** Where the token is stored; remembered, so that no other place is searched. */
   readonly token_store: TokenStore
 }
 

@@ -213,7 +213,7 @@ async function ownIdentity(session: Session, noun: string): Promise<Resolved> {
   return { id, label: 'me' }
 }
 
-/** Display names may be anybody's: says what was taken, once for each. */
+/** Several objects may have one display name: notes which object was taken, once for each. */
 function choiceNotes(session: Session): (noun: string, text: string, found: Resolved) => void {
   const noted = new Set<string>()
   return (noun: string, text: string, { id, row, byDisplayName, alsoNamed }: Resolved) => {

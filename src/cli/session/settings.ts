@@ -87,7 +87,7 @@ function variableOf(name: string): string {
   return `CTL_${name.replaceAll('-', '_').toUpperCase()}`
 }
 
-/** A layer over an object; `key` says under which member a setting lies there, if not under its own name. */
+/** A layer over an object; `key` is the member of a setting there, if it is not its own name. */
 function layer(
   values: Readonly<Record<string, unknown>>,
   origin: (name: string) => string,

@@ -34,7 +34,7 @@ export interface LocalProvider {
   readonly onPasswordChanged: () => void
 }
 
-/** Networks that are told apart; a bucket takes about 100 bytes. */
+/** Networks with a bucket of their own; a bucket takes about 100 bytes. */
 const NETWORKS_MAX = 131_072
 
 /** Creates the provider of local accounts. Its library is loaded at the first request. */

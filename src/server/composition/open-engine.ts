@@ -75,7 +75,7 @@ function embeddedEngine({ datastore, feed, log }: EngineGround, indexPath: strin
     rules: authorizer,
     async prepare() {
       const tuples = await adoptLeftovers(datastore, feed)
-      if (tuples > 0) log.info({ tuples }, 'settled tuples that SpiceDB had not been told of')
+      if (tuples > 0) log.info({ tuples }, 'wrote tuples to SpiceDB that it had missed')
     },
     indexStats: () => authorizer.stats(),
     close: () => authorizer.keep('end'),

@@ -45,7 +45,7 @@ interface DecisionNotes {
   readonly staleSinceMs?: number
 }
 
-/** Where an object lies: the id of its Domain, `null` for the platform, undefined for an object that is not known. */
+/** The place of an object: the id of its Domain, `null` for the platform, undefined for an object that is not known. */
 export type Home = string | null | undefined
 
 /** Decides who may do what. A plain value where the answer is in memory, so that hot paths do not await. */
@@ -56,7 +56,7 @@ export interface Authorizer {
   /** Relation names that grant `relation` on that type, in evaluation order: what a denial shows as the traversed path. Static. */
   pathOf(resourceType: string, relation: string): readonly string[]
   /**
-   * The Domain that an object lies in: of a Domain its own id, `null` where it belongs to the platform itself, undefined
+   * The Domain of an object: of a Domain its own id, `null` where it belongs to the platform itself, undefined
    * where there is no such object. Follows parent edges; a plain value wherever `check` gives one.
    * @throws Problem `authz_unavailable` when the answer cannot be trusted now.
    */

@@ -29,6 +29,6 @@ export interface SubjectsQuery {
  */
 export interface AuthzLookups {
   resources(query: ResourcesQuery): readonly string[] | Promise<readonly string[]>
-  /** `<type>:*` stands for everyone of the type. */
+  /** `<type>:*` means everyone of the type. */
   subjects(query: SubjectsQuery): readonly string[] | Promise<readonly string[]>
 }

@@ -68,7 +68,7 @@ export class EventBusUnavailable extends Error {
   }
 }
 
-/** How events enter a stream that lies in the datastore, in the transaction that takes them off their way. */
+/** Appends events to a stream in the datastore, in the transaction that deletes them from the outgoing events. */
 export interface EnlistedAppend {
   /** As `publish` does, once the transaction commits. Rejects as statements of the datastore do. */
   append(tx: Db, events: readonly OutgoingEvent[]): Promise<Appended>

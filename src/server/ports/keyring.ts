@@ -8,7 +8,7 @@ export interface Keyring {
   /** HMAC-SHA-256 under a named key; undefined when the ring has no such key of that purpose. */
   macWith(purpose: KeyPurpose, keyId: string, data: string | Uint8Array): Buffer | undefined
   /**
-   * A text that stands for a credential in the caches of this process: a digest that starts from bytes drawn at start, so
+   * A text that represents a credential in the caches of this process: a digest that starts from bytes drawn at start, so
    * that nobody can choose what it collides with or learns from how long a comparison takes. Costs a tenth of `mac`. Never stored.
    */
   cacheKey(credential: string): string

@@ -1,6 +1,6 @@
 import type { Leading } from './leadership.ts'
 
-/** Where a process stands for leadership: a lock of which a deployment has one. */
+/** Where a process competes for leadership: a lock that one process of a deployment holds. */
 export interface LeaderSeat {
   /**
    * Takes the lock, or finds that it still has it. False while another process has it.
@@ -15,7 +15,7 @@ export interface LeaderSeat {
 
 /** The place of leadership, and the word that anyone who leads has new outbox rows to look at. */
 export interface SeatPlace {
-  /** Opens a seat; `onHint` hears of hints as long as it is open. @throws DatastoreError while the datastore is away. */
+  /** Opens a seat; `onHint` is called with hints while it is open. @throws DatastoreError while the datastore is away. */
   openSeat(onHint: () => void): Promise<LeaderSeat>
   /** To be called after a commit that appended outbox rows. Returns at once. A hint may get lost: polling finds the rows. */
   giveHint(): void

@@ -54,7 +54,7 @@ export interface LocalSignInFacts {
 
 /**
  * Signs people in with local accounts. Each guess is counted before it is looked at, so that guesses made at the same
- * time count as well; an account that was guessed at too often refuses for a while, and says so to nobody.
+ * time count as well; an account that was guessed at too often refuses for a while, without saying why.
  */
 export interface LocalSignIn {
   /** The account; undefined when it is gone or disabled. */

@@ -34,7 +34,7 @@ export interface SessionOfPerson {
   readonly domainId: string
 }
 
-/** A session that somebody signs out of, with what its provider is to be told. */
+/** A session that somebody signs out of, with what its provider needs for the sign-out. */
 export interface SignedOutSession extends SessionOfPerson {
   readonly bindingId: string | null
   /** Opens the token that the provider issued; undefined where none is kept. Rejects for a token that cannot be opened. */
@@ -77,7 +77,7 @@ export interface Sessions {
   endOthersOf(change: Change, principalId: string, keptId: string): Promise<number>
   /** Ends the sessions that began with a binding. */
   endAllOfBinding(change: Change, bindingId: string): Promise<number>
-  /** The session of a cookie as its provider is to be told of it when it ends; undefined when it is none. Nothing is ended. */
+  /** The session of a cookie with what its provider needs for the sign-out; undefined if the cookie has none. Nothing is ended. */
   toSignOut(db: Db, cookie: string): Promise<SignedOutSession | undefined>
   /**
    * Signs a person out: ends the session, or with `everywhere` all of theirs, and what the bundled provider remembers of

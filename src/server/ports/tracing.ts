@@ -1,4 +1,4 @@
-/** Where a request stands in the trace that its caller began (W3C Trace Context, `traceparent` and `tracestate`). */
+/** The position of a request in the trace that its caller began (W3C Trace Context, `traceparent` and `tracestate`). */
 export interface TraceParent {
   /** 32 lower-case hex digits, not all of them 0. */
   readonly traceId: string
@@ -23,7 +23,7 @@ export type SpanAttributes = Readonly<Record<string, string | number | string[]>
 /** A span that has begun. */
 export interface Span {
   readonly marks: TraceMarks
-  /** Runs the work within a span below this one; where the work fails, that span says so and the failure goes on. */
+  /** Runs the work within a span below this one; if the work fails, the span records the failure, which is thrown again. */
   child<T>(name: string, work: () => Promise<T>): Promise<T>
   /** Ends it. `error` is the kind of a failure of this server's; undefined where it did its part. */
   end(attributes: SpanAttributes, error: string | undefined): void

@@ -23,7 +23,7 @@ export interface StoredTuple extends Tuple {
   readonly structural: boolean
 }
 
-/** Where a tuple lies, kept beside it for lists and cross-tenant rules; null for the platform's. */
+/** The Domain and Project of a tuple, stored beside it for lists and cross-tenant rules; null for the platform's. */
 export interface TuplePlace {
   readonly domainId: string | null
   readonly projectId: string | null

@@ -46,7 +46,7 @@ function ageOf(acceptedAtMs: number, nowMs: number): (typeof AGES)[number] {
   return AGES.find(({ belowMs }) => ageMs < belowMs) ?? AGES[2]
 }
 
-/** Instants between which the last heartbeat of a node in that state lies; an absent bound is open. */
+/** Bounds of the last heartbeat of a node in that state; an absent bound is open. */
 export interface AcceptedWindow {
   /** Exclusive, ms. */
   readonly afterMs: number | undefined

@@ -1,10 +1,10 @@
 import { problem, type PlainProblemCode, type Problem } from '../../shared/problems.ts'
 import { DatastoreError } from '../ports/datastore.ts'
 
-/** The problem that a unique constraint stands for: its code, or what makes it of the cause where it has further members. */
+/** The problem of a violated unique constraint: its code, or a function of the cause if the problem has further members. */
 export type Conflict = PlainProblemCode | ((cause: unknown) => Problem)
 
-/** Which problem each unique constraint or index stands for, by its name. */
+/** The problem of each unique constraint or index, by its name. */
 export type Conflicts = Readonly<Record<string, Conflict>>
 
 /**

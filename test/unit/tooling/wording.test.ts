@@ -16,6 +16,19 @@ describe('the check of wording', () => {
     ['asked every now and then', '"every now and then"'],
     ['what agents have set out to do', '"set out to"'],
     ['in the eyes of its peers', '"in the eyes of"'],
+    ['the deed is audited', '"deed"'],
+    ['locked, lest it vanish', '"lest"'],
+    ['the row whence it came', '"whence"'],
+    ['waits in vain', '"in vain"'],
+    ['kept for ever', '"for ever"'],
+    ['loads the schema as it stands', '"as it stands"'],
+    ['Nobody is told of it.', '"Nobody is told"'],
+    ['changes take turns', '"take turns"'],
+    ['where a token comes to be', '"comes to be"'],
+    ['answers leave together', '"leave together"'],
+    ['A class for its lifetime', '"class for its lifetime"'],
+    ['a node that is told of it', '"is told"'],
+    ['the Domain, unless told otherwise', '"unless told otherwise"'],
   ])('finds the phrase in %j, with its line and what to write', (text, phrase) => {
     const [fault, ...others] = wordingFaults('docs/a.md', `first line\n${text}\n`)
     expect(fault).toMatch(/^docs\/a\.md:2: /)

@@ -14,7 +14,7 @@ export function flagsBut(
   return Object.fromEntries(flags.filter(([word]) => !own.includes(word)))
 }
 
-/** The input of an operation from what was typed; the caller's own Domain stands in where neither Domain nor platform was named. */
+/** The input of an operation from what was typed; the caller's own Domain is used if neither Domain nor platform was named. */
 export async function inputOf(
   session: Session,
   operation: ManifestOperation,

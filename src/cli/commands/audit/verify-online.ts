@@ -33,7 +33,7 @@ export async function verifyOnline({ caller, operation, input, progress }: Askin
 
 function assertFollows(before: Verification, next: Verification): void {
   const isNext = next.start.seq === before.verified_through && next.start.hash === before.verified_hash
-  // What lies before a checkpoint was old enough to be taken away meanwhile.
+  // Rows before a checkpoint may have been deleted by age meanwhile.
   if (isNext || next.start.signed?.kind === 'checkpoint') return
   throw new CliError(`the chain changed after row ${before.verified_through} while it was looked at`, {
     exitCode: EXIT.negative,

@@ -13,7 +13,7 @@ export interface Drawing {
 
 type Mark = Outcome | 'hidden'
 
-/** The strokes of a tree: marks by outcome, and what stands before a branch, before the last one, and below each. */
+/** The strokes of a tree: marks by outcome, and the strokes before a branch, before the last one, and below each. */
 export interface Strokes {
   readonly marks: Readonly<Record<Mark, string>>
   readonly branch: string
@@ -65,7 +65,7 @@ interface Branch {
 
 /**
  * The tree without steps that say nothing: the operator of a permission, an arrow that leads to one object, and what is
- * held by one tuple, which says so itself.
+ * held by one tuple, which is shown itself.
  */
 function tidied(node: Explanation): Branch {
   const direct = reachedBy(node) ?? heldBy(node)
@@ -172,7 +172,7 @@ function conditionText({
   const how = {
     granted: 'which holds',
     denied: 'which does not hold',
-    conditional: missing.length === 0 ? 'which cannot be told' : `which needs ${missing.join(', ')}`,
+    conditional: missing.length === 0 ? 'which is undecided' : `which needs ${missing.join(', ')}`,
   }
   return `, if ${caveat}, ${how[outcome]}`
 }
@@ -182,7 +182,7 @@ export function referencesIn({ object, subject, parts }: Explanation): readonly 
   return [object, subject, ...parts.flatMap(referencesIn)].filter((one) => one !== undefined)
 }
 
-/** Fields that would have told what is conditional, by caveat. */
+/** Fields that decide what is conditional, by caveat. */
 export function missingFields(tree: Explanation): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>()
   collectMissing(tree, found)

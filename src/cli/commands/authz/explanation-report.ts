@@ -34,7 +34,7 @@ function sentence({ decision, tree, asked, drawing: { naming, style } }: Report)
   const who = naming.shown(asked.subject)
   if (decision === 'allowed') return `${style.good('allowed')}: ${harmless(`${who} has ${what}`)}`
   if (tree.outcome === 'conditional')
-    return `${style.bad('denied')}: ${harmless(`${who} has ${what} only under a caveat that cannot be told`)}`
+    return `${style.bad('denied')}: ${harmless(`${who} has ${what} only under a caveat that is undecided`)}`
   return `${style.bad('denied')}: ${harmless(`${who} lacks ${what}`)}`
 }
 

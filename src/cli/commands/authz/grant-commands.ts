@@ -6,7 +6,7 @@ import type { Naming } from './naming.ts'
 /** What writes a tuple. */
 export interface GrantingDeps {
   readonly naming: Naming
-  /** The Project, `project:<id>`, that an object lies in; undefined where that is not known. */
+  /** The Project, `project:<id>`, of an object; undefined if it is not known. */
   readonly projectOf: (object: string) => string | undefined
 }
 
@@ -24,7 +24,7 @@ type Writing = (tuple: ProposedTuple, deps: GrantingDeps) => string | undefined
 
 const none: Writing = () => undefined
 
-/** One verb grants; what lies in a Project is looked up in it. Groups have a command of their own, clouds have none. */
+/** One verb grants; an object in a Project is looked up in it. Groups have a command of their own, clouds have none. */
 const COMMANDS: Readonly<Record<string, Writing>> = {
   platform: granting,
   domain: granting,

@@ -68,7 +68,7 @@ async function validationReport(io: Io, { name, file, text }: Opened): Promise<F
   return validateFile({ file: name, written, schema, nowMs: io.nowMs() })
 }
 
-/** As `zed validate` does: from the directory of the validation file, `..` included; an absolute path lies below it too. */
+/** As `zed validate` does: from the directory of the validation file, `..` included; an absolute path is below it too. */
 async function readSchema(io: Io, file: string, path: string): Promise<SchemaText> {
   const named = join(file === '-' ? '.' : dirname(file), path)
   const found = resolve(io.cwd, named)

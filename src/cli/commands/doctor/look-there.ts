@@ -21,11 +21,11 @@ export async function lookThere(session: Session): Promise<ServerFindings> {
   if (server.status === 'unreachable')
     return { findings: [unreachable(url.value, server.failure ?? '')], isForeign: false }
   const seen = [health(server), ...clock(server, session.io.nowMs())]
-  const told = await orFailure(() => credential(session))
-  if (!(told instanceof TransportFailure)) return { findings: [...seen, ...told], isForeign: false }
-  if (told.fault !== 'unreadable') return { findings: [...seen, unasked(url.value, told)], isForeign: false }
+  const found = await orFailure(() => credential(session))
+  if (!(found instanceof TransportFailure)) return { findings: [...seen, ...found], isForeign: false }
+  if (found.fault !== 'unreadable') return { findings: [...seen, unasked(url.value, found)], isForeign: false }
   // What another server says of its health is not a finding.
-  return { findings: [...(isKnownState(server) ? seen : []), foreign(url.value, told)], isForeign: true }
+  return { findings: [...(isKnownState(server) ? seen : []), foreign(url.value, found)], isForeign: true }
 }
 
 /** The result, or the failure of a call that got no usable answer. An interruption is thrown. */

@@ -52,7 +52,7 @@ function parsed(text: string): unknown {
 function about(envelope: ReceivedEnvelope): string {
   if (isEvent(envelope, 'node_state_updated')) {
     const { reason, blocks, peers } = envelope.payload
-    if (reason === 'resync') return 'more changed than is told: pull the state'
+    if (reason === 'resync') return 'too many changes to list: pull the state'
     return [blocks.join(', '), ...peersText(peers)].join('; ')
   }
   if (isEvent(envelope, 'policy_updated')) {
@@ -71,10 +71,10 @@ function about(envelope: ReceivedEnvelope): string {
   return JSON.stringify(envelope.payload)
 }
 
-/** Peers told one by one in a table at most. */
-const PEERS_TOLD = 2
+/** Peers that a table lists one by one, at most. */
+const PEERS_LISTED = 2
 
 function peersText(peers: readonly PeerChange[]): readonly string[] {
-  const told = peers.slice(0, PEERS_TOLD).map(({ node_id, changes }) => `${node_id.slice(-8)} ${changes.join(' ')}`)
-  return peers.length > PEERS_TOLD ? [...told, `${peers.length - PEERS_TOLD} more`] : told
+  const listed = peers.slice(0, PEERS_LISTED).map(({ node_id, changes }) => `${node_id.slice(-8)} ${changes.join(' ')}`)
+  return peers.length > PEERS_LISTED ? [...listed, `${peers.length - PEERS_LISTED} more`] : listed
 }

@@ -22,7 +22,7 @@ export const OBJECT: ArgumentSpec = {
   required: false,
 }
 
-/** Where names of Projects and of what lies in them are looked up. */
+/** Where names of Projects and of objects in them are looked up. */
 export const PLACES: FlagSpecs = { domain: placeFlag('domains'), project: placeFlag('projects') }
 
 export function createGrant(manifest: Manifest): Command {

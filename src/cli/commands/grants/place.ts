@@ -9,9 +9,9 @@ import { currentProject } from '../tuples/tuple-reference.ts'
 /** Which operations write the roles on an object, and what they need to know of it. */
 export type GrantPlace =
   | { readonly on: 'platform' }
-  /** The Domain itself, or a node of it that lies in no Project. */
+  /** The Domain itself, or a node of it that is in no Project. */
   | { readonly on: 'domain'; readonly domain: string; readonly node?: string }
-  /** A Project, or what lies in it. */
+  /** A Project, or an object in it. */
   | { readonly on: 'project'; readonly project: string; readonly resource: string }
 
 /** Finds where the roles on an object are kept. @throws CliError for an object that has none. */

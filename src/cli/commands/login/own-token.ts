@@ -62,7 +62,7 @@ interface Replacing {
 /** How long the server may take to say whose a token was. */
 const OWNER_MS = 2000
 
-/** Whose token a context has that is to be replaced; undefined where it has none, the same one, or one that no longer says so. */
+/** Whose token a context has that is to be replaced; undefined where it has none, the same one, or one that is no longer valid. */
 export async function replacedOwner(session: Session, { name, url, token }: Replacing): Promise<Row | undefined> {
   try {
     const old = await session.contexts.token(name, url)

@@ -33,7 +33,7 @@ export function events(manifest: Manifest): Command {
   return {
     description: [
       'Shows the newest events that are kept, and ends; with --follow those that come from now on, or after --since, until Ctrl-C.',
-      'The stored events end where the server says so, or after 2 seconds without an event.',
+      'The stored events end with the last one that the server has, or after 2 seconds without an event.',
       'One JSON line per event with -o json or jsonl, and where the output is no terminal. "ctl events verify" verifies them again.',
     ].join('\n'),
     args: argumentsOf(operation, manifest).map(({ many: _one, ...argument }) => ({ ...argument, required: true })),

@@ -1,7 +1,7 @@
 /** Calls that one command makes at once. */
 export const LANES = 8
 
-/** Runs `work` on each item, so many at once, in order of the items; ends early, without error, when the signal says so. */
+/** Runs `work` on each item, so many at once, in order of the items; ends early, without error, when the signal is aborted. */
 export async function inLanes<T>(
   items: readonly T[],
   { lanes, signal }: { readonly lanes: number; readonly signal?: AbortSignal },

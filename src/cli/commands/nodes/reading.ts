@@ -10,7 +10,7 @@ const PAGE = '200'
 /** So many nodes are read one by one; more are read by lists. */
 const ONE_BY_ONE_MAX = 20
 
-/** Nodes with the clock of the server that told of them. */
+/** Nodes with the clock of the server that listed them. */
 export interface NodesRead {
   readonly nodes: readonly FleetNode[]
   readonly serverNowMs: number

@@ -160,7 +160,7 @@ function verbsBelow(session: Session): ReadonlySet<string> {
 
 interface Proved {
   readonly proof: Proof | undefined
-  /** Why there is none; the run is told of before it is thrown. */
+  /** Why there is none; the run is reported before it is thrown. */
   readonly error: unknown
 }
 const NOTHING_PROVED: Proved = { proof: undefined, error: undefined }

@@ -47,7 +47,7 @@ export const wait = defineCommand({
     const view = createFleetView(session, selection)
     const timeoutSeconds = flags.timeout ?? TIMEOUT_SECONDS
     await untilMet(session, { view, condition, untilMs: session.io.nowMs() + timeoutSeconds * 1000 })
-    return told(session, { view, condition, timeoutSeconds, absent: selection.absent })
+    return report(session, { view, condition, timeoutSeconds, absent: selection.absent })
   },
 })
 
@@ -89,7 +89,7 @@ interface Waited extends Omit<Waiting, 'untilMs'> {
   readonly absent: readonly Absent[]
 }
 
-async function told(session: Session, waited: Waited): Promise<ExitCode> {
+async function report(session: Session, waited: Waited): Promise<ExitCode> {
   const { view, condition, timeoutSeconds } = waited
   const left = unmet(view, condition)
   const isInterrupted = session.io.interrupted.aborted && left.length > 0

@@ -23,7 +23,7 @@ export function create(manifest: Manifest): Command {
   return { ...command, flags: { ...flags, caveat: CAVEAT } }
 }
 
-/** A tuple on a Project lies in that Project. */
+/** A tuple on a Project is in that Project. */
 function withProject(resources: readonly string[], flags: Given['flags']): Given['flags'] {
   const projects = new Set(resources.flatMap((text) => (text.startsWith('project:') ? [text.slice(8)] : [])))
   const [project, ...others] = projects

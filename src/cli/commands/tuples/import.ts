@@ -156,11 +156,11 @@ function refusal(error: unknown, path: string, rows: readonly TupleRow[]): CliEr
   })
   if (faults.length === 0) return undefined
   const count = error.document['error_count']
-  const told = faulty(path, faults, typeof count === 'number' ? count : faults.length)
-  return new CliError(told.message, {
+  const failure = faulty(path, faults, typeof count === 'number' ? count : faults.length)
+  return new CliError(failure.message, {
     exitCode: BY_STATUS[error.status] ?? EXIT.invalid,
     code: error.code,
-    hints: [...told.hints, `correlation_id=${error.correlationId ?? ''}`],
+    hints: [...failure.hints, `correlation_id=${error.correlationId ?? ''}`],
     cause: error,
   })
 }

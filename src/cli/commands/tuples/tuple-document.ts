@@ -1,7 +1,7 @@
 import { isMap, isNode, isSeq, LineCounter, parseDocument, type Document } from 'yaml'
 import { rowOf, type FileRow } from './tuple-row.ts'
 
-/** Reads a list of tuples in YAML, which has JSON in it, and knows on which line each stands. */
+/** Reads a list of tuples in YAML, which has JSON in it, with the line of each. */
 export function documentRows(text: string): readonly FileRow[] {
   const lines = new LineCounter()
   const parsed = parseDocument(text, { lineCounter: lines })

@@ -12,7 +12,7 @@ export interface TupleFile {
 /**
  * Reads tuples in the form that the text shows itself: JSON lines, a JSON or YAML list (also under `items`, as lists are
  * printed), or relationships as SpiceDB writes them. Each row is held against the schema of this version; a tuple that
- * stands in the text twice is a fault, since only one of them could be written.
+ * the text has twice is a fault, since only one of them could be written.
  */
 export async function readTuples(text: string): Promise<TupleFile> {
   const read = await readerOf(text)(text)

@@ -54,11 +54,11 @@ export function caveatVerdict(caveat: CaveatModel, known: Known, allowed: Readon
 
 /** Computes the verdicts of one answer, each once: the facts do not change within an answer. */
 export function caveatVerdicts(facts: CaveatFacts, allowed: ReadonlySet<string> | undefined) {
-  const told = new Map<CaveatModel, Map<DomainSettings | undefined, Verdict>>()
+  const verdicts = new Map<CaveatModel, Map<DomainSettings | undefined, Verdict>>()
   return (caveat: CaveatModel, settings: DomainSettings | undefined): Verdict => {
-    const bySettings = told.get(caveat) ?? new Map<DomainSettings | undefined, Verdict>()
+    const bySettings = verdicts.get(caveat) ?? new Map<DomainSettings | undefined, Verdict>()
     const verdict = bySettings.get(settings) ?? caveatVerdict(caveat, { facts, settings }, allowed)
-    told.set(caveat, bySettings.set(settings, verdict))
+    verdicts.set(caveat, bySettings.set(settings, verdict))
     return verdict
   }
 }

@@ -1,6 +1,6 @@
 import { DatastoreError, type DatastoreFailure } from '../../ports/datastore.ts'
 
-/** SQLSTATEs that a caller can act on; a class of two characters stands for all of it, a whole code wins over its class. */
+/** SQLSTATEs that a caller can act on; two characters mean the whole class, and a whole code takes precedence. */
 const FAILURE_OF_SQLSTATE: Readonly<Record<string, DatastoreFailure>> = {
   '23505': 'unique', // unique_violation
   '23502': 'constraint', // not_null_violation

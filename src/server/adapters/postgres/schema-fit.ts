@@ -21,7 +21,7 @@ interface Shape {
   readonly count: number
 }
 
-/** One row for each kind of tuple, with a subject that stands for all of its kind. */
+/** One row for each kind of tuple, with a subject that represents its kind. */
 async function readShapes(datastore: Datastore): Promise<readonly Shape[]> {
   const { rows } = await sql<Shape>`
     select subject_type, case subject_id when '*' then '*' else 'x' end as subject_id, subject_relation, relation,

@@ -13,7 +13,7 @@ export function grantPath(asked: Askable, trace: Trace, walk: PathWalk): readonl
   if (asked.kind === 'relation') return pathOfRelation(asked, trace, walk)
   const alias = aliasOf(asked)
   if (alias !== undefined) {
-    // The trace may begin at the alias, or at what it stands for.
+    // The trace may begin at the alias, or at the relation of the alias.
     const inner = trace.name === asked.engineName ? pathWithin(alias, trace, walk) : undefined
     return prefixed(alias.name, inner ?? grantPath(alias, trace, walk))
   }

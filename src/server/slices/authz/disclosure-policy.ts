@@ -47,14 +47,14 @@ export function createDisclosurePolicy(
     mayDiscloseAbout: (ctx, reference) => andThen(homeOf(ctx, reference), (home) => mayTellAll(ctx, [home])),
     async disclosableOf(ctx, references) {
       const readsAll = await readsPlatform(ctx)
-      const told: string[] = []
+      const disclosed: string[] = []
       for (const reference of references) {
         const asked = authorizer.domainOf(reference)
         const home = asked instanceof Promise ? await asked : asked
-        const isTold = home !== undefined && (readsAll || home === ctx.caller.domainId)
-        if (isTold || reference.endsWith(':*')) told.push(reference)
+        const isDisclosed = home !== undefined && (readsAll || home === ctx.caller.domainId)
+        if (isDisclosed || reference.endsWith(':*')) disclosed.push(reference)
       }
-      return told
+      return disclosed
     },
     readerOf({ caller, facts }) {
       const asked = new Map<string, boolean>()

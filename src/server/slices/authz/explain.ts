@@ -36,7 +36,7 @@ interface Told {
  * grants whose objects and subjects it may read.
  */
 export function createExplain({ authorizer, insight, disclosure }: ExplainDeps) {
-  async function told(
+  async function explained(
     ctx: RequestContext,
     { subject, relation, resource, caveat_context: named }: Question,
   ): Promise<Told> {
@@ -53,7 +53,7 @@ export function createExplain({ authorizer, insight, disclosure }: ExplainDeps) 
 
   return async (ctx: RequestContext, body: Question): Promise<Answer> => {
     noteAsked(ctx, { subject: body.subject, relation: body.relation })
-    const { decision, tree, remedies } = await told(ctx, body)
+    const { decision, tree, remedies } = await explained(ctx, body)
     const { correlationId: correlation_id } = ctx
     if (decision.allowed)
       return { decision: 'allowed', relation_path: [...decision.path], tree, remedies, correlation_id }

@@ -58,7 +58,7 @@ function provisioned<T>(collaborator: T | undefined): T {
 
 function createCheck(authorizer: Authorizer, disclosure: DisclosurePolicy): Handlers<typeof authz>['PostAuthzCheck'] {
   /** A plain denial is returned as it is; any other decision only for objects that the caller may learn about. */
-  function told(
+  function described(
     ctx: RequestContext,
     { subject, resource }: Question,
     decision: Decision,
@@ -83,7 +83,7 @@ function createCheck(authorizer: Authorizer, disclosure: DisclosurePolicy): Hand
       wantPath: true,
       mayBeStale: true,
     }
-    const answered = andThen(authorizer.check(query), (found) => told(ctx, body, found))
+    const answered = andThen(authorizer.check(query), (found) => described(ctx, body, found))
     return andThen(answered, (known) => answer(ctx, known))
   }
 }

@@ -62,7 +62,7 @@ export function outcomeView(viewer: Viewer, signIn: DeviceSignIn): PageDocument 
   const isRefused = signIn.state === 'denied'
   const title = isRefused ? 'Refused' : 'Approved'
   const outcome = isRefused
-    ? 'The device is told so when it asks next. It got nothing.'
+    ? 'The device learns it with its next request. It received nothing.'
     : 'You can close this page and go on at your device: it is signed in within a few seconds.'
   const body = markup`<h1>${title}</h1>
 <p class="notice" role="status">${clientShown(signIn)} (<span>${showUserCode(signIn.user_code)}</span>): ${outcome}</p>

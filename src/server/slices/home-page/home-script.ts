@@ -65,14 +65,14 @@ function remember(domainId) {
   try { localStorage.setItem(KNOWN_DOMAIN, domainId) } catch (error) { /* A browser that keeps nothing is asked again. */ }
 }
 
-const instant = (text) => (text === null || text === undefined ? 'not told' : new Date(text).toLocaleString())
+const instant = (text) => (text === null || text === undefined ? 'unknown' : new Date(text).toLocaleString())
 
 function showSignedIn(me) {
   byId('who').textContent = 'Signed in as ' + me.display_name
   byId('subject').textContent = me.subject
   byId('domain').textContent = me.domain_display_name + ' (' + me.domain_slug + ')'
   byId('auth-time').textContent = instant(me.auth_time)
-  byId('acr').textContent = me.acr === null ? 'not told' : me.acr
+  byId('acr').textContent = me.acr === null ? 'unknown' : me.acr
   byId('expires').textContent = instant(me.credential.expires_at)
   byId('signed-in').hidden = false
   byId('signed-out').hidden = true

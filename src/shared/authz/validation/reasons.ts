@@ -39,7 +39,7 @@ function conditionText({ caveat, outcome, missing, isExpired }: ExplainedConditi
   if (isExpired) return ', which has expired'
   if (caveat === '') return ''
   if (outcome !== 'conditional') return `, whose caveat ${caveat} ${outcome === 'granted' ? 'holds' : 'does not hold'}`
-  return `, whose caveat ${caveat} ${missing.length === 0 ? 'cannot be told' : `needs ${missing.join(', ')}`}`
+  return `, whose caveat ${caveat} ${missing.length === 0 ? 'is undecided' : `needs ${missing.join(', ')}`}`
 }
 
 function remedyLine(tuples: readonly ProposedTuple[]): string {

@@ -5,7 +5,7 @@ import { perform } from '../../../derive/perform.ts'
 
 /** A change of accounts that people ask for by a word of its own. */
 interface Patch {
-  /** Flags of `admin users update` that it stands for. */
+  /** Flags of `admin users update` that it replaces. */
   readonly means: Readonly<Record<string, boolean>>
   readonly done: string
   readonly confirm?: 'yes'

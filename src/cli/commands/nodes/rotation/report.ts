@@ -9,8 +9,8 @@ import type { RotationEnd } from './rotation-run.ts'
 import type { Outcome } from './wave-plan.ts'
 import { isText } from '../../../output/screen.ts'
 
-/** What is told of a run at its end. */
-export interface Told {
+/** The report of a run at its end. */
+export interface RunReport {
   readonly end: RotationEnd
   /** Absent where none was asked for, or nothing to prove was left. */
   readonly proof: Proof | undefined
@@ -26,13 +26,14 @@ const COLUMNS = ['display_name', 'outcome', 'code', 'reachability', 'psk_issued_
 export const NODES_VIEW: View = { columns: COLUMNS, members: COLUMNS, isChecked: true }
 
 /** The whole run on stdout for programs; for people the nodes that are not rotated there, and sentences on stderr. */
-export async function report(session: Session, told: Told): Promise<void> {
-  const { end } = told
+export async function report(session: Session, reported: RunReport): Promise<void> {
+  const { end } = reported
   const rows = end.nodes.map(rowOf)
   const unfinished = rows.filter(({ outcome }) => outcome !== 'rotated')
-  if (!(await isText(session))) await session.emit({ ...wholeOf(told), nodes: rows }, { columns: [], rows: 'nodes' })
+  if (!(await isText(session)))
+    await session.emit({ ...wholeOf(reported), nodes: rows }, { columns: [], rows: 'nodes' })
   else if (unfinished.length > 0) await session.emit(unfinished, NODES_VIEW)
-  for (const sentence of sentences(told)) session.note(asTyped(sentence, session.io))
+  for (const sentence of sentences(reported)) session.note(asTyped(sentence, session.io))
 }
 
 function rowOf({ node, outcome, code }: RotatedNode) {
@@ -46,7 +47,7 @@ function rowOf({ node, outcome, code }: RotatedNode) {
   }
 }
 
-function wholeOf({ end, proof, since, resume, others }: Told) {
+function wholeOf({ end, proof, since, resume, others }: RunReport) {
   const { isInterrupted: _interrupted, othersDisagreeing = [], ...compared } = proof ?? { isInterrupted: false }
   const known = nodesOf(end, others)
   const named = {
@@ -73,13 +74,13 @@ function withNames(disagreeing: Proof['disagreeing'], known: ReadonlyMap<string,
 }
 
 /** What became of the nodes, then what was proved, then how to go on. */
-function sentences(told: Told): readonly string[] {
-  const { end, resume } = told
+function sentences(reported: RunReport): readonly string[] {
+  const { end, resume } = reported
   return [
     ...(end.reason === 'paused' ? [`${pausedWhere(end.waves)}: ${end.pausedOn ?? ''}.`] : []),
     ...(end.reason === 'interrupted' ? ['Interrupted.'] : []),
     outcomeSentence(end),
-    ...proofSentences(told),
+    ...proofSentences(reported),
     ...(resume === undefined ? [] : [`Go on with: ${resume}`]),
   ]
 }
@@ -108,7 +109,7 @@ function outcomeSentence({ nodes, waves }: RotationEnd): string {
   return [`Rotated ${share}${inWaves}${split}.`, ...parts].join(' ')
 }
 
-function proofSentences({ end, proof, others }: Told): readonly string[] {
+function proofSentences({ end, proof, others }: RunReport): readonly string[] {
   if (proof === undefined) return []
   const { agreeing, nodes_checked, edges_checked } = proof
   const known = nodesOf(end, others)

@@ -135,7 +135,7 @@ export function countsOf(
   return counts
 }
 
-/** A node that nobody hears of rotates once it is back: no wave waits for it. */
+/** An unreachable node rotates once it is back: no wave waits for it. */
 function isInReach(node: PlannedNode | undefined): boolean {
   return node?.reachability === 'healthy' || node?.reachability === 'stale'
 }

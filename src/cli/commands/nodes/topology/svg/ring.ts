@@ -123,7 +123,7 @@ function upright({ node, angle, x, y }: Spot): string {
   return `<text x="${px(x + dx)}" y="${px(y + dy)}" text-anchor="${anchor}" dominant-baseline="central">${label(node.display_name)}</text>`
 }
 
-/** A label that goes outwards; on the left half it is turned around, so that none stands on its head. */
+/** A label that goes outwards; on the left half it is turned around, so that no label is upside down. */
 function spoke({ node, angle, x, y }: Spot): string {
   const isLeft = Math.cos(angle) < -1e-9
   const degrees = (angle * 180) / Math.PI + (isLeft ? 180 : 0)
