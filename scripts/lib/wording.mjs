@@ -23,7 +23,6 @@ const PHRASES = [
   [/\bin vain\b/i, 'without success, times out'],
   [/\bfor ever\b/i, 'forever, without a time limit'],
   [/\bas it stands\b/i, 'unchanged, the current one'],
-  [/\bnobody is told\b/i, 'no event is sent'],
   [/\btakes? turns\b/i, 'is serialized, runs one after another'],
   [/\bcomes? to be\b/i, 'is created'],
   [/\bleave together\b/i, 'are sent together'],

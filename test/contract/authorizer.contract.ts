@@ -79,8 +79,8 @@ export function authorizerContract(engine: EngineKind, store: DatastoreKind): vo
       })
     }
 
-    const grant = (text: string, place: TuplePlace = inDomain(D1)): Promise<unknown> =>
-      replica.change(({ tuples }) => tuples.create(tupleOf(text), place))
+    const grant = (text: string, place: TuplePlace = inDomain(D1)): Promise<boolean> =>
+      replica.change(async ({ tuples }) => (await tuples.create(tupleOf(text), place)) !== undefined)
 
     async function revoke(text: string): Promise<boolean> {
       const { subject, relation, resource, caveatName = '' } = tupleOf(text)

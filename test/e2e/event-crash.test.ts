@@ -14,8 +14,8 @@ type Stage = readonly [begins: string, when: 'before' | 'answered' | 'after']
 /** Where the process that carries events on is killed: at the statements between which each stage is. */
 const UNTIL_SIGNED: readonly Stage[] = [
   ['with fresh as ( select id, row_number', 'answered'],
-  ['with told as', 'before'],
-  ['with told as', 'answered'],
+  ['with added as', 'before'],
+  ['with added as', 'answered'],
 ]
 /** Into the log, in the transaction that takes them off their way. */
 const ENLISTED: readonly Stage[] = [

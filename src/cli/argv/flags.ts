@@ -126,7 +126,7 @@ export const WATCH = {
     kind: 'optional',
     short: 'w',
     value: 'EVERY',
-    describe: 'Show again and again until Ctrl-C; every 2s unless said',
+    describe: 'Repeat until Ctrl-C; every 2s by default',
   },
 } as const satisfies FlagSpecs
 

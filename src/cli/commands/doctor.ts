@@ -9,7 +9,7 @@ import type { Session } from '../session/session.ts'
 export const doctor = defineCommand({
   description: [
     'Looks at Node, context, credentials and their files, the address and its certificate, server, storage, versions and clock.',
-    'Says how to mend each. Exits 10 when it finds a problem, 8 when what answers is not a ctl server; warnings alone exit 0.',
+    'Suggests a fix for each problem. Exits 10 when it finds a problem, 8 when what answers is not a ctl server; warnings alone exit 0.',
   ].join('\n'),
   flags: {
     'data-dir': {

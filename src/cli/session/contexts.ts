@@ -64,7 +64,7 @@ export interface ContextStore {
   hasToken(name: string, url: string): Promise<boolean>
   /** Where tokens can be kept here: the keyring when it works, which is tried out, else the file. */
   bestStore(): Promise<TokenStore>
-  /** Stores a token, in a file of mode 0600 unless said otherwise; undefined removes it. Tells whether there was one. */
+  /** Stores a token, by default in a file of mode 0600; undefined removes it. Returns whether there was one. */
   keepToken(name: string, stored: StoredToken | undefined, where?: TokenStore): Promise<boolean>
   /** Moves the token with a renamed context. */
   renameToken(from: string, to: string): Promise<void>

@@ -34,8 +34,8 @@ describe.each(DATASTORE_KINDS)('a SpiceDB that goes away and comes back, over %s
     })
     afterEach(() => replica.stop())
 
-    const grant = (who: string): Promise<unknown> =>
-      replica.change(({ tuples }) => tuples.create(tupleFor(who), NOWHERE))
+    const grant = (who: string): Promise<boolean> =>
+      replica.change(async ({ tuples }) => (await tuples.create(tupleFor(who), NOWHERE)) !== undefined)
     const revoke = (who: string): Promise<unknown> =>
       replica.change(({ tuples }) => tuples.delete(tupleId(tupleFor(who))))
 

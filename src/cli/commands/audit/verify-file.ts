@@ -5,7 +5,7 @@ import type { Progress } from '../../output/progress.ts'
 import { keysOf, unreadable } from './key-file.ts'
 import { sha256 } from './sha256.ts'
 
-/** Verifies an export with the public keys of a JWK Set file. Asks nobody. @throws CliError where a file cannot be read. */
+/** Verifies an export with the public keys of a JWK Set file. Needs no server. @throws CliError where a file cannot be read. */
 export async function verifyFile(path: string, keysPath: string, progress: Progress): Promise<ExportReport> {
   const verifier = createExportVerifier({ sha256, keys: await keysOf(keysPath) })
   let lines = 0

@@ -122,7 +122,7 @@ async function credential(session: Session): Promise<readonly Finding[]> {
   }
 }
 
-/** Sooner than this, an expiry is worth a word. */
+/** Time before its expiry at which a token is warned of. */
 const SOON_MS = 14 * 86_400_000
 
 function lifetime(me: Row, nowMs: number): Finding {
