@@ -14,12 +14,17 @@ import { setCookie, type Cookie } from './cookies.ts'
 import * as declared from './declared.ts'
 import type { OperationPlan, SuccessPlan } from './operation-plan.ts'
 import { NO_MEMBERS, type Parameters } from './parameters.ts'
-import type { Dependency, RequestContext, Row, Standing } from './request-context.ts'
-import { callerMembers, createStanding, credentialHeaders, type StandingServices } from './auth/reauthorization.ts'
+import type { Dependency, RequestContext, Row, Reauthorization } from './request-context.ts'
+import {
+  callerMembers,
+  createReauthorization,
+  credentialHeaders,
+  type ReauthorizationServices,
+} from './auth/reauthorization.ts'
 import type { Stage, TemplateSources } from './template.ts'
 
 /** What a request needs of the server. */
-export interface RequestServices extends StandingServices {
+export interface RequestServices extends ReauthorizationServices {
   readonly cursors: Cursors
   readonly unitOfWork: UnitOfWork | undefined
   readonly authorizer: Authorizer | undefined
@@ -241,9 +246,9 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
     this.audit.refusedFor(reason)
   }
 
-  standing(): Standing {
+  reauthorization(): Reauthorization {
     const { plan, correlationId, facts } = this
-    return createStanding(this.#services, {
+    return createReauthorization(this.#services, {
       plan,
       correlationId,
       facts,

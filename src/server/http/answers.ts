@@ -151,7 +151,7 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
   }
 
   /** The framework would join the pieces, or turn them into a stream. */
-  function handOver(active: ActiveRequest, reply: FastifyReply, rendered: Rendered): void {
+  function sendPieces(active: ActiveRequest, reply: FastifyReply, rendered: Rendered): void {
     const { status, media } = active.success
     reply.hijack()
     depart(() => {
@@ -186,7 +186,7 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
       trail.succeeded(active)
       closeWhereDraining(reply)
       // As above: the entry says that it is rendered.
-      if (active.success.rendered) return handOver(active, reply, value as Rendered)
+      if (active.success.rendered) return sendPieces(active, reply, value as Rendered)
       const { status, media, encode } = active.success
       void reply.code(status)
       if (media !== undefined) void reply.header('content-type', media)

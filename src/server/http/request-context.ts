@@ -13,7 +13,7 @@ export type Dependency = 'authorization' | 'datastore'
 export type Row = Readonly<Record<string, string>>
 
 /** Whether a caller may still do what it was admitted to. */
-export interface Standing {
+export interface Reauthorization {
   /**
    * Resolves the credential and asks the gate again, as the request did. Returns a promise only when it has to wait.
    *
@@ -75,7 +75,7 @@ export interface RequestContext {
    */
   degraded(sinceMs: number, away?: Dependency): void
   /** The periodic check of a stream that its caller is still authorized. Only where the gate needs neither body nor row. */
-  standing(): Standing
+  reauthorization(): Reauthorization
   /** A request header that the contract declares; undefined where it is absent. */
   requestHeader(name: string): string | undefined
   /**

@@ -224,9 +224,9 @@ describe('an answer that goes on', () => {
     })
     const stream = await open(TICKS.replace('nsk_own', 'psk_admin'))
     await expect.poll(stream.text, WAIT).toContain(':tick')
-    const standing = server.fixture.ticking[0]?.standing
-    expect(() => standing?.confirm()).not.toThrow()
+    const reauthorization = server.fixture.ticking[0]?.reauthorization
+    expect(() => reauthorization?.confirm()).not.toThrow()
     isAllowed = false
-    expect(() => standing?.confirm()).toThrow('insufficient_relation')
+    expect(() => reauthorization?.confirm()).toThrow('insufficient_relation')
   })
 })

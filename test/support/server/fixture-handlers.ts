@@ -1,7 +1,7 @@
 import { problem } from '../../../src/shared/problems.ts'
 import type { StreamAnswer, StreamEnd, StreamSink } from '../../../src/shared/contract/operation.ts'
 import type { Handlers, RequestContext } from '../../../src/server/http/request-context.ts'
-import type { Standing } from '../../../src/server/http/request-context.ts'
+import type { Reauthorization } from '../../../src/server/http/request-context.ts'
 import type { Clock, IdSource } from '../../../src/server/ports/clock.ts'
 import { listPage } from '../../../src/server/http/list-page.ts'
 import { openRange, type PageRange } from '../../../src/server/ports/page-range.ts'
@@ -21,7 +21,7 @@ export interface Ticking {
   sink: StreamSink | undefined
   /** How it ended, each time that it was told. */
   readonly ends: StreamEnd[]
-  readonly standing: Standing
+  readonly reauthorization: Reauthorization
 }
 
 export interface FixtureThings {
@@ -63,8 +63,8 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
 
   const byId = { positionOf: ({ id }: StoredThing) => [id], toAnswer: (thing: StoredThing) => thing }
 
-  function ticksOf(standing: Standing): StreamAnswer {
-    const one: Ticking = { sink: undefined, ends: [], standing }
+  function ticksOf(reauthorization: Reauthorization): StreamAnswer {
+    const one: Ticking = { sink: undefined, ends: [], reauthorization }
     ticking.push(one)
     return {
       start(sink) {
@@ -165,7 +165,7 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
       async GetTicks(ctx) {
         await interrupted(ctx)
         if (ctx.requestHeader('Last-Event-ID') === 'none') throw problem('invalid_last_event_id')
-        return ticksOf(ctx.standing())
+        return ticksOf(ctx.reauthorization())
       },
       async GetRenderedThing(ctx) {
         await interrupted(ctx)

@@ -17,20 +17,20 @@ const RETRY_MS = 250
 export async function followStream(link: Link, follower: BusFollower, warn: Warn): Promise<StreamFollowing> {
   const first = await link.look()
   const from = positionOf(first, first.lastSeq)
-  const following = createFollowing(link, createHandOver(from, follower), warn)
+  const following = createFollowing(link, createGapTracker(from, follower), warn)
   await link.ask(() => following.begin(first))
   link.onReady(() => following.resume())
   return { from, stop: () => following.stop() }
 }
 
-interface HandOver {
+interface GapTracker {
   /** The number in the stream after which a delivery is to begin. Reports a gap where the next messages are no longer stored. */
   startIn(stream: Incarnation): number
   take(messages: readonly StoredMessage[], stream: Incarnation): void
 }
 
 /** Tracks the last delivered position, and gaps after it. */
-function createHandOver(from: bigint, follower: BusFollower): HandOver {
+function createGapTracker(from: bigint, follower: BusFollower): GapTracker {
   let last = from
 
   function give(events: readonly BusEvent[]): void {
@@ -73,7 +73,7 @@ interface Following {
   stop(): void
 }
 
-function createFollowing(link: Link, handOver: HandOver, warn: Warn): Following {
+function createFollowing(link: Link, gaps: GapTracker, warn: Warn): Following {
   const stopping = new AbortController()
   const { signal } = stopping
   let delivery: Delivery | undefined
@@ -89,8 +89,8 @@ function createFollowing(link: Link, handOver: HandOver, warn: Warn): Following 
     delivery = undefined
     const opened = await openDelivery({
       ...link,
-      after: handOver.startIn(stream),
-      onMessages: (messages) => counts() && handOver.take(messages, stream),
+      after: gaps.startIn(stream),
+      onMessages: (messages) => counts() && gaps.take(messages, stream),
       onLost(reason) {
         if (!counts()) return
         warn(`the event stream is followed from its start again: ${reason}`)

@@ -6,10 +6,10 @@ import type { Caller } from '../../ports/credential-resolver.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { Asker, Gatekeeper } from './authorize.ts'
 import type { OperationPlan } from '../operation-plan.ts'
-import type { Standing } from '../request-context.ts'
+import type { Reauthorization } from '../request-context.ts'
 import type { TemplateSources } from '../template.ts'
 
-export interface StandingServices {
+export interface ReauthorizationServices {
   readonly authenticate: Authenticate
   readonly gatekeeper: Gatekeeper
   readonly clock: Clock
@@ -36,18 +36,18 @@ export function callerMembers({ subject, domainId, id }: Caller): Readonly<Recor
 }
 
 /** Keeps what a later authorization needs. Only for gates that path, query and caller decide. */
-export function createStanding(services: StandingServices, admitted: Admitted): Standing {
+export function createReauthorization(services: ReauthorizationServices, admitted: Admitted): Reauthorization {
   const { plan } = admitted
   if (plan.gateStage === 'row' || plan.gateStage === 'body')
     throw new Error(`${plan.id}: its gate cannot be asked again`)
-  return new KeptStanding(services, admitted)
+  return new StoredReauthorization(services, admitted)
 }
 
-class KeptStanding implements Standing {
-  readonly #services: StandingServices
+class StoredReauthorization implements Reauthorization {
+  readonly #services: ReauthorizationServices
   readonly #admitted: Admitted
 
-  constructor(services: StandingServices, admitted: Admitted) {
+  constructor(services: ReauthorizationServices, admitted: Admitted) {
     this.#services = services
     this.#admitted = admitted
   }

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
 import { EventBusUnavailable, type BusEvent, type BusSubscription, type EventBus } from '../../ports/event-bus.ts'
 import { frameOf } from './frames.ts'
-import type { HandOverDeps } from './stream-catch-up.ts'
+import type { CatchUpDeps } from './stream-catch-up.ts'
 import { NodeStream, type EndReason, type StreamRequest, type StreamShared } from './stream.ts'
-import { createTurns } from './turns.ts'
-import { createWheel } from './keepalive-scheduler.ts'
+import { createReadLimiter } from './read-limiter.ts'
+import { createKeepaliveScheduler } from './keepalive-scheduler.ts'
 
 /** The streams of this replica, and the one subscription that feeds them. */
 export interface Hub {
@@ -20,7 +20,7 @@ export interface Hub {
   /** Adds a stream; it buffers events until it is started. */
   open(request: StreamRequest): NodeStream
   /** The dependencies of the catch-up. */
-  readonly handOver: HandOverDeps
+  readonly catchUpDeps: CatchUpDeps
 }
 
 /** Counts for the metrics. */
@@ -33,7 +33,7 @@ export interface StreamMeter {
 
 export interface HubDeps {
   readonly bus: EventBus
-  readonly handOver: Pick<HandOverDeps, 'publishedUpTo' | 'resync'>
+  readonly catchUpDeps: Pick<CatchUpDeps, 'publishedUpTo' | 'resync'>
   readonly meter: StreamMeter
   readonly log: Logger
   /** How often a stream gets a keep-alive and a new authorization check, ms. */
@@ -44,17 +44,17 @@ export interface HubDeps {
 
 export function createHub({ bus, meter, log, keepAliveMs, retryMs, ...deps }: HubDeps): Hub {
   const byNode = new Map<string, NodeStream[]>()
-  const wheel = createWheel<NodeStream>(keepAliveMs)
-  const turns = createTurns({ retryMs })
+  const scheduler = createKeepaliveScheduler<NodeStream>(keepAliveMs)
+  const limiter = createReadLimiter({ retryMs })
   let subscription: BusSubscription | undefined
   let position = 0n
   const stopping = new AbortController()
 
-  const handOver: HandOverDeps = { ...deps.handOver, ...turns, bus }
-  const shared: StreamShared = { handOver, log, onFrame: () => meter.frame(), onEnd: remove }
+  const catchUpDeps: CatchUpDeps = { ...deps.catchUpDeps, ...limiter, bus }
+  const shared: StreamShared = { catchUpDeps, log, onFrame: () => meter.frame(), onEnd: remove }
 
   function remove(stream: NodeStream, reason: EndReason): void {
-    wheel.remove(stream)
+    scheduler.remove(stream)
     meter.ended(reason)
     const { nodeId } = stream.node
     const left = (byNode.get(nodeId) ?? []).filter((one) => one !== stream)
@@ -90,20 +90,20 @@ export function createHub({ bus, meter, log, keepAliveMs, retryMs, ...deps }: Hu
 
   async function keepTrying(): Promise<void> {
     while (!stopping.signal.aborted && subscription === undefined) {
-      await turns.nextTry()
+      await limiter.retryPause()
       await tryToFollow()
     }
   }
 
   return {
-    handOver,
+    catchUpDeps,
     async start() {
       await tryToFollow()
       void keepTrying()
     },
     async stop() {
       stopping.abort()
-      wheel.stop()
+      scheduler.stop()
       await subscription?.stop()
     },
     isFollowing: () => subscription !== undefined && bus.awaySinceMs() === undefined,
@@ -113,7 +113,7 @@ export function createHub({ bus, meter, log, keepAliveMs, retryMs, ...deps }: Hu
       const stream = new NodeStream(shared, request)
       const { nodeId } = request.node
       byNode.set(nodeId, [...(byNode.get(nodeId) ?? []), stream])
-      wheel.add(stream)
+      scheduler.add(stream)
       meter.opened()
       return stream
     },

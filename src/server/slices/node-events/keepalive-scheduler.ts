@@ -1,10 +1,10 @@
 /** An entry that is called once in every round. */
-export interface Turning {
-  turn(): void
+export interface KeptAlive {
+  keepAlive(): void
 }
 
 /** Calls many entries, each in its own phase of the round, with one timer. */
-export interface Wheel<T extends Turning> {
+export interface KeepaliveScheduler<T extends KeptAlive> {
   add(one: T): void
   remove(one: T): void
   stop(): void
@@ -13,7 +13,7 @@ export interface Wheel<T extends Turning> {
 const SLOTS = 250
 
 /** Creates a scheduler with a round of the given ms. Its timer runs while there are entries, and does not keep the process alive. */
-export function createWheel<T extends Turning>(roundMs: number): Wheel<T> {
+export function createKeepaliveScheduler<T extends KeptAlive>(roundMs: number): KeepaliveScheduler<T> {
   const slots = Array.from({ length: SLOTS }, () => new Set<T>())
   const places = new Map<T, Set<T>>()
   const stepMs = Math.max(1, roundMs / SLOTS)
@@ -26,7 +26,7 @@ export function createWheel<T extends Turning>(roundMs: number): Wheel<T> {
     const due = Math.floor((performance.now() - startedAt) / stepMs)
     steps = Math.max(steps, due - SLOTS)
     for (; steps < due; steps++) {
-      for (const one of slots[steps % SLOTS] ?? []) one.turn()
+      for (const one of slots[steps % SLOTS] ?? []) one.keepAlive()
     }
   }
 

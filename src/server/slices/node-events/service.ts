@@ -44,8 +44,8 @@ const RETRY_MS = 1_000
 export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
   const { bus, datastore, log, meter, keepAliveMs = KEEP_ALIVE_MS, retryMs = RETRY_MS } = deps
   const db = () => datastore.pool('interactive')
-  const handOver = { resync: deps, publishedUpTo: (nodeId: string) => publishedUpTo(db(), nodeId) }
-  const hub = createHub({ bus, handOver, meter, log, keepAliveMs, retryMs })
+  const catchUpDeps = { resync: deps, publishedUpTo: (nodeId: string) => publishedUpTo(db(), nodeId) }
+  const hub = createHub({ bus, catchUpDeps, meter, log, keepAliveMs, retryMs })
 
   async function subscribe(ctx: RequestContext, nodeId: string): Promise<StreamAnswer> {
     const claimed = parseLastEventId(ctx.requestHeader('Last-Event-ID'))
@@ -59,14 +59,14 @@ export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
     const node = { nodeId, domainId }
     const seq = claimed ?? hub.position()
     const isClaimed = claimed !== undefined
-    const stream = hub.open({ node, isOwn, standing: ctx.standing(), seq, isClaimed })
+    const stream = hub.open({ node, isOwn, reauthorization: ctx.reauthorization(), seq, isClaimed })
     return isClaimed ? prepared(stream) : stream
   }
 
   /** The answer waits until it is known that the stream can resume from there. */
   async function prepared(stream: NodeStream): Promise<NodeStream> {
     try {
-      stream.beginWith(await begin(hub.handOver, stream))
+      stream.beginWith(await begin(hub.catchUpDeps, stream))
       return stream
     } catch (error) {
       stream.ended('operation')

@@ -22,16 +22,16 @@ export interface StartingPoint {
   readonly upTo: bigint
 }
 
-/** The result of comparing a position with the bounds: `untold` where no event is kept that decides it. */
+/** The result of comparing a position with the bounds: `undecided` where no event is kept that decides it. */
 type Verdict =
   | { readonly kind: 'whole'; readonly nodeSeq: bigint | undefined }
   | { readonly kind: 'lost'; readonly at: Position }
-  | { readonly kind: 'untold' }
+  | { readonly kind: 'undecided' }
 
 /** Whether all events after a position are kept. */
-export function judge({ seq, nodeSeq }: Pick<Progress, 'seq' | 'nodeSeq'>, bounds: StreamBounds): Verdict {
+export function compareWithBounds({ seq, nodeSeq }: Pick<Progress, 'seq' | 'nodeSeq'>, bounds: StreamBounds): Verdict {
   const { head, oldest, newest } = bounds
-  if (oldest === undefined || newest === undefined) return { kind: 'untold' }
+  if (oldest === undefined || newest === undefined) return { kind: 'undecided' }
   if (seq > head) return { kind: 'lost', at: { seq: head, nodeSeq: newest.nodeSeq } }
   if (seq >= newest.seq) return { kind: 'whole', nodeSeq: newest.nodeSeq }
   const hasHole = nodeSeq === undefined ? seq + 1n < oldest.seq && oldest.nodeSeq > 1n : oldest.nodeSeq > nodeSeq + 1n
@@ -49,14 +49,14 @@ export interface StartingPointDeps {
 export async function findStartingPoint(deps: StartingPointDeps, progress: Progress): Promise<StartingPoint> {
   const { nodeId } = progress.node
   const bounds = await deps.bus.bounds(nodeId)
-  const verdict = judge(progress, bounds)
-  if (verdict.kind !== 'untold') return pointOf(verdict, bounds)
+  const verdict = compareWithBounds(progress, bounds)
+  if (verdict.kind !== 'undecided') return pointOf(verdict, bounds)
   if (progress.seq === bounds.head) return { lostAt: undefined, nodeSeq: progress.nodeSeq, upTo: bounds.head }
   // Asked before the bounds are read again: what is published in between is kept then.
   const published = await deps.publishedUpTo(nodeId)
   const later = await deps.bus.bounds(nodeId)
-  const second = judge(progress, later)
-  if (second.kind !== 'untold') return pointOf(second, later)
+  const second = compareWithBounds(progress, later)
+  if (second.kind !== 'undecided') return pointOf(second, later)
   const at = { seq: later.head, nodeSeq: published }
   // Where nothing is lost, the stream resumes at the reader's position: newer events may wait for it.
   if (!isLost(progress, at)) return { lostAt: undefined, nodeSeq: progress.nodeSeq, upTo: later.head }
@@ -69,7 +69,7 @@ function isLost({ seq, nodeSeq, isClaimed }: Progress, { seq: head, nodeSeq: pub
   return nodeSeq === undefined ? isClaimed && published > 0n : nodeSeq < published
 }
 
-function pointOf(verdict: Exclude<Verdict, { kind: 'untold' }>, { head, newest }: StreamBounds): StartingPoint {
+function pointOf(verdict: Exclude<Verdict, { kind: 'undecided' }>, { head, newest }: StreamBounds): StartingPoint {
   const upTo = newest?.seq ?? head
   return verdict.kind === 'lost'
     ? { lostAt: verdict.at, nodeSeq: verdict.at.nodeSeq, upTo }

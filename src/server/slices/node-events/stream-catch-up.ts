@@ -3,9 +3,9 @@ import { isUnavailable } from '../../ports/datastore.ts'
 import { EventBusUnavailable, type BusEvent, type EventBus } from '../../ports/event-bus.ts'
 import { makeResync, type Position, type ResyncDeps } from './resync.ts'
 import { findStartingPoint, type Progress, type StartingPoint, type StartingPointDeps } from './starting-point.ts'
-import type { Turns } from './turns.ts'
+import type { ReadLimiter } from './read-limiter.ts'
 
-export interface HandOverDeps extends StartingPointDeps, Turns {
+export interface CatchUpDeps extends StartingPointDeps, ReadLimiter {
   readonly bus: Pick<EventBus, 'bounds' | 'read'>
   readonly resync: ResyncDeps
 }
@@ -20,7 +20,7 @@ export interface Behind extends Progress {
   /** Resolves once the reader has read most of what it was sent, or has disconnected. */
   room(): Promise<void>
   /** Sends the buffered events and becomes live. False where it had to drop some: then it is still behind. */
-  catchUp(): boolean
+  goLive(): boolean
 }
 
 /** Events read at once; one has up to a megabyte. */
@@ -33,8 +33,8 @@ export interface Beginning {
 }
 
 /** Finds from where the stream resumes, and creates the frame that reports a loss. */
-export function begin(deps: HandOverDeps, stream: Progress): Promise<Beginning> {
-  return deps.inTurn(async () => {
+export function begin(deps: CatchUpDeps, stream: Progress): Promise<Beginning> {
+  return deps.readStart(async () => {
     const point = await findStartingPoint(deps, stream)
     const { lostAt } = point
     return { point, resync: lostAt && (await makeResync(deps.resync, stream.node, lostAt)) }
@@ -47,15 +47,15 @@ export function begin(deps: HandOverDeps, stream: Progress): Promise<Beginning> 
  *
  * @throws every error that is no outage.
  */
-export async function handOver(deps: HandOverDeps, stream: Behind, first?: Beginning): Promise<void> {
+export async function catchUp(deps: CatchUpDeps, stream: Behind, first?: Beginning): Promise<void> {
   let beginning = first
   while (!stream.isOver) {
     try {
       await replay(deps, stream, beginning ?? (await begin(deps, stream)))
-      if (stream.catchUp()) return
+      if (stream.goLive()) return
     } catch (error) {
       if (!isOutage(error)) throw error
-      await deps.nextTry()
+      await deps.retryPause()
     }
     beginning = undefined
   }
@@ -67,14 +67,14 @@ export function isOutage(error: unknown): boolean {
   return error instanceof Problem && error.status === 503
 }
 
-async function replay(deps: HandOverDeps, stream: Behind, { point, resync }: Beginning): Promise<void> {
+async function replay(deps: CatchUpDeps, stream: Behind, { point, resync }: Beginning): Promise<void> {
   if (resync === undefined) stream.located(point.nodeSeq)
   else stream.send(resync)
   // The event at the position itself carries its number among the node's events.
   let after = stream.nodeSeq === undefined && stream.seq > 0n ? stream.seq - 1n : stream.seq
   while (after < point.upTo && !stream.isOver) {
     const range = { after, upTo: point.upTo, max: PAGE }
-    const page = await deps.readInTurn(() => deps.bus.read(stream.node.nodeId, range))
+    const page = await deps.readPage(() => deps.bus.read(stream.node.nodeId, range))
     for (const event of page) await replayOne(deps, stream, event)
     const last = page.at(-1)
     if (last === undefined) return
@@ -82,7 +82,7 @@ async function replay(deps: HandOverDeps, stream: Behind, { point, resync }: Beg
   }
 }
 
-async function replayOne(deps: HandOverDeps, stream: Behind, event: BusEvent): Promise<void> {
+async function replayOne(deps: CatchUpDeps, stream: Behind, event: BusEvent): Promise<void> {
   if (event.seq === stream.seq) return stream.located(event.nodeSeq)
   const { nodeSeq } = stream
   const isSent = event.seq < stream.seq || (nodeSeq !== undefined && event.nodeSeq <= nodeSeq)

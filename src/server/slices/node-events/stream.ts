@@ -1,18 +1,18 @@
 import type { Logger } from 'pino'
 import type { StreamAnswer, StreamEnd, StreamSink } from '../../../shared/contract/operation.ts'
-import type { Standing } from '../../http/request-context.ts'
+import type { Reauthorization } from '../../http/request-context.ts'
 import type { BusEvent } from '../../ports/event-bus.ts'
 import { frameOf, KEEP_ALIVE, retryFrame } from './frames.ts'
-import { handOver, isOutage, type Beginning, type Behind, type HandOverDeps } from './stream-catch-up.ts'
+import { catchUp, isOutage, type Beginning, type Behind, type CatchUpDeps } from './stream-catch-up.ts'
 import type { StreamedNode } from './resync.ts'
-import type { Turning } from './keepalive-scheduler.ts'
+import type { KeptAlive } from './keepalive-scheduler.ts'
 
 /** Why a stream ended. */
 export type EndReason = Exclude<StreamEnd, 'operation'> | 'refused' | 'unconfirmed' | 'failed'
 
 /** What all streams of a hub share. */
 export interface StreamShared {
-  readonly handOver: HandOverDeps
+  readonly catchUpDeps: CatchUpDeps
   readonly log: Logger
   onFrame(): void
   onEnd(stream: NodeStream, reason: EndReason): void
@@ -22,7 +22,7 @@ export interface StreamRequest {
   readonly node: StreamedNode
   /** Whether it is the node's own, and no operator's. */
   readonly isOwn: boolean
-  readonly standing: Standing
+  readonly reauthorization: Reauthorization
   /** The position to go on from; for a stream that starts with the next event, the hub's position. */
   readonly seq: bigint
   /** Whether the reader has named it. */
@@ -50,7 +50,7 @@ interface Kept {
  * One reader's stream. While live, an event costs one comparison and one write; while behind, it buffers events until it
  * has caught up. A class to save memory: there are thousands.
  */
-export class NodeStream implements StreamAnswer, Behind, Turning {
+export class NodeStream implements StreamAnswer, Behind, KeptAlive {
   readonly node: StreamedNode
   readonly isOwn: boolean
   isClaimed: boolean
@@ -65,11 +65,11 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
   #unconfirmedSinceMs: number | undefined
   #reason: EndReason | undefined
   readonly #shared: StreamShared
-  readonly #standing: Standing
+  readonly #reauthorization: Reauthorization
 
-  constructor(shared: StreamShared, { node, isOwn, standing, seq, isClaimed }: StreamRequest) {
+  constructor(shared: StreamShared, { node, isOwn, reauthorization, seq, isClaimed }: StreamRequest) {
     this.#shared = shared
-    this.#standing = standing
+    this.#reauthorization = reauthorization
     this.node = node
     this.isOwn = isOwn
     this.seq = seq
@@ -91,7 +91,7 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
     this.#sink = sink
     // A proxy that waits for a first byte before it passes the head on has it now.
     sink.write(KEEP_ALIVE)
-    if (this.isClaimed || !this.catchUp()) this.#bringUp()
+    if (this.isClaimed || !this.goLive()) this.#catchUp()
   }
 
   farewell(): Uint8Array {
@@ -157,7 +157,7 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
     this.#waitingSinceMs = undefined
   }
 
-  catchUp(): boolean {
+  goLive(): boolean {
     const kept = this.#kept
     if (kept === undefined) return true
     this.#kept = { events: [], characters: 0, hasOverflowed: false }
@@ -171,7 +171,7 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
     return true
   }
 
-  turn(): void {
+  keepAlive(): void {
     const sink = this.#sink
     if (sink === undefined || this.isOver) return
     const nowMs = performance.now()
@@ -186,13 +186,13 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
 
   #fallBehind(event?: BusEvent): void {
     this.#kept = { events: event === undefined ? [] : [event], characters: 0, hasOverflowed: false }
-    this.#bringUp()
+    this.#catchUp()
   }
 
-  #bringUp(): void {
+  #catchUp(): void {
     const beginning = this.#beginning
     this.#beginning = undefined
-    handOver(this.#shared.handOver, this, beginning).catch((error: unknown) => {
+    catchUp(this.#shared.catchUpDeps, this, beginning).catch((error: unknown) => {
       this.#shared.log.error({ err: error, node_id: this.node.nodeId }, 'a stream could not catch up')
       this.#end('failed')
     })
@@ -205,7 +205,7 @@ export class NodeStream implements StreamAnswer, Behind, Turning {
       this.#unconfirmedSinceMs = undefined
     }
     try {
-      const answer = this.#standing.confirm()
+      const answer = this.#reauthorization.confirm()
       if (answer instanceof Promise) void answer.then(confirmed, refused)
       else confirmed()
     } catch (error) {

@@ -61,7 +61,7 @@ function setUp({ decision, homes = {}, readsPlatform = false, isRemote = false }
     header: unused,
     requestHeader: unused,
     presentedSecret: unused,
-    standing: unused,
+    reauthorization: unused,
     degraded: () => undefined,
     cookie: unused,
     status: unused,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findStartingPoint, judge } from '../../../../../src/server/slices/node-events/starting-point.ts'
+import { findStartingPoint, compareWithBounds } from '../../../../../src/server/slices/node-events/starting-point.ts'
 import type { KeptEvent, StreamBounds } from '../../../../../src/server/ports/event-bus.ts'
 
 const at = (seq: bigint, nodeSeq: bigint): KeptEvent => ({ seq, nodeSeq })
@@ -25,9 +25,9 @@ describe('what bounds say of a place', () => {
     ['right before it', { seq: 29n, nodeSeq: undefined }, PRUNED, { kind: 'whole', nodeSeq: undefined }],
     ['below it, with the event before it seen', { seq: 20n, nodeSeq: 2n }, PRUNED, { kind: 'whole', nodeSeq: 2n }],
     ['below it, with an earlier one seen', { seq: 10n, nodeSeq: 1n }, PRUNED, { kind: 'lost', at: at(29n, 2n) }],
-    ['anywhere, with nothing kept', { seq: 20n, nodeSeq: undefined }, NOTHING, { kind: 'untold' }],
+    ['anywhere, with nothing kept', { seq: 20n, nodeSeq: undefined }, NOTHING, { kind: 'undecided' }],
   ] as const)('%s', (_where, progress, bounds, verdict) => {
-    expect(judge(progress, bounds)).toEqual(verdict)
+    expect(compareWithBounds(progress, bounds)).toEqual(verdict)
   })
 })
 

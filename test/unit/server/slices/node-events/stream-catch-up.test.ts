@@ -41,7 +41,7 @@ async function startWorld(delay: () => Promise<void>): Promise<World> {
   const bus = createFaultyBus()
   const hub = createHub({
     bus,
-    handOver: {
+    catchUpDeps: {
       resync: { signer, clock: { now: () => 0 }, ids: { next: () => 'id' } },
       publishedUpTo: async (nodeId) => bus.all.findLast((event) => event.nodeId === nodeId)?.nodeSeq ?? 0n,
     },
@@ -73,7 +73,7 @@ function connect(world: World, reader: Reader): void {
   const stream = hub.open({
     node: { nodeId: reader.node, domainId: 'd' },
     isOwn: true,
-    standing: { confirm: () => undefined },
+    reauthorization: { confirm: () => undefined },
     seq: last ?? hub.position(),
     isClaimed: last !== undefined,
   })

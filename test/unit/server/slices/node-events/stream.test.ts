@@ -33,7 +33,7 @@ async function start(confirm: () => void | Promise<void>, seq?: bigint): Promise
   hub = createHub({
     bus,
     // Nothing here is lost, and so nothing is signed.
-    handOver: {
+    catchUpDeps: {
       resync: { signer: {} as Signer, clock: { now: () => 0 }, ids: { next: () => 'id' } },
       publishedUpTo: async () => 0n,
     },
@@ -46,7 +46,7 @@ async function start(confirm: () => void | Promise<void>, seq?: bigint): Promise
   const stream = hub.open({
     node: { nodeId: NODE, domainId: 'd' },
     isOwn: true,
-    standing: { confirm },
+    reauthorization: { confirm },
     seq: seq ?? hub.position(),
     isClaimed: seq !== undefined,
   })
