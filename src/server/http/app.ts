@@ -29,7 +29,7 @@ import { createCursors } from './cursors.ts'
 import { isAmbiguous } from './limits/ambiguous-request.ts'
 import { createBodyBudget } from './limits/body-budget.ts'
 import { capConnections } from './limits/connection-cap.ts'
-import { createCallerTurns } from './limits/caller-turns.ts'
+import { createCallerQueues } from './limits/caller-queues.ts'
 import { watchEventLoopLag, type EventLoopLag } from './limits/event-loop-lag.ts'
 import { createLoad } from './limits/load.ts'
 import { createReadGate, type ReadGate } from './limits/read-gate.ts'
@@ -235,7 +235,7 @@ function routeAll(
   }
   mountOperations(fastify, plans, {
     ...arrivals,
-    turns: createCallerTurns(deps.load),
+    callerQueues: createCallerQueues(deps.load),
     gatekeeper: createGatekeeper(deps.authorizer),
     cursors: createCursors(deps.keyring),
   })

@@ -6,12 +6,12 @@ import type { Answers } from './answers.ts'
 import { arrive, type ArrivalDeps } from './arrival.ts'
 import { decodeBody, parseBody, type BodyMedia } from './body.ts'
 import type { OperationPlan } from './operation-plan.ts'
-import type { CallerTurns } from './limits/caller-turns.ts'
+import type { CallerQueues } from './limits/caller-queues.ts'
 import { NO_MEMBERS } from './parameters.ts'
 
 export interface MountDeps extends ArrivalDeps {
   readonly answers: Answers
-  readonly turns: CallerTurns
+  readonly callerQueues: CallerQueues
 }
 
 declare module 'fastify' {
@@ -49,7 +49,7 @@ function acceptBodies(fastify: FastifyInstance): void {
 }
 
 function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps): void {
-  const { answers, turns } = deps
+  const { answers, callerQueues } = deps
   fastify.route({
     method: answersHead(plan.operation) ? ['GET', 'HEAD'] : plan.operation.method,
     url: plan.operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -86,7 +86,7 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
         if (result instanceof Promise) void result.then(finish, giveUp)
         else finish(result)
       }
-      turns.begin(active.shareOwner, work, () => fail(problem('overloaded', { retry_after_seconds: 1 })))
+      callerQueues.begin(active.shareOwner, work, () => fail(problem('overloaded', { retry_after_seconds: 1 })))
     },
   })
 }

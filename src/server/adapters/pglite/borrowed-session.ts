@@ -8,16 +8,16 @@ import {
 
 /** The interface of the engine for a borrowed session. */
 export interface Lending {
-  /** Resolves when it is the caller's turn, to the session for it. */
-  take(): Promise<OwnedSession>
-  /** Sends the last statement of the turn, and ends it. */
+  /** Resolves with the engine's session when it is free. */
+  acquire(): Promise<OwnedSession>
+  /** Sends the last statement, and releases the session. */
   sendLast(session: OwnedSession, text: string, values: readonly unknown[]): Promise<SessionResult>
-  /** Undoes the transaction that is open, and ends the turn. */
+  /** Rolls the open transaction back, and releases the session. */
   undo(session: OwnedSession): Promise<void>
 }
 
 /**
- * A session that uses the engine during its own turns, a statement or a transaction each, and not in between.
+ * A session that holds the engine's session only during a statement or a transaction, and not in between.
  * A class to save memory: each statement has one.
  */
 export class BorrowedSession implements Session {
@@ -49,17 +49,17 @@ export class BorrowedSession implements Session {
     if (this.#transaction !== undefined) return this.#within(await this.#transaction, text, values)
     // The transaction was never begun, or a failed commit has ended it: other sessions use the engine.
     if (endsTransaction(text)) return neverBegun(text)
-    return this.#lending.sendLast(await this.#lending.take(), text, values)
+    return this.#lending.sendLast(await this.#lending.acquire(), text, values)
   }
 
-  /** Ends an open turn. */
+  /** Releases the engine's session if it is held. */
   async giveBack(): Promise<void> {
     const session = await this.#transaction?.catch(() => undefined)
     if (session !== undefined) await this.#lending.undo(session)
   }
 
   async #open(begin: string): Promise<OwnedSession> {
-    const session = await this.#lending.take()
+    const session = await this.#lending.acquire()
     session.begin(begin)
     this.#held = session
     return session
@@ -68,7 +68,7 @@ export class BorrowedSession implements Session {
   async #within(session: OwnedSession, text: string, values: readonly unknown[]): Promise<SessionResult> {
     if (!endsTransaction(text)) return session.query(text, values)
     await session.settled()
-    // A broken one refuses, and what it began is undone when it is given back.
+    // A broken session refuses the statement; its transaction is rolled back in `giveBack`.
     if (session.broken !== undefined) return session.query(text, values)
     this.#transaction = undefined
     return this.#lending.sendLast(session, text, values)

@@ -22,7 +22,7 @@ type Warn = (message: string, cause?: unknown) => void
 export interface PgliteOptions {
   /** The server's data directory; undefined keeps everything in memory and loses it at the end (`--dev`, tests). */
   readonly dataDir: string | undefined
-  /** How long a statement, and the wait for a turn, may each take per pool, in ms. Default 5,000, 30,000 and 300,000. */
+  /** How long a statement, and the wait for the session, may each take per pool, in ms. Default 5,000, 30,000 and 300,000. */
   readonly statementDeadlinesMs?: Partial<Record<Pool, number>>
   /** Called once when the engine failed: it acknowledges nothing more until the server is restarted. Default: throws it. */
   readonly onFailure?: (error: Error) => void
@@ -57,8 +57,8 @@ function assemble(engine: Engine, options: PgliteOptions, warn: Warn): Datastore
   const scope = createTransactionScope()
   const sessions = createSessionQueue(engine)
   const open = (name: Pool): Db => {
-    const line = RESERVED.has(name) ? 'reserved' : 'common'
-    return new Kysely<Tables>({ dialect: createDialect(sessions.pool(line, deadlinesMs[name]), scope) })
+    const queue = RESERVED.has(name) ? 'reserved' : 'common'
+    return new Kysely<Tables>({ dialect: createDialect(sessions.pool(queue, deadlinesMs[name]), scope) })
   }
   const pools: Record<Pool, Db> = {
     interactive: open('interactive'),

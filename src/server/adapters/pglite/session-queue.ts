@@ -3,7 +3,7 @@ import { DatastoreError, DatastoreStopped } from '../../ports/datastore.ts'
 import { startDeadline, type Deadline } from '../postgres/start-deadline.ts'
 import { createSession, createStatementNames, type OwnedSession, type SessionPool } from '../postgres/session.ts'
 import { BorrowedSession, type Lending } from './borrowed-session.ts'
-import { createEngineTurns, type Line } from './engine-turns.ts'
+import { createEngineScheduler, type QueueName } from './engine-scheduler.ts'
 
 interface QueueOptions {
   readonly client: Client
@@ -12,20 +12,20 @@ interface QueueOptions {
 }
 
 /**
- * The engine's one session, shared by turns. A statement of its own is a turn, and so is a transaction up to the statement
- * that ends it. Nobody waits for the answer to the last statement of a turn before the next begins: the engine finds that
- * one when it is done, and is not idle while this thread is busy.
+ * Shares the engine's one session. A caller acquires it for a single statement, or for a transaction up to the statement
+ * that ends it. The next caller sends its statement before that last statement is answered: the engine then finds it at
+ * once, and is not idle while this thread is busy.
  */
 export interface SessionQueue {
-  /** The queue as a pool, with a timeout for statements and for waits. */
-  pool(line: Line, deadlineMs: number): SessionPool
+  /** A pool over the session, with a deadline for a statement and for a wait. */
+  pool(queue: QueueName, deadlineMs: number): SessionPool
   /** Waits for earlier requests for the given time at most; refuses later ones. */
   close(deadlineMs: number): Promise<void>
 }
 
 export function createSessionQueue({ client, failure }: QueueOptions): SessionQueue {
   const names = createStatementNames()
-  const turns = createEngineTurns()
+  const scheduler = createEngineScheduler()
   let isClosed = false
 
   function assertServing(): void {
@@ -34,12 +34,12 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
     if (cause !== undefined) throw new DatastoreStopped(cause)
   }
 
-  async function take(line: Line, deadlineMs: number): Promise<OwnedSession> {
-    await turns.take(line, deadlineMs)
+  async function acquire(queue: QueueName, deadlineMs: number): Promise<OwnedSession> {
+    await scheduler.acquire(queue, deadlineMs)
     try {
       assertServing()
     } catch (error) {
-      turns.end()
+      scheduler.release()
       throw error
     }
     return createSession({ client, names, deadlineMs, failure })
@@ -47,7 +47,7 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
 
   const sendLast: Lending['sendLast'] = (session, text, values) => {
     const answer = session.query(text, values)
-    turns.end(session.settled())
+    scheduler.release(session.settled())
     return answer
   }
 
@@ -59,20 +59,20 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
     } catch {
       // The next caller meets the same error and reports it.
     } finally {
-      turns.end()
+      scheduler.release()
     }
   }
 
-  async function lastTurn(deadlineMs: number): Promise<void> {
-    await turns.take('common', deadlineMs)
+  async function acquireLast(deadlineMs: number): Promise<void> {
+    await scheduler.acquire('common', deadlineMs)
     isClosed = true
-    await turns.quiet()
-    turns.end()
+    await scheduler.idle()
+    scheduler.release()
   }
 
   return {
-    pool(line, deadlineMs) {
-      const lending: Lending = { take: () => take(line, deadlineMs), sendLast, undo }
+    pool(queue, deadlineMs) {
+      const lending: Lending = { acquire: () => acquire(queue, deadlineMs), sendLast, undo }
       return {
         async acquire() {
           assertServing()
@@ -89,8 +89,8 @@ export function createSessionQueue({ client, failure }: QueueOptions): SessionQu
       const late = new Promise<void>((resolve) => {
         deadline = startDeadline(deadlineMs, resolve)
       })
-      // If no turn is available, the engine is closed without one.
-      await Promise.race([lastTurn(deadlineMs).catch(() => undefined), late])
+      // If the session is not released in time, the engine is closed without it.
+      await Promise.race([acquireLast(deadlineMs).catch(() => undefined), late])
       deadline?.clear()
       isClosed = true
     },

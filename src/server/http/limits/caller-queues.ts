@@ -1,4 +1,4 @@
-/** Requests of one caller whose handlers run concurrently while the server is busy. */
+/** Maximum of concurrent handlers of one caller while the server is busy. */
 const AT_ONCE_MAX = 32
 
 /** How long a request waits for other requests of its caller, ms: the timeout of a statement. */
@@ -7,13 +7,13 @@ const WAIT_MS = 5_000
 /** The work of a request. It calls `end` once. */
 type Work = (end: () => void) => void
 
-/** Shares a busy server between its callers. */
-export interface CallerTurns {
-  /** Begins the work of a caller now, or when it is the caller's turn; calls `onLate` instead if that takes too long. */
+/** Limits the concurrent work of each caller while the server is busy. */
+export interface CallerQueues {
+  /** Starts the work now, or when enough earlier work of the caller has ended; calls `onLate` instead if that takes too long. */
   begin(caller: string, work: Work, onLate: () => void): void
 }
 
-export interface CallerTurnsDeps {
+export interface CallerQueuesDeps {
   /** Whether the load is so high that callers could delay each other. */
   readonly isBusy: () => boolean
   readonly atOnceMax?: number | undefined
@@ -35,13 +35,17 @@ interface Queue {
 const NOTHING_TO_END = (): void => undefined
 
 /**
- * The datastore serves statements in the order in which they arrive. Without this, a caller with hundreds of requests
- * under way makes everybody else wait for all of them. What a caller has waiting is bounded by its connections.
+ * The datastore serves statements in the order in which they arrive. Without these queues, a caller with hundreds of
+ * concurrent requests makes every other caller wait for all of them. A caller's connections bound its waiting requests.
  */
-export function createCallerTurns({ isBusy, atOnceMax = AT_ONCE_MAX, waitMs = WAIT_MS }: CallerTurnsDeps): CallerTurns {
+export function createCallerQueues({
+  isBusy,
+  atOnceMax = AT_ONCE_MAX,
+  waitMs = WAIT_MS,
+}: CallerQueuesDeps): CallerQueues {
   const queues = new Map<string, Queue>()
 
-  /** A loop and no recursion: work that ends synchronously would overflow the stack. */
+  /** Uses a loop instead of recursion: work that ends synchronously would overflow the stack. */
   function advance(caller: string, queue: Queue): void {
     if (queue.isAdvancing) return
     queue.isAdvancing = true

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createCallerTurns } from '../../../../../src/server/http/limits/caller-turns.ts'
+import { createCallerQueues } from '../../../../../src/server/http/limits/caller-queues.ts'
 
-/** Turns with a record of what has begun; `end` ends the oldest work of a caller that is still going on. */
-function turns(atOnceMax: number, isBusy = () => true, waitMs = 60_000) {
-  const made = createCallerTurns({ isBusy, atOnceMax, waitMs })
+/** Queues with a record of the started works; `end` ends the oldest running work of a caller. */
+function open(atOnceMax: number, isBusy = () => true, waitMs = 60_000) {
+  const made = createCallerQueues({ isBusy, atOnceMax, waitMs })
   const [begun, late]: [string[], string[]] = [[], []]
   const ends = new Map<string, (() => void)[]>()
   return {
@@ -21,9 +21,9 @@ function turns(atOnceMax: number, isBusy = () => true, waitMs = 60_000) {
   }
 }
 
-describe('turns of callers', () => {
-  it('let a caller have so many at once, and begin its others in order', () => {
-    const { begun, begin, end } = turns(2)
+describe('the queues of callers', () => {
+  it('run a bounded number of works of a caller concurrently, and the others in order', () => {
+    const { begun, begin, end } = open(2)
     for (const name of ['a1', 'a2', 'a3', 'a4']) begin('a', name)
     expect(begun).toEqual(['a1', 'a2'])
     end('a')
@@ -33,24 +33,24 @@ describe('turns of callers', () => {
     expect(begun).toEqual(['a1', 'a2', 'a3', 'a4'])
   })
 
-  it('do not let one caller wait for another', () => {
-    const { begun, begin } = turns(1)
+  it('do not make one caller wait for another', () => {
+    const { begun, begin } = open(1)
     for (const name of ['a1', 'a2', 'a3']) begin('a', name)
     begin('b', 'b1')
     expect(begun).toEqual(['a1', 'b1'])
   })
 
-  it('hold nobody up where little is under way', () => {
+  it('delay nothing while the server is not busy', () => {
     let isBusy = false
-    const { begun, begin } = turns(1, () => isBusy)
+    const { begun, begin } = open(1, () => isBusy)
     for (const name of ['a1', 'a2']) begin('a', name)
     isBusy = true
     for (const name of ['a3', 'a4']) begin('a', name)
     expect(begun).toEqual(['a1', 'a2', 'a3'])
   })
 
-  it('refuse what waits for too long, and pass over it later', async () => {
-    const { begun, late, begin, end } = turns(1, () => true, 5)
+  it('refuse work that waits too long, and skip it later', async () => {
+    const { begun, late, begin, end } = open(1, () => true, 5)
     for (const name of ['a1', 'a2']) begin('a', name)
     await expect.poll(() => late).toEqual(['a2'])
     begin('a', 'a3')
@@ -58,8 +58,8 @@ describe('turns of callers', () => {
     expect([begun, late]).toEqual([['a1', 'a3'], ['a2']])
   })
 
-  it('begin again from nothing once all of a caller has ended', () => {
-    const { begun, begin, end } = turns(1)
+  it('start empty again after all works of a caller have ended', () => {
+    const { begun, begin, end } = open(1)
     begin('a', 'a1')
     end('a')
     begin('a', 'a2')
@@ -67,8 +67,8 @@ describe('turns of callers', () => {
     expect(begun).toEqual(['a1', 'a2'])
   })
 
-  it('take any number of works that end at once', () => {
-    const { made } = turns(1)
+  it('accept any number of works that end synchronously', () => {
+    const { made } = open(1)
     let release = (): void => undefined
     let ended = 0
     const never = (): void => undefined
