@@ -1,5 +1,5 @@
 import { readKeySet } from '../shared/audit/key-set.ts'
-import type { PlaceKey } from '../shared/audit/signed-place.ts'
+import type { SignatureKey } from '../shared/audit/signed-position.ts'
 import type { FindKey } from '../shared/events/verifier.ts'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 import type { Caller, Reply } from './client.ts'
@@ -26,7 +26,7 @@ const DEFAULT_MAX_AGE_SECONDS = 300
 export function createPublishedKeys({ caller, manifest, clock = systemRetryClock }: PublishedKeysDeps): FindKey {
   const operation = manifest.operations['GetSigningKeys']
   if (operation === undefined) throw new Error('the contract has no GetSigningKeys')
-  let keys = new Map<string, PlaceKey>()
+  let keys = new Map<string, SignatureKey>()
   let readMs = -Infinity
   let cachedUntilMs = -Infinity
   let reading: Promise<void> | undefined
@@ -58,7 +58,7 @@ export function createPublishedKeys({ caller, manifest, clock = systemRetryClock
 }
 
 /** The keys in an answer of `GET /v1/signing-keys`. @throws TransportFailure if they cannot be parsed. */
-export function keysOf({ value }: Reply): readonly PlaceKey[] {
+export function keysOf({ value }: Reply): readonly SignatureKey[] {
   try {
     return readKeySet(value)
   } catch (error) {

@@ -1,7 +1,7 @@
 import { followStream, type Cut, type Frame, type StreamListener } from '../../client/event-stream.ts'
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import { readStreamHead } from '../../client/stream-head.ts'
-import { createFrameJudge, type FrameFault, type Judgement } from '../../shared/events/frame-judge.ts'
+import { createFrameVerifier, type FrameFault, type FrameVerification } from '../../shared/events/frame-verifier.ts'
 import { createEventOrder, type EventOrder } from '../../shared/events/order.ts'
 import { isResync } from '../../shared/events/payloads.ts'
 import type { ReceivedEvent } from './agent/handle-event.ts'
@@ -29,7 +29,7 @@ export function holdStream(deps: EventAgentDeps, node: SimulatedNode): HeldStrea
   const { clock, statistics, streams } = deps
   const { identity } = node
   const order = createEventOrder({ last: identity.last_node_seq ?? 0 })
-  const judge = createFrameJudge({ verify: streams.verify, nodeId: identity.node_id, order })
+  const verifier = createFrameVerifier({ verify: streams.verify, nodeId: identity.node_id, order })
   const ending = new AbortController()
   const connect = streams.connect(() => node.identity)
   const first = withResolvers()
@@ -39,19 +39,19 @@ export function holdStream(deps: EventAgentDeps, node: SimulatedNode): HeldStrea
 
   const listener: StreamListener = {
     opened() {
-      judge.connected()
+      verifier.connected()
       connections.opened()
       first.resolve()
     },
     async frame(frame) {
       if (frameMs > 0) await clock.pause(frameMs, ending.signal)
       const missing = order.missing()
-      const judgement = await judge.judge(frame)
-      for (const name of countsOf(judgement)) statistics.count(name)
+      const verification = await verifier.verify(frame)
+      for (const name of countsOf(verification)) statistics.count(name)
       statistics.count('missed_events', order.missing() - missing)
-      if (!judgement.ok) return false
+      if (!verification.ok) return false
       lastEventId = frame.id ?? lastEventId
-      deps.onEvent?.(node, judgement)
+      deps.onEvent?.(node, verification)
       return true
     },
     cut(cut) {
@@ -91,12 +91,12 @@ function missedOf(order: EventOrder, head: number): number {
   return Math.max(0, head - (order.last() ?? 0))
 }
 
-function countsOf(judgement: Judgement): readonly EventCount[] {
-  if (!judgement.ok) {
-    if (judgement.fault === 'duplicate') return ['duplicate_events']
-    return [FORGERIES.has(judgement.fault) ? 'bad_signatures' : 'refused_frames']
+function countsOf(verification: FrameVerification): readonly EventCount[] {
+  if (!verification.ok) {
+    if (verification.fault === 'duplicate') return ['duplicate_events']
+    return [FORGERIES.has(verification.fault) ? 'bad_signatures' : 'refused_frames']
   }
-  const { envelope, place } = judgement
+  const { envelope, place } = verification
   return [
     'events',
     ...(place.kind === 'reordered' ? (['reordered_events'] as const) : []),

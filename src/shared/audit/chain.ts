@@ -24,7 +24,7 @@ export interface SealedDecision extends AuditedDecision {
 }
 
 /** A position in a chain: the hash of its row covers every row up to it. */
-export interface ChainPlace {
+export interface ChainPosition {
   readonly seq: number
   readonly hash: string
 }
@@ -33,7 +33,7 @@ export interface ChainPlace {
 export type Sha256 = (text: string) => string
 
 /** The position before the first row. */
-export const CHAIN_START: ChainPlace = { seq: 0, hash: '0'.repeat(64) }
+export const CHAIN_START: ChainPosition = { seq: 0, hash: '0'.repeat(64) }
 
 /** `platform:main`, or the Domain's reference: there is one chain for each. */
 export function chainOf(domainId: string | null): string {
@@ -44,7 +44,7 @@ export function chainOf(domainId: string | null): string {
  * The hash of a row that follows `previous`: SHA-256 over the canonical JSON (RFC 8785) of its ten members and of `seq` and
  * `previous`, the hash of the row before.
  */
-export function sealHash(sha256: Sha256, previous: ChainPlace, row: AuditedDecision): string {
+export function sealHash(sha256: Sha256, previous: ChainPosition, row: AuditedDecision): string {
   return sha256(
     canonicalize({
       id: row.id,

@@ -1,13 +1,13 @@
-import type { ChainPlace, SealedDecision, Sha256 } from './chain.ts'
-import { signatureFault, type PlaceKey, type PlaceKind, type SignedPlace } from './signed-place.ts'
+import type { ChainPosition, SealedDecision, Sha256 } from './chain.ts'
+import { signatureFault, type SignatureKey, type PositionKind, type SignedPosition } from './signed-position.ts'
 import { createChainVerifier, type ChainFault, type ChainReport, type ChainVerifier } from './verifier.ts'
 
 /** The first line of an export names this; other formats are refused. */
 export const EXPORT_FORMAT = 'ctl-audit-export/1'
 
 /** Where the rows of an export begin: at the first row of the chain, or after a position that the server signed. */
-export interface ExportStart extends ChainPlace {
-  readonly signed: (Omit<SignedPlace, 'seq' | 'hash'> & { readonly kind: PlaceKind }) | null
+export interface ExportStart extends ChainPosition {
+  readonly signed: (Omit<SignedPosition, 'seq' | 'hash'> & { readonly kind: PositionKind }) | null
 }
 
 /**
@@ -17,8 +17,8 @@ export interface ExportStart extends ChainPlace {
 export type ExportLine =
   | { readonly type: 'header'; readonly format: string; readonly chain: string; readonly start: ExportStart }
   | ({ readonly type: 'row' } & SealedDecision)
-  | ({ readonly type: 'head' } & SignedPlace)
-  | ({ readonly type: 'end'; readonly rows: number } & ChainPlace)
+  | ({ readonly type: 'head' } & SignedPosition)
+  | ({ readonly type: 'end'; readonly rows: number } & ChainPosition)
 
 /** The faults of an export: those of a chain, a row that no signed head covers, or an invalid line. */
 export type ExportFault = ChainFault | 'not_signed' | 'malformed'
@@ -60,7 +60,7 @@ const MEMBERS: Readonly<Record<ExportLine['type'], string>> = {
  */
 export function createExportVerifier(deps: {
   readonly sha256: Sha256
-  readonly keys: readonly PlaceKey[]
+  readonly keys: readonly SignatureKey[]
 }): ExportVerifier {
   let lines = 0
   let chain = ''
@@ -163,7 +163,7 @@ function isStart(start: unknown): start is ExportStart {
 async function startFault(
   chain: string,
   { seq, hash, signed }: ExportStart,
-  keys: readonly PlaceKey[],
+  keys: readonly SignatureKey[],
 ): Promise<ExportFault | undefined> {
   if (signed !== null) return signatureFault({ kind: signed.kind, chain }, { seq, hash, ...signed }, keys)
   return seq === 0 && /^0{64}$/.test(hash) ? undefined : 'not_signed'

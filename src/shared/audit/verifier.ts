@@ -1,5 +1,5 @@
-import { chainOf, sealHash, type ChainPlace, type SealedDecision, type Sha256 } from './chain.ts'
-import { signatureFault, type PlaceKey, type SignatureFault, type SignedPlace } from './signed-place.ts'
+import { chainOf, sealHash, type ChainPosition, type SealedDecision, type Sha256 } from './chain.ts'
+import { signatureFault, type SignatureKey, type SignatureFault, type SignedPosition } from './signed-position.ts'
 
 /** The faults of a chain. */
 export type ChainFault =
@@ -28,7 +28,7 @@ export interface BadRow {
 /** How far a chain was verified. */
 export interface ChainReport {
   /** The last row whose hash was recomputed and matches; the start of the verification when there was none. */
-  readonly verified: ChainPlace
+  readonly verified: ChainPosition
   /** Rows read. */
   readonly rows: number
   /** The last head whose signature is valid for the rows read; undefined when there was none. */
@@ -43,9 +43,9 @@ export interface ChainVerifierDeps {
   /** As `chainOf` names it. */
   readonly chain: string
   /** Where to begin; its hash is trusted. */
-  readonly start: ChainPlace
+  readonly start: ChainPosition
   readonly sha256: Sha256
-  readonly keys: readonly PlaceKey[]
+  readonly keys: readonly SignatureKey[]
 }
 
 /** Follows one chain row by row. After the first fault it takes nothing more. */
@@ -53,9 +53,9 @@ export interface ChainVerifier {
   /** Takes the next row; false after a fault. */
   row(row: SealedDecision): boolean
   /** Takes a head over the last row taken. Heads come between rows, in their order. */
-  head(head: SignedPlace): Promise<boolean>
+  head(head: SignedPosition): Promise<boolean>
   /** Takes the end of the verified range: its last position, and whether a known key signed its newest head. */
-  end(last: ChainPlace): ChainReport
+  end(last: ChainPosition): ChainReport
   report(): ChainReport
 }
 
@@ -68,7 +68,7 @@ export function createChainVerifier({ chain, start, sha256, keys }: ChainVerifie
   let rows = 0
   let signedThrough: number | undefined
   let headsVerified = 0
-  let unknown: SignedPlace | undefined
+  let unknown: SignedPosition | undefined
   let headsUnknown = 0
   let firstBad: BadRow | undefined
 
@@ -94,7 +94,7 @@ export function createChainVerifier({ chain, start, sha256, keys }: ChainVerifie
     return false
   }
 
-  function takeSignature(head: SignedPlace, fault: SignatureFault | undefined): boolean {
+  function takeSignature(head: SignedPosition, fault: SignatureFault | undefined): boolean {
     if (fault === 'unknown_key') {
       headsUnknown += 1
       unknown = head
@@ -142,7 +142,7 @@ export function createChainVerifier({ chain, start, sha256, keys }: ChainVerifie
 export async function follow(
   verifier: Pick<ChainVerifier, 'row' | 'head'>,
   rows: readonly SealedDecision[],
-  heads: readonly SignedPlace[],
+  heads: readonly SignedPosition[],
 ): Promise<boolean> {
   let next = 0
   for (const row of rows) {

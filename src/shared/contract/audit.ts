@@ -37,7 +37,7 @@ const signature = {
   kid: z.string(),
   signature: z.string().meta({ description: 'Ed25519, 64 bytes in base64url' }),
 }
-const SignedPlace = z.object({ ...Place, ...signature }).meta({ id: 'AuditSignedPlace' })
+const SignedPosition = z.object({ ...Place, ...signature }).meta({ id: 'AuditSignedPlace' })
 
 /** Where verification of a chain begins; `signed` where the server signed that position. */
 const Start = z
@@ -95,7 +95,7 @@ const AuditExport = z
     chain: Chain,
     start: Start,
     items: z.array(AuditRecord.extend({ ...Place }).meta({ id: 'SealedAuditRecord' })),
-    heads: z.array(SignedPlace).meta({ description: 'Signed heads of these rows, in the order of the chain' }),
+    heads: z.array(SignedPosition).meta({ description: 'Signed heads of these rows, in the order of the chain' }),
     through_seq: Seq.meta({ description: 'The signed head that the export ends with' }),
     next_seq: Seq.nullable().meta({ description: 'from_seq of the next page; null after the last one' }),
   })

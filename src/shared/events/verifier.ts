@@ -1,5 +1,5 @@
 import { verifyAsync } from '@noble/ed25519'
-import { bytesOf, type PlaceKey } from '../audit/signed-place.ts'
+import { bytesOf, type SignatureKey } from '../audit/signed-position.ts'
 import { readSigned, type ReadFault, type ReceivedEnvelope } from './signed-envelope.ts'
 
 /** Whether an Ed25519 signature is valid (RFC 8032 §5.1.7). Never throws: a malformed signature or key is invalid. */
@@ -10,7 +10,7 @@ export type VerifySignature = (
 ) => boolean | Promise<boolean>
 
 /** Finds the published key of a name; undefined where none is published under it. */
-export type FindKey = (kid: string) => PlaceKey | undefined | Promise<PlaceKey | undefined>
+export type FindKey = (kid: string) => SignatureKey | undefined | Promise<SignatureKey | undefined>
 
 /**
  * Why an envelope is refused.
@@ -64,7 +64,7 @@ export const verifyWithNoble: VerifySignature = (signature, message, publicKey) 
   verifyAsync(signature, message, publicKey, { zip215: false }).catch(() => false)
 
 /** Finds keys in a list that does not change. */
-export function keysIn(keys: readonly PlaceKey[]): FindKey {
+export function keysIn(keys: readonly SignatureKey[]): FindKey {
   const byId = new Map(keys.map((key) => [key.kid, key]))
   return (kid) => byId.get(kid)
 }

@@ -6,7 +6,7 @@ import { createAuditRetention } from '../../../src/server/slices/audit/retention
 import { createAuditSealer } from '../../../src/server/slices/audit/sealer.ts'
 import { createExportVerifier, type ExportReport, type ExportStart } from '../../../src/shared/audit/export-lines.ts'
 import type { SealedDecision } from '../../../src/shared/audit/chain.ts'
-import type { SignedPlace } from '../../../src/shared/audit/signed-place.ts'
+import type { SignedPosition } from '../../../src/shared/audit/signed-position.ts'
 import { START_MS, startAccess, type Access, type Person } from '../../support/server/access.ts'
 import { nodeSha256 } from '../../support/server/audit-chain.ts'
 import { auditEntry, leadingOver } from '../../support/server/audit-ledger.ts'
@@ -20,7 +20,7 @@ interface Exported {
   readonly chain: string
   readonly start: ExportStart
   readonly items: readonly SealedDecision[]
-  readonly heads: readonly SignedPlace[]
+  readonly heads: readonly SignedPosition[]
   readonly through_seq: number
   readonly next_seq: number | null
 }

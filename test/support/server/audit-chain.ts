@@ -6,7 +6,12 @@ import {
   type SealedDecision,
   type Sha256,
 } from '../../../src/shared/audit/chain.ts'
-import { signedBytes, type PlaceKey, type PlaceKind, type SignedPlace } from '../../../src/shared/audit/signed-place.ts'
+import {
+  signedBytes,
+  type SignatureKey,
+  type PositionKind,
+  type SignedPosition,
+} from '../../../src/shared/audit/signed-position.ts'
 
 export const nodeSha256: Sha256 = (text) => createHash('sha256').update(text).digest('hex')
 
@@ -17,8 +22,8 @@ const AT_MS = Date.parse('2026-03-01T08:00:00.000Z')
 /** A key pair with what verifies it. */
 export interface TestKey {
   readonly jwk: Readonly<Record<string, string>>
-  readonly verification: PlaceKey
-  sign(kind: PlaceKind, place: { readonly seq: number; readonly hash: string }): SignedPlace
+  readonly verification: SignatureKey
+  sign(kind: PositionKind, place: { readonly seq: number; readonly hash: string }): SignedPosition
 }
 
 /** The PKCS #8 form of an Ed25519 key before its 32 secret bytes (RFC 8410 §7). */
@@ -44,9 +49,9 @@ export function makeTestKey(kid: string, secret = kid): TestKey {
 
 function signWith(
   { kid, privateKey }: { readonly kid: string; readonly privateKey: KeyObject },
-  kind: PlaceKind,
+  kind: PositionKind,
   { seq, hash }: { readonly seq: number; readonly hash: string },
-): SignedPlace {
+): SignedPosition {
   const at = new Date(AT_MS + seq).toISOString()
   const signature = sign(null, signedBytes(kind, CHAIN, { seq, hash, at }), privateKey).toString('base64url')
   return { seq, hash, at, kid, signature }

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { readKeySet } from '../../../shared/audit/key-set.ts'
-import type { PlaceKey } from '../../../shared/audit/signed-place.ts'
+import type { SignatureKey } from '../../../shared/audit/signed-position.ts'
 import { usageError } from '../../errors/cli-error.ts'
 
 /** The public keys of a JWK Set file (`--keys`). @throws CliError where it cannot be read or holds none. */
-export async function keysOf(path: string): Promise<readonly PlaceKey[]> {
+export async function keysOf(path: string): Promise<readonly SignatureKey[]> {
   let text: string
   try {
     text = await readFile(path, 'utf8')

@@ -1,4 +1,4 @@
-import type { FrameFault } from '../../../shared/events/frame-judge.ts'
+import type { FrameFault } from '../../../shared/events/frame-verifier.ts'
 import type { Place } from '../../../shared/events/order.ts'
 
 /** What is wrong with a frame, in a sentence that goes on from "event 7". */

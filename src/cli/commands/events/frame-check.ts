@@ -1,5 +1,5 @@
 import type { Frame } from '../../../client/event-stream.ts'
-import type { FrameJudge, Judgement } from '../../../shared/events/frame-judge.ts'
+import type { FrameVerifier, FrameVerification } from '../../../shared/events/frame-verifier.ts'
 import type { Session } from '../../session/session.ts'
 import { FAULT_SENTENCES, placeSentence } from './faults.ts'
 
@@ -28,19 +28,19 @@ export interface FrameCheckOptions {
 /** Makes a check of one node's stream, with the keys that the server publishes; or one that lets everything pass. */
 export async function createFrameCheck(session: Session, options: FrameCheckOptions): Promise<FrameCheck> {
   if (!options.isVerifying) return UNCHECKED
-  const judge = await openJudge(session, options.nodeId)
+  const verifier = await openVerifier(session, options.nodeId)
   let faults = 0
   return {
     isVerifying: true,
-    connected: () => judge.connected(),
+    connected: () => verifier.connected(),
     async look(frame) {
-      const judgement = await judge.judge(frame)
-      const sentence = sentenceOf(judgement)
+      const verification = await verifier.verify(frame)
+      const sentence = sentenceOf(verification)
       if (sentence !== undefined) {
         faults += 1
         session.warn(`event ${frame.id ?? 'without an id'} ${sentence}`)
       }
-      return { verdict: verdictOf(judgement), isTaken: judgement.ok }
+      return { verdict: verdictOf(verification), isTaken: verification.ok }
     },
     faults: () => faults,
   }
@@ -53,33 +53,35 @@ const UNCHECKED: FrameCheck = {
   faults: () => 0,
 }
 
-async function openJudge(session: Session, nodeId: string): Promise<FrameJudge> {
+async function openVerifier(session: Session, nodeId: string): Promise<FrameVerifier> {
   const [
     { createPublishedKeys },
     { createEnvelopeVerifier },
-    { createFrameJudge },
+    { createFrameVerifier },
     { createSignatureVerifier },
     caller,
   ] = await Promise.all([
     import('../../../client/published-keys.ts'),
     import('../../../shared/events/verifier.ts'),
-    import('../../../shared/events/frame-judge.ts'),
+    import('../../../shared/events/frame-verifier.ts'),
     import('./verify-signature.ts'),
     session.caller(),
   ])
   const findKey = createPublishedKeys({ caller, manifest: session.manifest() })
   const verify = createEnvelopeVerifier({ findKey, verify: createSignatureVerifier() })
-  return createFrameJudge({ verify, nodeId })
+  return createFrameVerifier({ verify, nodeId })
 }
 
 /** What is wrong, in a sentence that goes on from "event 7"; undefined where nothing is. */
-export function sentenceOf(judgement: Judgement): string | undefined {
-  return judgement.ok ? placeSentence(judgement.place) : `${FAULT_SENTENCES[judgement.fault]} (${judgement.fault})`
+export function sentenceOf(verification: FrameVerification): string | undefined {
+  return verification.ok
+    ? placeSentence(verification.place)
+    : `${FAULT_SENTENCES[verification.fault]} (${verification.fault})`
 }
 
 /** The verdict in one word. */
-export function verdictOf(judgement: Judgement): string {
-  if (!judgement.ok) return judgement.fault
-  const { kind } = judgement.place
+export function verdictOf(verification: FrameVerification): string {
+  if (!verification.ok) return verification.fault
+  const { kind } = verification.place
   return kind === 'first' || kind === 'next' ? 'ok' : kind
 }

@@ -1,11 +1,11 @@
 import { createParser } from 'eventsource-parser'
-import type { JudgedFrame } from '../../../shared/events/frame-judge.ts'
+import type { StreamFrame } from '../../../shared/events/frame-verifier.ts'
 import { isMembers } from '../../../shared/events/signed-envelope.ts'
 
 /** A frame with the line where it begins, from 1. */
 export interface SavedFrame {
   readonly line: number
-  readonly frame: JudgedFrame
+  readonly frame: StreamFrame
 }
 
 /** A place in the file that holds no frame. `truncated`: the file ends within one. */

@@ -1,5 +1,5 @@
-import type { FrameFault, FrameJudge, Judgement } from '../../../shared/events/frame-judge.ts'
-import { createFrameJudge } from '../../../shared/events/frame-judge.ts'
+import type { FrameFault, FrameVerifier, FrameVerification } from '../../../shared/events/frame-verifier.ts'
+import { createFrameVerifier } from '../../../shared/events/frame-verifier.ts'
 import type { EnvelopeVerifier } from '../../../shared/events/verifier.ts'
 import { sentenceOf, verdictOf } from './frame-check.ts'
 import { claimedNumber } from './rows.ts'
@@ -40,7 +40,7 @@ export async function verifySaved(
   verify: EnvelopeVerifier,
 ): Promise<SavedReport> {
   const saved = createSavedFrames()
-  const judges = new Map<string, FrameJudge>()
+  const verifiers = new Map<string, FrameVerifier>()
   const nodes = new Map<string, { first: number; last: number }>()
   const listed: SavedFault[] = []
   let [frames, faults] = [0, 0]
@@ -50,17 +50,17 @@ export async function verifySaved(
     if (listed.length < LISTED_MAX) listed.push(fault)
   }
 
-  function judgeOf(nodeId: string): FrameJudge {
-    const known = judges.get(nodeId)
+  function verifierOf(nodeId: string): FrameVerifier {
+    const known = verifiers.get(nodeId)
     if (known !== undefined) return known
-    const judge = createFrameJudge({ verify })
-    if (judges.size < NODES_MAX) judges.set(nodeId, judge)
-    return judge
+    const verifier = createFrameVerifier({ verify })
+    if (verifiers.size < NODES_MAX) verifiers.set(nodeId, verifier)
+    return verifier
   }
 
-  function count(judgement: Judgement): void {
-    if (!judgement.ok) return
-    const { node_id, node_seq } = judgement.envelope
+  function count(verification: FrameVerification): void {
+    if (!verification.ok) return
+    const { node_id, node_seq } = verification.envelope
     const seen = nodes.get(node_id)
     if (seen === undefined) nodes.set(node_id, { first: node_seq, last: node_seq })
     else seen.last = Math.max(seen.last, node_seq)
@@ -71,15 +71,15 @@ export async function verifySaved(
     if ('fault' in place) return blame({ line, fault: place.fault, sentence: BAD_PLACES[place.fault] })
     frames += 1
     const { id, data } = place.frame
-    const judge = judgeOf(claimedNode(data))
+    const verifier = verifierOf(claimedNode(data))
     // A file does not tell where connections began: any resync may be the first frame of one.
-    judge.connected()
-    const judgement = await judge.judge(place.frame)
-    count(judgement)
-    const sentence = sentenceOf(judgement)
+    verifier.connected()
+    const verification = await verifier.verify(place.frame)
+    count(verification)
+    const sentence = sentenceOf(verification)
     if (sentence === undefined) return undefined
     const node_seq = claimedNumber(data)
-    const fault = verdictOf(judgement) as SavedFault['fault'] // It is one wherever there is a sentence.
+    const fault = verdictOf(verification) as SavedFault['fault'] // It is one wherever there is a sentence.
     return blame({
       line,
       ...(id !== undefined && { id }),

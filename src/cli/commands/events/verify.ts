@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { keysOf as keysAnswered } from '../../../client/published-keys.ts'
-import type { PlaceKey } from '../../../shared/audit/signed-place.ts'
+import type { SignatureKey } from '../../../shared/audit/signed-position.ts'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { createEnvelopeVerifier, keysIn } from '../../../shared/events/verifier.ts'
 import { keysOf, unreadable } from '../audit/key-file.ts'
@@ -60,7 +60,7 @@ async function run(session: Session, given: Given): Promise<ExitCode> {
 }
 
 /** Also those that verify nothing new: the events may be of their time. */
-async function published(session: Session): Promise<readonly PlaceKey[]> {
+async function published(session: Session): Promise<readonly SignatureKey[]> {
   const caller = await session.caller()
   const query = { include: 'expired' }
   return keysAnswered(await caller.call(session.operation('GetSigningKeys'), query, { isParsedByCaller: true }))

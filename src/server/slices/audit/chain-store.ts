@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely'
-import type { ChainPlace } from '../../../shared/audit/chain.ts'
-import type { SignedPlace } from '../../../shared/audit/signed-place.ts'
+import type { ChainPosition } from '../../../shared/audit/chain.ts'
+import type { SignedPosition } from '../../../shared/audit/signed-position.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { AuditHeadRow } from './tables.ts'
 import { decisionOf } from './decision.ts'
@@ -10,7 +10,7 @@ import type { AuditRecord } from './store.ts'
 export interface ChainState {
   readonly id: number
   readonly domainId: string | null
-  readonly sealed: ChainPlace
+  readonly sealed: ChainPosition
   /** Where verification of the chain begins: 0 while nothing was pruned. */
   readonly checkpointSeq: number
   /** A head beyond the last row; it exists only if somebody deleted rows. */
@@ -56,7 +56,7 @@ export async function countUnsealed(db: Db, domainId: string | null): Promise<nu
 }
 
 /** Reads the place of one number; undefined where it has no seal. */
-export async function placeAt(db: Db, chainId: number, seq: number): Promise<ChainPlace | undefined> {
+export async function positionAt(db: Db, chainId: number, seq: number): Promise<ChainPosition | undefined> {
   const row = await db
     .selectFrom('audit_seals')
     .select('hash')
@@ -71,7 +71,7 @@ export async function signedAt(
   db: Db,
   chainId: number,
   { kind, seq }: { readonly kind: AuditHeadRow['kind']; readonly seq: number },
-): Promise<SignedPlace | undefined> {
+): Promise<SignedPosition | undefined> {
   const row = await db
     .selectFrom('audit_heads')
     .selectAll()
@@ -91,7 +91,7 @@ export interface Stretch {
 }
 
 /** A row with its place. */
-export type SealedRow = ReturnType<typeof decisionOf> & ChainPlace
+export type SealedRow = ReturnType<typeof decisionOf> & ChainPosition
 
 /** Reads sealed rows in the order of the chain. The number of one whose audit row is gone is left out. */
 export async function readSealed(db: Db, { chainId, after, through, count }: Stretch): Promise<SealedRow[]> {
@@ -114,7 +114,7 @@ function sealedOf(row: AuditRecord & { readonly seq: string; readonly hash: Buff
 }
 
 /** Reads heads in the order of the chain. */
-export async function readHeads(db: Db, { chainId, after, through, count }: Stretch): Promise<SignedPlace[]> {
+export async function readHeads(db: Db, { chainId, after, through, count }: Stretch): Promise<SignedPosition[]> {
   const rows = await db
     .selectFrom('audit_heads')
     .selectAll()
@@ -129,7 +129,7 @@ export async function readHeads(db: Db, { chainId, after, through, count }: Stre
 }
 
 /** Reads the newest head that was signed no later than `at`. */
-export async function lastHeadUntil(db: Db, chainId: number, at: Date): Promise<SignedPlace | undefined> {
+export async function lastHeadUntil(db: Db, chainId: number, at: Date): Promise<SignedPosition | undefined> {
   const row = await heads(db, chainId)
     .where('at', '<=', at)
     .orderBy('at', 'desc')
@@ -139,13 +139,13 @@ export async function lastHeadUntil(db: Db, chainId: number, at: Date): Promise<
 }
 
 /** Reads the first head that was signed at `at` or later. */
-export async function firstHeadFrom(db: Db, chainId: number, at: Date): Promise<SignedPlace | undefined> {
+export async function firstHeadFrom(db: Db, chainId: number, at: Date): Promise<SignedPosition | undefined> {
   const row = await heads(db, chainId).where('at', '>=', at).orderBy('at').orderBy('seq').executeTakeFirst()
   return row && signedOf(row)
 }
 
 /** Reads the newest head. */
-export async function newestHead(db: Db, chainId: number): Promise<SignedPlace | undefined> {
+export async function newestHead(db: Db, chainId: number): Promise<SignedPosition | undefined> {
   const row = await heads(db, chainId).orderBy('seq', 'desc').executeTakeFirst()
   return row && signedOf(row)
 }
@@ -159,7 +159,7 @@ function heads(db: Db, chainId: number) {
     .limit(1)
 }
 
-function signedOf({ seq, hash, at, kid, signature }: Selectable<AuditHeadRow>): SignedPlace {
+function signedOf({ seq, hash, at, kid, signature }: Selectable<AuditHeadRow>): SignedPosition {
   return {
     seq: Number(seq),
     hash: hash.toString('hex'),

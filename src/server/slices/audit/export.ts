@@ -1,5 +1,5 @@
 import { chainOf } from '../../../shared/audit/chain.ts'
-import type { SignedPlace } from '../../../shared/audit/signed-place.ts'
+import type { SignedPosition } from '../../../shared/audit/signed-position.ts'
 import type { audit } from '../../../shared/contract/audit.ts'
 import type { Result } from '../../../shared/contract/operation.ts'
 import { problem } from '../../../shared/problems.ts'
@@ -66,6 +66,6 @@ async function endOf(db: Db, chain: ChainState | undefined, { throughSeq, until 
   if (chain === undefined) return 0
   const newest = (await newestHead(db, chain.id))?.seq ?? 0
   if (throughSeq !== undefined) return Math.min(throughSeq, newest)
-  const last: SignedPlace | undefined = until && (await firstHeadFrom(db, chain.id, until))
+  const last: SignedPosition | undefined = until && (await firstHeadFrom(db, chain.id, until))
   return last?.seq ?? newest
 }

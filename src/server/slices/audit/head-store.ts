@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { ChainPlace } from '../../../shared/audit/chain.ts'
-import type { PlaceKind, SignedPlace } from '../../../shared/audit/signed-place.ts'
+import type { ChainPosition } from '../../../shared/audit/chain.ts'
+import type { PositionKind, SignedPosition } from '../../../shared/audit/signed-position.ts'
 import type { Db } from '../../ports/datastore.ts'
 
 /** A chain whose newest rows need a signature. */
@@ -13,13 +13,13 @@ export interface DueChain {
 }
 
 /** A position in a chain. */
-export interface PlaceOfChain extends ChainPlace {
+export interface PositionOfChain extends ChainPosition {
   readonly chainId: number
   readonly domainId: string | null
 }
 
 /** A signature to keep. */
-export interface SignedOfChain extends SignedPlace {
+export interface SignedOfChain extends SignedPosition {
   readonly chainId: number
 }
 
@@ -54,7 +54,7 @@ export async function placesAt(
   tx: Db,
   { id, domainId }: Pick<DueChain, 'id' | 'domainId'>,
   seqs: readonly number[],
-): Promise<PlaceOfChain[]> {
+): Promise<PositionOfChain[]> {
   const rows = await tx
     .selectFrom('audit_seals')
     .select(['seq', 'hash'])
@@ -66,7 +66,7 @@ export async function placesAt(
 }
 
 /** Stores signed positions; existing ones stay. */
-export async function addSigned(tx: Db, kind: PlaceKind, places: readonly SignedOfChain[]): Promise<void> {
+export async function addSigned(tx: Db, kind: PositionKind, places: readonly SignedOfChain[]): Promise<void> {
   const rows = places.map(({ chainId, seq, hash, at, kid, signature }) => ({
     chain_id: chainId,
     kind,

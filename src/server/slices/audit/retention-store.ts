@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { PlaceOfChain } from './head-store.ts'
+import type { PositionOfChain } from './head-store.ts'
 
 /** A chain whose oldest rows must be deleted. */
 export interface PrunableChain {
@@ -55,7 +55,7 @@ const CHAINS_MAX = 50
  * Finds the positions at which chains may be cut: their newest heads older than the Domain's retention. What a head covers was
  * sealed before it was signed, so every row before the cut is older still.
  */
-export async function cuttablePlaces(tx: Db, { now, platformDays }: Keeping): Promise<PlaceOfChain[]> {
+export async function cuttablePlaces(tx: Db, { now, platformDays }: Keeping): Promise<PositionOfChain[]> {
   const { rows } = await sql<{ id: number; domain_id: string | null; seq: string; hash: Buffer }>`
     select chain.id, chain.domain_id, head.seq, head.hash
     from audit_chains as chain
@@ -77,7 +77,10 @@ export async function cuttablePlaces(tx: Db, { now, platformDays }: Keeping): Pr
 }
 
 /** Records that a chain now begins after its checkpoint. */
-export async function noteCheckpoint(tx: Db, { chainId, seq }: Pick<PlaceOfChain, 'chainId' | 'seq'>): Promise<void> {
+export async function noteCheckpoint(
+  tx: Db,
+  { chainId, seq }: Pick<PositionOfChain, 'chainId' | 'seq'>,
+): Promise<void> {
   await tx
     .updateTable('audit_chains')
     .set({ checkpoint_seq: String(seq) })

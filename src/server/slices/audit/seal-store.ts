@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ChainPlace } from '../../../shared/audit/chain.ts'
+import type { ChainPosition } from '../../../shared/audit/chain.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { AuditRecord } from './store.ts'
 
@@ -10,7 +10,7 @@ export interface Claimed {
 }
 
 /** A row with its place. */
-export interface Seal extends ChainPlace {
+export interface Seal extends ChainPosition {
   readonly id: string
 }
 
@@ -25,7 +25,7 @@ export interface ChainSeals {
 export interface LockedChain {
   readonly id: number
   readonly domainId: string | null
-  readonly last: ChainPlace
+  readonly last: ChainPosition
 }
 
 /**

@@ -1,4 +1,4 @@
-import { sealHash, type ChainPlace, type Sha256 } from '../../../shared/audit/chain.ts'
+import { sealHash, type ChainPosition, type Sha256 } from '../../../shared/audit/chain.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { Db } from '../../ports/datastore.ts'
 import { decisionOf } from './decision.ts'
@@ -48,7 +48,7 @@ function grouped(rows: readonly AuditRecord[]): ReadonlyMap<string | null, reado
   return byDomain
 }
 
-function sealsOf(rows: readonly AuditRecord[], last: ChainPlace, sha256: Sha256): readonly Seal[] {
+function sealsOf(rows: readonly AuditRecord[], last: ChainPosition, sha256: Sha256): readonly Seal[] {
   let previous = last
   return rows.toSorted(byTime).map((row) => {
     const hash = sealHash(sha256, previous, decisionOf(row))

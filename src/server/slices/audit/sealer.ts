@@ -1,8 +1,8 @@
 import type { LeaderJob, Leading } from '../../ports/leadership.ts'
 import type { Signer } from '../../ports/signer.ts'
-import { addSigned, dueChains, noteSigned, placesAt, type DueChain, type PlaceOfChain } from './head-store.ts'
+import { addSigned, dueChains, noteSigned, placesAt, type DueChain, type PositionOfChain } from './head-store.ts'
 import { sealBatch, type SealDeps } from './seal.ts'
-import { signPlace } from './sign-place.ts'
+import { signPosition } from './sign-position.ts'
 
 export interface SealerDeps extends SealDeps {
   readonly signer: Signer
@@ -44,7 +44,7 @@ async function signHeads(leading: Leading, { signer, clock }: SealerDeps): Promi
     return places
   })
   if (due.length === 0) return false
-  const signed = await Promise.all(due.map((place) => signPlace(signer, 'head', place)))
+  const signed = await Promise.all(due.map((place) => signPosition(signer, 'head', place)))
   await leading.transaction(async (tx) => {
     await addSigned(tx, 'head', signed)
     for (const place of signed) await noteSigned(tx, place)
@@ -53,7 +53,7 @@ async function signHeads(leading: Leading, { signer, clock }: SealerDeps): Promi
 }
 
 /** The time of a chain's heads never goes back, even if the clocks of its leaders differ. */
-type Due = PlaceOfChain & { readonly atMs: number }
+type Due = PositionOfChain & { readonly atMs: number }
 
 /** Every thousandth row since the last head; the last row where the time has passed. */
 function dueSeqs({ sealedSeq, signedSeq, signedAt }: DueChain, nowMs: number): readonly number[] {

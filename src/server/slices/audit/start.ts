@@ -1,19 +1,19 @@
-import { CHAIN_START, type ChainPlace } from '../../../shared/audit/chain.ts'
-import type { PlaceKind, SignedPlace } from '../../../shared/audit/signed-place.ts'
+import { CHAIN_START, type ChainPosition } from '../../../shared/audit/chain.ts'
+import type { PositionKind, SignedPosition } from '../../../shared/audit/signed-position.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Db } from '../../ports/datastore.ts'
-import { placeAt, signedAt, type ChainState } from './chain-store.ts'
+import { positionAt, signedAt, type ChainState } from './chain-store.ts'
 
 /** Where verification of a chain begins, and the signature over that position where there is one. */
-export interface Start extends ChainPlace {
-  readonly signed: (Omit<SignedPlace, 'seq' | 'hash'> & { readonly kind: PlaceKind }) | null
+export interface Start extends ChainPosition {
+  readonly signed: (Omit<SignedPosition, 'seq' | 'hash'> & { readonly kind: PositionKind }) | null
 }
 
 /** The first row of the chain has no predecessor. */
 const FROM_THE_FIRST: Start = { ...CHAIN_START, signed: null }
 
 /** The start after a signed place. */
-export function startAfter(kind: PlaceKind, { seq, hash, at, kid, signature }: SignedPlace): Start {
+export function startAfter(kind: PositionKind, { seq, hash, at, kid, signature }: SignedPosition): Start {
   return { seq, hash, signed: { kind, at, kid, signature } }
 }
 
@@ -27,11 +27,11 @@ export async function startOf(db: Db, chain: ChainState | undefined, fromSeq = 1
   const seq = Math.max(fromSeq - 1, checkpointSeq)
   if (seq > sealed.seq) throw problem('invalid_audit_filter')
   if (seq === 0) return FROM_THE_FIRST
-  if (seq > checkpointSeq) return placeStart(await placeAt(db, id, seq))
+  if (seq > checkpointSeq) return startAt(await positionAt(db, id, seq))
   const checkpoint = await signedAt(db, id, { kind: 'checkpoint', seq })
   return checkpoint && startAfter('checkpoint', checkpoint)
 }
 
-function placeStart(place: ChainPlace | undefined): Start | undefined {
+function startAt(place: ChainPosition | undefined): Start | undefined {
   return place && { ...place, signed: null }
 }

@@ -1,5 +1,5 @@
 import { chainOf, CHAIN_START } from '../../../shared/audit/chain.ts'
-import { signatureFault, type PlaceKey } from '../../../shared/audit/signed-place.ts'
+import { signatureFault, type SignatureKey } from '../../../shared/audit/signed-position.ts'
 import {
   createChainVerifier,
   follow,
@@ -80,7 +80,7 @@ function lostStart(fromSeq = 1, chain: ChainState | undefined): BadRow {
 async function badStart(
   chain: string,
   { signed, ...place }: Start,
-  keys: readonly PlaceKey[],
+  keys: readonly SignatureKey[],
 ): Promise<BadRow | undefined> {
   if (signed === null) return undefined
   const reason = await signatureFault({ kind: signed.kind, chain }, { ...place, ...signed }, keys)
@@ -129,6 +129,6 @@ async function answerOf({ db }: VerificationDeps, { domainId }: Asked, looked: L
   }
 }
 
-function keyOf({ kid, publicKey, notBefore, notAfter }: VerificationKey): PlaceKey {
+function keyOf({ kid, publicKey, notBefore, notAfter }: VerificationKey): SignatureKey {
   return { kid, publicKey, notBeforeMs: notBefore.getTime(), notAfterMs: notAfter?.getTime() }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CHAIN_START } from '../../../../src/shared/audit/chain.ts'
 import { createExportVerifier, type ExportReport } from '../../../../src/shared/audit/export-lines.ts'
-import type { PlaceKey } from '../../../../src/shared/audit/signed-place.ts'
+import type { SignatureKey } from '../../../../src/shared/audit/signed-position.ts'
 import { CHAIN, chainOfRows, decision, makeTestKey, nodeSha256 } from '../../../support/server/audit-chain.ts'
 
 const KEY = makeTestKey('k1')
@@ -21,7 +21,7 @@ const WHOLE: readonly object[] = [HEADER, row(1), row(2), head(2), row(3), row(4
 
 async function verify(
   lines: readonly (object | string)[],
-  keys: readonly PlaceKey[] = [KEY.verification],
+  keys: readonly SignatureKey[] = [KEY.verification],
 ): Promise<ExportReport> {
   const verifier = createExportVerifier({ sha256: nodeSha256, keys })
   for (const line of lines) if (!(await verifier.line(typeof line === 'string' ? line : JSON.stringify(line)))) break

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { CHAIN_START, sealHash, type ChainPlace, type SealedDecision } from '../../../../src/shared/audit/chain.ts'
-import type { PlaceKey, SignedPlace } from '../../../../src/shared/audit/signed-place.ts'
+import { CHAIN_START, sealHash, type ChainPosition, type SealedDecision } from '../../../../src/shared/audit/chain.ts'
+import type { SignatureKey, SignedPosition } from '../../../../src/shared/audit/signed-position.ts'
 import { createChainVerifier, follow, type ChainReport } from '../../../../src/shared/audit/verifier.ts'
 import { CHAIN, chainOfRows, decision, makeTestKey, nodeSha256 } from '../../../support/server/audit-chain.ts'
 
@@ -17,7 +17,7 @@ const VECTORS = [
 ]
 const HEADS = [place(3), place(6)].map((one) => KEY.sign('head', one))
 
-function place(seq: number): ChainPlace {
+function place(seq: number): ChainPosition {
   const row = ROWS[seq - 1]
   if (row === undefined) throw new Error(`there is no row ${seq}`)
   return { seq, hash: row.hash }
@@ -25,10 +25,10 @@ function place(seq: number): ChainPlace {
 
 interface Presented {
   readonly rows: readonly SealedDecision[]
-  readonly heads: readonly SignedPlace[]
-  readonly keys: readonly PlaceKey[]
-  readonly start: ChainPlace
-  readonly end: ChainPlace
+  readonly heads: readonly SignedPosition[]
+  readonly keys: readonly SignatureKey[]
+  readonly start: ChainPosition
+  readonly end: ChainPosition
 }
 
 const WHOLE: Presented = { rows: ROWS, heads: HEADS, keys: [KEY.verification], start: CHAIN_START, end: place(6) }
@@ -45,7 +45,7 @@ const altered = (seq: number, change: Partial<SealedDecision>): readonly SealedD
 
 /** Every row from `seq` on as somebody would write them who can compute hashes and cannot sign. */
 function rewritten(seq: number): readonly SealedDecision[] {
-  let previous: ChainPlace = CHAIN_START
+  let previous: ChainPosition = CHAIN_START
   return ROWS.map((row) => {
     const changed = row.seq === seq ? { ...row, subject: 'user:mallory' } : row
     previous = { seq: row.seq, hash: sealHash(nodeSha256, previous, changed) }

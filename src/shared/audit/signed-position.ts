@@ -1,12 +1,12 @@
 import { verifyAsync } from '@noble/ed25519'
 import { canonicalize } from '../canonical-json.ts'
-import type { ChainPlace } from './chain.ts'
+import type { ChainPosition } from './chain.ts'
 
 /** What a signature over a position proves: the chain was there, or it was there and earlier rows may be gone. */
-export type PlaceKind = 'head' | 'checkpoint'
+export type PositionKind = 'head' | 'checkpoint'
 
 /** A position in a chain that the server signed (Ed25519). */
-export interface SignedPlace extends ChainPlace {
+export interface SignedPosition extends ChainPosition {
   /** When it was signed: RFC 3339, UTC, milliseconds. */
   readonly at: string
   readonly kid: string
@@ -14,8 +14,8 @@ export interface SignedPlace extends ChainPlace {
   readonly signature: string
 }
 
-/** A public key that verifies signed places. */
-export interface PlaceKey {
+/** A public key that verifies signatures. */
+export interface SignatureKey {
   readonly kid: string
   /** 32 bytes, Ed25519. */
   readonly publicKey: Uint8Array
@@ -32,32 +32,32 @@ export type SignatureFault = 'unknown_key' | 'key_not_valid' | 'bad_signature'
  * begin with a brace, and a head is no checkpoint.
  */
 export function signedBytes(
-  kind: PlaceKind,
+  kind: PositionKind,
   chain: string,
-  { seq, hash, at }: ChainPlace & { at: string },
+  { seq, hash, at }: ChainPosition & { at: string },
 ): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`ctl audit ${kind} v1\n${canonicalize({ at, chain, hash, seq })}`)
 }
 
 /** The claimed kind of a position. */
 export interface Claim {
-  readonly kind: PlaceKind
+  readonly kind: PositionKind
   readonly chain: string
 }
 
 /** Checks the signature of a position (RFC 8032 §5.1.7, cofactorless); undefined where it is valid. */
 export async function signatureFault(
   { kind, chain }: Claim,
-  place: SignedPlace,
-  keys: readonly PlaceKey[],
+  position: SignedPosition,
+  keys: readonly SignatureKey[],
 ): Promise<SignatureFault | undefined> {
-  const key = keys.find(({ kid }) => kid === place.kid)
+  const key = keys.find(({ kid }) => kid === position.kid)
   if (key === undefined) return 'unknown_key'
-  const atMs = Date.parse(place.at)
+  const atMs = Date.parse(position.at)
   if (atMs < (key.notBeforeMs ?? -Infinity) || atMs > (key.notAfterMs ?? Infinity)) return 'key_not_valid'
-  const signature = bytesOf(place.signature)
+  const signature = bytesOf(position.signature)
   if (signature?.length !== 64) return 'bad_signature'
-  const holds = await verifyAsync(signature, signedBytes(kind, chain, place), key.publicKey, { zip215: false })
+  const holds = await verifyAsync(signature, signedBytes(kind, chain, position), key.publicKey, { zip215: false })
   return holds ? undefined : 'bad_signature'
 }
 

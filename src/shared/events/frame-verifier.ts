@@ -4,7 +4,7 @@ import type { ReceivedEnvelope } from './signed-envelope.ts'
 import type { EnvelopeFault, EnvelopeVerifier } from './verifier.ts'
 
 /** A frame of the event stream, or the stored parts of one. */
-export interface JudgedFrame {
+export interface StreamFrame {
   readonly id: string | undefined
   /** The type in the frame; undefined where it was not stored. */
   readonly event: string | undefined
@@ -17,27 +17,27 @@ export interface JudgedFrame {
  */
 export type FrameFault = EnvelopeFault | 'bad_id' | 'type_mismatch' | 'duplicate'
 
-export type Judgement =
+export type FrameVerification =
   | { readonly ok: true; readonly envelope: ReceivedEnvelope; readonly place: Place }
   /** The envelope is present if it could be read; the agent must not act on it. */
   | { readonly ok: false; readonly fault: FrameFault; readonly envelope: ReceivedEnvelope | undefined }
 
-export interface FrameJudge {
+export interface FrameVerifier {
   /** A connection begins. */
   connected(): void
-  judge(frame: JudgedFrame): Promise<Judgement>
+  verify(frame: StreamFrame): Promise<FrameVerification>
 }
 
 /** Checks the frames of one node's stream: each by itself, then its order among the others. */
-export function createFrameJudge(deps: {
+export function createFrameVerifier(deps: {
   readonly verify: EnvelopeVerifier
   readonly nodeId?: string | undefined
   readonly order?: EventOrder
-}): FrameJudge {
+}): FrameVerifier {
   const { verify, nodeId, order = createEventOrder() } = deps
   return {
     connected: () => order.connected(),
-    async judge({ id, event, data }) {
+    async verify({ id, event, data }) {
       const verification = await verify(data, { nodeId })
       if (!verification.ok) return verification
       const { envelope } = verification
