@@ -14,8 +14,8 @@ export function guardProcess(): void {
 /** Ends the process after something was thrown where nothing caught it: nobody else is left to say what happened. */
 export function endAfter(error: unknown): void {
   const { sentence, stack } = faultOf(error)
-  const isTold = process.argv.some((word) => ASKS_STACK.has(word))
-  say([`error: ${sentence}`, ...(isTold ? stack : ['For the place in the code, add --debug.']), REPORT])
+  const showsStack = process.argv.some((word) => ASKS_STACK.has(word))
+  say([`error: ${sentence}`, ...(showsStack ? stack : ['For the place in the code, add --debug.']), REPORT])
   process.exit(EXIT.failed)
 }
 

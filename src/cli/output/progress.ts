@@ -41,7 +41,7 @@ export function createProgress(session: Session, what: string, total?: number): 
   }
 }
 
-interface Standing {
+interface ProgressState {
   readonly what: string
   readonly done: number
   readonly total: number | undefined
@@ -50,7 +50,7 @@ interface Standing {
 }
 
 /** `nodes: 1200 of 5000, 310/s, 12s left, wave 3`. */
-export function progressLine({ what, done, total, seconds, detail }: Standing): string {
+export function progressLine({ what, done, total, seconds, detail }: ProgressState): string {
   const rate = seconds > 0 ? done / seconds : 0
   const ofTotal = total === undefined ? '' : ` of ${total}`
   const left = total === undefined || rate === 0 ? '' : `, ${shortDuration((total - done) / rate)} left`

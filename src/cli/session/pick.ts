@@ -85,9 +85,9 @@ function ambiguous(noun: string, text: string, found: readonly unknown[]): CliEr
   const shown = found.slice(0, 10).map((row) => `  ${String(idOf(row))}  ${candidateName(row)}`)
   const more = found.length > shown.length ? [`  … and ${found.length - shown.length} more`] : []
   const names = new Set(found.map(candidateName))
-  const isTold = names.size === found.length && found.every((row) => handleOf(row) !== undefined)
+  const areDistinct = names.size === found.length && found.every((row) => handleOf(row) !== undefined)
   return new CliError(
-    `"${text}" fits ${found.length} ${noun}; give ${isTold ? 'one of these names or ' : ''}a whole id`,
+    `"${text}" fits ${found.length} ${noun}; give ${areDistinct ? 'one of these names or ' : ''}a whole id`,
     {
       exitCode: EXIT.usage,
       code: 'ambiguous_reference',

@@ -22,7 +22,7 @@ interface Answer {
   readonly challenge: string | undefined
 }
 
-type Judge = (deps: InteractionDeps, standing: Interaction, answer: Answer) => Promise<Outcome>
+type Judge = (deps: InteractionDeps, interaction: Interaction, answer: Answer) => Promise<Outcome>
 
 /** The handler of each form, and the steps at which it may be sent; at any other step it is ignored. */
 const JUDGES: Readonly<Record<string, { readonly at: readonly Step[]; readonly judge: Judge }>> = {
@@ -43,11 +43,11 @@ const JUDGES: Readonly<Record<string, { readonly at: readonly Step[]; readonly j
 }
 
 /** Handles the submitted form. */
-export async function outcomeOf(deps: InteractionDeps, standing: Interaction, answer: Answer): Promise<Outcome> {
+export async function outcomeOf(deps: InteractionDeps, interaction: Interaction, answer: Answer): Promise<Outcome> {
   const name = answer.fields.get('step') ?? ''
   const row = Object.hasOwn(JUDGES, name) ? JUDGES[name] : undefined
-  if (row === undefined || !row.at.includes(answer.step)) return { progress: standing.progress }
-  return row.judge(deps, standing, answer)
+  if (row === undefined || !row.at.includes(answer.step)) return { progress: interaction.progress }
+  return row.judge(deps, interaction, answer)
 }
 
 async function judgePassword(
@@ -68,8 +68,8 @@ function provenBy({ id, signedOutAtMs }: LocalAccount): Pick<Progress, 'accountI
   return { accountId: id, signedOutAtMs }
 }
 
-async function judgePasskey({ passkeys }: InteractionDeps, standing: Interaction, answer: Answer): Promise<Outcome> {
-  const { progress, account } = standing
+async function judgePasskey({ passkeys }: InteractionDeps, interaction: Interaction, answer: Answer): Promise<Outcome> {
+  const { progress, account } = interaction
   const { challenge } = answer
   const credential = answer.fields.get('credential') ?? ''
   const shown = challenge === undefined ? undefined : await passkeys?.shown({ credential, challenge }, account)
@@ -77,8 +77,8 @@ async function judgePasskey({ passkeys }: InteractionDeps, standing: Interaction
   return { progress: { ...progress, ...provenBy(shown.account), amr: withMethod(progress.amr, shown.amr) } }
 }
 
-async function judgeCode({ signIn }: InteractionDeps, standing: Interaction, { fields }: Answer): Promise<Outcome> {
-  const { progress, account, sourceAddress } = standing
+async function judgeCode({ signIn }: InteractionDeps, interaction: Interaction, { fields }: Answer): Promise<Outcome> {
+  const { progress, account, sourceAddress } = interaction
   const guess = { accountId: account?.id ?? '', code: fields.get('code') ?? '', sourceAddress }
   if (account === undefined || !(await signIn.tryCode(guess))) return { progress, problem: WRONG_CODE }
   return { progress: { ...progress, amr: withMethod(progress.amr, ['otp']) } }
@@ -115,10 +115,10 @@ function enrolled(signIn: LocalSignIn, progress: Progress, account: LocalAccount
 
 async function judgeNewPassword(
   { signIn }: InteractionDeps,
-  standing: Interaction,
+  interaction: Interaction,
   { fields }: Answer,
 ): Promise<Outcome> {
-  const { progress, account } = standing
+  const { progress, account } = interaction
   const password = fields.get('password') ?? ''
   if (account === undefined) return { progress }
   if (password !== fields.get('again'))
@@ -130,8 +130,8 @@ async function judgeNewPassword(
   return { progress: { ...progress, ...changed, wantsToEnrol: progress.wantsToEnrol || !hasFactors } }
 }
 
-async function judgeTotp({ signIn }: InteractionDeps, standing: Interaction, { fields }: Answer): Promise<Outcome> {
-  const { progress, account } = standing
+async function judgeTotp({ signIn }: InteractionDeps, interaction: Interaction, { fields }: Answer): Promise<Outcome> {
+  const { progress, account } = interaction
   const { totp, ...rest } = progress
   if (account === undefined || totp === undefined) return { progress }
   const draft = { accountId: account.id, secret: totp.secret, code: fields.get('code') ?? '' }
@@ -141,10 +141,10 @@ async function judgeTotp({ signIn }: InteractionDeps, standing: Interaction, { f
 
 async function judgeNewPasskey(
   { signIn, passkeys }: InteractionDeps,
-  standing: Interaction,
+  interaction: Interaction,
   answer: Answer,
 ): Promise<Outcome> {
-  const { progress, account } = standing
+  const { progress, account } = interaction
   const { challenge } = answer
   const credential = answer.fields.get('credential') ?? ''
   const isPossible = account !== undefined && challenge !== undefined

@@ -33,7 +33,7 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
     return { progress, account: progress.accountId === undefined ? undefined : account }
   }
 
-  async function stand({ request, response }: Visit): Promise<Interaction | undefined> {
+  async function load({ request, response }: Visit): Promise<Interaction | undefined> {
     const details = await detailsOf(provider, request, response)
     if (details === undefined) return undefined
     const { uid, params, exp } = details
@@ -44,10 +44,10 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
   }
 
   /** Shows the page of the step, and stores what its answer needs. */
-  async function show({ response }: Visit, standing: Interaction, problem: string | undefined): Promise<void> {
-    const step = stepOf(standing.progress, standing.account, standing.wanted)
-    const { page, progress } = await pageOf(deps, standing, { step, problem })
-    await store.write(standing.uid, progress, standing.secondsLeft)
+  async function show({ response }: Visit, interaction: Interaction, problem: string | undefined): Promise<void> {
+    const step = stepOf(interaction.progress, interaction.account, interaction.wanted)
+    const { page, progress } = await pageOf(deps, interaction, { step, problem })
+    await store.write(interaction.uid, progress, interaction.secondsLeft)
     sendPage(response, { status: problem === undefined ? 200 : 400 }, page)
   }
 
@@ -64,9 +64,9 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
     await provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false })
   }
 
-  async function answer(visit: Visit, standing: Interaction): Promise<void> {
+  async function answer(visit: Visit, interaction: Interaction): Promise<void> {
     const fields = await readForm(visit.request)
-    if (fields === undefined || !deps.guard.accepts(visit.request, standing.uid, fields.get('csrf'))) {
+    if (fields === undefined || !deps.guard.accepts(visit.request, interaction.uid, fields.get('csrf'))) {
       return sendPage(
         visit.response,
         { status: 403 },
@@ -74,23 +74,23 @@ export function createInteractions(deps: InteractionDeps): (visit: Visit) => Pro
       )
     }
     // A passkey challenge is used once, whether or not this answer is right.
-    const { challenge, ...kept } = standing.progress
-    const step = stepOf(standing.progress, standing.account, standing.wanted)
-    await store.write(standing.uid, kept, standing.secondsLeft)
-    const outcome = await outcomeOf(deps, { ...standing, progress: kept }, { fields, step, challenge })
-    const next = { ...standing, ...(await provenOf(outcome.progress)) }
+    const { challenge, ...kept } = interaction.progress
+    const step = stepOf(interaction.progress, interaction.account, interaction.wanted)
+    await store.write(interaction.uid, kept, interaction.secondsLeft)
+    const outcome = await outcomeOf(deps, { ...interaction, progress: kept }, { fields, step, challenge })
+    const next = { ...interaction, ...(await provenOf(outcome.progress)) }
     if (outcome.problem !== undefined) return show(visit, next, outcome.problem)
     if (stepOf(next.progress, next.account, next.wanted) === 'done') return finish(visit, next)
-    await store.write(standing.uid, next.progress, standing.secondsLeft)
+    await store.write(interaction.uid, next.progress, interaction.secondsLeft)
     // Answered with a redirect, so that going back or reloading sends nothing twice.
-    visit.response.writeHead(303, { location: actionOf(standing.uid), 'cache-control': 'no-store' }).end()
+    visit.response.writeHead(303, { location: actionOf(interaction.uid), 'cache-control': 'no-store' }).end()
   }
 
   return async (visit) => {
-    const standing = await stand(visit)
-    if (standing === undefined) return sendPage(visit.response, { status: 400 }, GONE)
-    if (visit.request.method === 'POST') return answer(visit, standing)
-    return show(visit, standing, undefined)
+    const interaction = await load(visit)
+    if (interaction === undefined) return sendPage(visit.response, { status: 400 }, GONE)
+    if (visit.request.method === 'POST') return answer(visit, interaction)
+    return show(visit, interaction, undefined)
   }
 }
 

@@ -28,7 +28,7 @@ export interface ShownPage {
   readonly progress: Progress
 }
 
-type Draw = (deps: InteractionDeps, standing: Interaction, view: Omit<StepView, 'passkey'>) => Promise<ShownPage>
+type Draw = (deps: InteractionDeps, interaction: Interaction, view: Omit<StepView, 'passkey'>) => Promise<ShownPage>
 
 const DRAWN: Readonly<Record<Exclude<Step, 'done'>, Draw>> = {
   'sign-in': drawSignIn,
@@ -39,10 +39,10 @@ const DRAWN: Readonly<Record<Exclude<Step, 'done'>, Draw>> = {
 }
 
 /** Draws the page of a step. */
-export function pageOf(deps: InteractionDeps, standing: Interaction, { step, problem }: Shown): Promise<ShownPage> {
-  const { uid } = standing
+export function pageOf(deps: InteractionDeps, interaction: Interaction, { step, problem }: Shown): Promise<ShownPage> {
+  const { uid } = interaction
   const view = { action: actionOf(uid), csrf: deps.guard.tokenOf(uid), problem }
-  return DRAWN[step === 'done' ? 'sign-in' : step](deps, standing, view)
+  return DRAWN[step === 'done' ? 'sign-in' : step](deps, interaction, view)
 }
 
 async function drawSignIn({ passkeys }: InteractionDeps, { progress }: Interaction, view: Omit<StepView, 'passkey'>) {
@@ -51,25 +51,32 @@ async function drawSignIn({ passkeys }: InteractionDeps, { progress }: Interacti
   return { page, progress: asking(progress, asked) }
 }
 
-async function drawNewPassword(_deps: InteractionDeps, standing: Interaction, view: Omit<StepView, 'passkey'>) {
-  return { page: newPasswordPage({ ...view, passkey: undefined }, accountOf(standing)), progress: standing.progress }
+async function drawNewPassword(_deps: InteractionDeps, interaction: Interaction, view: Omit<StepView, 'passkey'>) {
+  return {
+    page: newPasswordPage({ ...view, passkey: undefined }, accountOf(interaction)),
+    progress: interaction.progress,
+  }
 }
 
-async function drawSecondFactor({ passkeys }: InteractionDeps, standing: Interaction, view: Omit<StepView, 'passkey'>) {
-  const account = accountOf(standing)
+async function drawSecondFactor(
+  { passkeys }: InteractionDeps,
+  interaction: Interaction,
+  view: Omit<StepView, 'passkey'>,
+) {
+  const account = accountOf(interaction)
   const asked = account.passkeys.length > 0 ? await passkeys?.ask(account) : undefined
   const page = secondFactorPage({ ...view, passkey: asked?.options }, account)
-  return { page, progress: asking(standing.progress, asked) }
+  return { page, progress: asking(interaction.progress, asked) }
 }
 
-async function drawEnrolment(deps: InteractionDeps, standing: Interaction, view: Omit<StepView, 'passkey'>) {
-  const account = accountOf(standing)
-  const totp = standing.progress.totp ?? (await deps.signIn.draftTotp(account))
+async function drawEnrolment(deps: InteractionDeps, interaction: Interaction, view: Omit<StepView, 'passkey'>) {
+  const account = accountOf(interaction)
+  const totp = interaction.progress.totp ?? (await deps.signIn.draftTotp(account))
   const asked = await deps.passkeys?.askForNew(account)
-  const codesLeft = standing.progress.isRecovered === true ? account.recoveryCodes : undefined
-  const enrolment = { isRequired: isRequired(standing), hasApp: account.hasTotp, codesLeft }
+  const codesLeft = interaction.progress.isRecovered === true ? account.recoveryCodes : undefined
+  const enrolment = { isRequired: isRequired(interaction), hasApp: account.hasTotp, codesLeft }
   const page = enrolPage({ ...view, passkey: asked?.options }, totp, enrolment)
-  return { page, progress: { ...asking(standing.progress, asked), totp } }
+  return { page, progress: { ...asking(interaction.progress, asked), totp } }
 }
 
 async function drawRecoveryCodes(_deps: InteractionDeps, { progress }: Interaction, view: Omit<StepView, 'passkey'>) {

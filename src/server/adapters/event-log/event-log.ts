@@ -4,7 +4,7 @@ import { EVENT_BYTES_MAX, type EventBus, type OutgoingEvent, type PublishOutcome
 import { createGatheredReads } from '../../../shared/batch-loader.ts'
 import { createSlots } from '../../../shared/semaphore.ts'
 import { followLog, type LogFollowing } from './log-follower.ts'
-import { createReach } from './reach.ts'
+import { createAvailability } from './availability.ts'
 import { append, readBounds, readHead, readNode, readTail, type Stretch } from './store.ts'
 
 export interface EventLogOptions {
@@ -30,14 +30,14 @@ const APPENDED_BYTES = 4 * 1024 * 1024
 /** The stream as a table of the datastore. Replicas on one PostgreSQL share it; each polls it. */
 export function createEventLog(options: EventLogOptions): EventBus {
   const { datastore, clock, onFailure, pollMs = POLL_MS } = options
-  const reach = createReach(clock, options.deadlineMs)
+  const availability = createAvailability(clock, options.deadlineMs)
   const readMany = (nodeIds: readonly string[]) => readBounds(datastore.pool('interactive'), nodeIds)
   const boundsOf = createGatheredReads({ ...GATHERED, readMany })
   const reading = createSlots(READS_MAX)
   let following: LogFollowing | undefined
 
   /** Events whose write exceeded its deadline are delivered as well once they are stored. */
-  async function appendAndTell(events: readonly OutgoingEvent[]): Promise<void> {
+  async function appendAndOffer(events: readonly OutgoingEvent[]): Promise<void> {
     try {
       const stretch = await append(datastore.pool('worker'), events, new Date(clock.now()))
       following?.offer(stretch)
@@ -51,7 +51,7 @@ export function createEventLog(options: EventLogOptions): EventBus {
     kind: 'event-log',
     async publish(events) {
       const outcomes = outcomesOf(events)
-      for (const chunk of chunksOf(storable(events, outcomes))) await reach.attempt(() => appendAndTell(chunk))
+      for (const chunk of chunksOf(storable(events, outcomes))) await availability.attempt(() => appendAndOffer(chunk))
       return outcomes
     },
     enlisted: {
@@ -71,21 +71,21 @@ export function createEventLog(options: EventLogOptions): EventBus {
       },
     },
     bounds: (nodeId) =>
-      reach.attempt(async () => {
+      availability.attempt(async () => {
         const bounds = await boundsOf(nodeId)
         if (bounds === undefined) throw new Error('event_log_head has no row')
         return bounds
       }),
     // The deadline does not include the wait for a slot: a busy log is not an unavailable one.
     read: (nodeId, range) =>
-      reading.run(() => reach.attempt(() => readNode(datastore.pool('interactive'), nodeId, range))),
+      reading.run(() => availability.attempt(() => readNode(datastore.pool('interactive'), nodeId, range))),
     async subscribe(follower) {
       if (following !== undefined) throw new Error('the event log is followed already')
-      const from = await reach.attempt(() => readHead(datastore.pool('worker')))
+      const from = await availability.attempt(() => readHead(datastore.pool('worker')))
       following = followLog({
         from,
         follower,
-        readTail: (after) => reach.attempt(() => readTail(datastore.pool('worker'), after, FOLLOWED_ROWS)),
+        readTail: (after) => availability.attempt(() => readTail(datastore.pool('worker'), after, FOLLOWED_ROWS)),
         pollMs: datastore.kind === 'embedded' ? undefined : pollMs,
         onFailure,
       })
@@ -97,8 +97,8 @@ export function createEventLog(options: EventLogOptions): EventBus {
         },
       }
     },
-    ping: (deadlineMs) => reach.attempt(() => datastore.ping(deadlineMs)),
-    awaySinceMs: () => reach.awaySinceMs(),
+    ping: (deadlineMs) => availability.attempt(() => datastore.ping(deadlineMs)),
+    awaySinceMs: () => availability.awaySinceMs(),
     async close() {
       following?.stop()
       following = undefined

@@ -11,7 +11,7 @@ import { holdProject } from '../../sql/hold-project.ts'
 import { byIdDescending } from '../../sql/keyset.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
 import { announceIssued, announceRevoked } from './announce.ts'
-import { isOfKind, newSession, standingAt, toAnswer, type NewSession } from './session.ts'
+import { isOfKind, newSession, stateAt, toAnswer, type NewSession } from './session.ts'
 import { signToken } from './session-token.ts'
 import * as store from './store.ts'
 
@@ -76,8 +76,8 @@ export function createMediatedSessions(deps: MediatedSessionsDeps): Handlers<typ
       ctx.change(async ({ db }) => {
         const session = await store.lockSession(db, { id, nodeId })
         if (session === undefined) throw problem('session_not_found')
-        const standing = standingAt(session, ctx.nowMs)
-        if (standing !== 'live') throw problem(NOT_LIVE[standing])
+        const state = stateAt(session, ctx.nowMs)
+        if (state !== 'live') throw problem(NOT_LIVE[state])
         if (!isOfKind(body, session.kind)) throw notOfKind(session.kind)
         await store.touch(db, id, new Date(ctx.nowMs))
       }),

@@ -38,7 +38,7 @@ export function newSession({ id, projectId, issuedBy, at }: Issue, body: Body): 
 }
 
 /** The state of a session at a moment: it expires at `expires_at`, even if that is not stored yet. */
-export function standingAt(
+export function stateAt(
   session: Pick<SessionRecord, 'revoked_at' | 'ended_at' | 'expires_at'>,
   nowMs: number,
 ): 'live' | 'revoked' | 'expired' {

@@ -11,7 +11,7 @@ import { nextPskIssuedAt } from '../../sql/psk-epoch.ts'
 import { parsePublicKey } from '../../sql/public-key.ts'
 import { holdPeers, peersChanged } from '../../sql/state-revisions.ts'
 import { announceKeyRotated } from './announce.ts'
-import { findPendingRotation, lockNodeKeys, replaceKeys, standingOf, type NodeKeys } from './rotation-store.ts'
+import { findPendingRotation, lockNodeKeys, replaceKeys, keyStateOf, type NodeKeys } from './rotation-store.ts'
 
 export interface CompletionDeps {
   readonly datastore: Datastore
@@ -61,7 +61,7 @@ async function lockOwn({ caller, nowMs }: RequestContext, change: Change): Promi
   await holdPeers(change.db, caller.domainId)
   const keys = await lockNodeKeys(change.db, caller.id)
   if (keys === undefined) throw problem('unauthorized')
-  const standing = await standingOf(change.db, { nodeId: caller.id, kid: caller.credential.id, nowMs })
-  if (standing !== 'live') throw problem(standing === 'revoked' ? 'nsk_revoked' : 'unauthorized')
+  const state = await keyStateOf(change.db, { nodeId: caller.id, kid: caller.credential.id, nowMs })
+  if (state !== 'live') throw problem(state === 'revoked' ? 'nsk_revoked' : 'unauthorized')
   return keys
 }

@@ -57,7 +57,7 @@ export async function insertPendingRotation(
 }
 
 /** The current state of a node secret key. `dead`: retired, or deleted since. */
-export async function standingOf(
+export async function keyStateOf(
   tx: Db,
   { nodeId, kid, nowMs }: { readonly nodeId: string; readonly kid: string; readonly nowMs: number },
 ): Promise<'live' | 'revoked' | 'dead'> {

@@ -1,6 +1,6 @@
 import type { Askable } from '../model.ts'
 import { NONE } from './edge-chains.ts'
-import { Memberships, PERHAPS, type Standing } from './memberships.ts'
+import { Memberships, PERHAPS, type Membership } from './memberships.ts'
 import type { ConditionVerdict, Question } from './question.ts'
 import type { TupleIndex } from './tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from './verdict.ts'
@@ -75,9 +75,9 @@ export class Asker {
   }
 
   /** The asker's known membership in a set that may be a subject. The set's relation must be plain. */
-  standingIn(set: number): Standing {
+  membershipIn(set: number): Membership {
     if (this.#sets === 'unsought') this.#sets = this.#findSets() ? 'known' : 'too many'
-    return this.#sets === 'known' ? this.#memberships.standingIn(set) : PERHAPS
+    return this.#sets === 'known' ? this.#memberships.membershipIn(set) : PERHAPS
   }
 
   #findSets(): boolean {

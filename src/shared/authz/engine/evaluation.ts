@@ -85,9 +85,9 @@ export class Evaluation {
     const { edges, bySet } = this.#index
     let best = this.#directly(set)
     for (let edge = this.#index.firstSetSubject(set); edge !== NONE && best !== YES; edge = bySet.next(edge)) {
-      const standing = this.#asker.standingIn(edges.b(edge) >> 1)
-      if (standing === PERHAPS) return UNSETTLED
-      if (standing === INSIDE) best = Math.max(best, this.#asker.held(edge))
+      const membership = this.#asker.membershipIn(edges.b(edge) >> 1)
+      if (membership === PERHAPS) return UNSETTLED
+      if (membership === INSIDE) best = Math.max(best, this.#asker.held(edge))
     }
     return best
   }
@@ -173,9 +173,9 @@ export class Evaluation {
 
   /** As `#within`, but decides from the known sets of the asker where they suffice. */
   #plainlyWithin(edge: number, inner: number): Verdict {
-    const standing = this.#asker.standingIn(inner)
-    if (standing === OUTSIDE) return NO
-    return standing === INSIDE && !this.#wantPath ? this.#asker.held(edge) : this.#within(edge, inner)
+    const membership = this.#asker.membershipIn(inner)
+    if (membership === OUTSIDE) return NO
+    return membership === INSIDE && !this.#wantPath ? this.#asker.held(edge) : this.#within(edge, inner)
   }
 
   /** Asks the set that an edge leads to, under the edge's own condition. */

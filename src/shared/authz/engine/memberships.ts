@@ -1,17 +1,17 @@
 import { NONE } from './edge-chains.ts'
 import type { TupleIndex } from './tuple-index.ts'
 
-/** Whether a subject is in a set, in rising order. */
-export type Standing = number
+/** Whether a subject is in a set, in increasing certainty. */
+export type Membership = number
 
-/** Not in it, whatever any condition says. */
+/** Not in it, whatever the conditions evaluate to. */
 export const OUTSIDE = 0
-/** In it if conditions hold. */
+/** In it if the conditions hold. */
 export const PERHAPS = 1
 /** In it by tuples without conditions. */
 export const INSIDE = 2
 
-/** Edges that are followed before a subject counts as one of too many sets: then its sets are not known. */
+/** Maximum of followed edges. A subject with more counts as unknown. */
 const EDGES_MAX = 64
 /** At most half full: a followed edge adds one set at most, and the walk may start from one. */
 const SLOTS = 256
@@ -20,18 +20,18 @@ const SLOTS = 256
 interface Start {
   readonly subject: number
   readonly wildcard: number
-  /** The set that asks, in place of an object. */
+  /** The set that is the subject, instead of an object. */
   readonly set: number
 }
 
 /**
- * The sets that a subject is in, found from below: through groups in groups, which are few from there and may be many from
- * above. Holds for sets of plain relations. Kept between checks, so that a check allocates nothing.
+ * Finds the sets that a subject is in, from the subject upward: a subject is in few groups, and a group may have many
+ * members. Only for sets of plain relations. Reused between checks, so that a check allocates nothing.
  */
 export class Memberships {
   readonly #index: TupleIndex
   readonly #sets = new Int32Array(SLOTS)
-  readonly #standings = new Uint8Array(SLOTS)
+  readonly #found = new Uint8Array(SLOTS)
   /** Walk that wrote the slot; slots of earlier walks are empty. */
   readonly #epochs = new Int32Array(SLOTS)
   #epoch = 0
@@ -41,7 +41,7 @@ export class Memberships {
     this.#index = index
   }
 
-  /** Finds them again; false when there are too many. */
+  /** Searches the sets of a subject; false when there are too many. */
   find({ subject, wildcard, set }: Start): boolean {
     this.#clear()
     this.#followed = 0
@@ -51,10 +51,10 @@ export class Memberships {
     return this.#followed <= EDGES_MAX
   }
 
-  /** Of the sets last found. */
-  standingIn(set: number): Standing {
+  /** The membership in one of the sets of the last search. */
+  membershipIn(set: number): Membership {
     const slot = this.#slotOf(set)
-    return this.#epochs[slot] === this.#epoch ? (this.#standings[slot] ?? OUTSIDE) : OUTSIDE
+    return this.#epochs[slot] === this.#epoch ? (this.#found[slot] ?? OUTSIDE) : OUTSIDE
   }
 
   #clear(): void {
@@ -70,23 +70,23 @@ export class Memberships {
     return slot
   }
 
-  #follow(first: number, standing: Standing): void {
+  #follow(first: number, membership: Membership): void {
     const { edges, bySubject, conditions } = this.#index
     for (let edge = first; edge !== NONE; edge = bySubject.nextNesting(edge)) {
       if (++this.#followed > EDGES_MAX) return
       const alternatives = conditions.of(edge)
       const isBound = alternatives !== undefined && !alternatives.unconditional
-      this.#reach(edges.a(edge), isBound ? PERHAPS : standing)
+      this.#reach(edges.a(edge), isBound ? PERHAPS : membership)
     }
   }
 
-  /** A set is followed at most twice: as what the subject may be in, and once it is in it for sure. */
-  #reach(set: number, standing: Standing): void {
+  /** A set is followed at most twice: when the subject may be in it, and when it certainly is. */
+  #reach(set: number, membership: Membership): void {
     const slot = this.#slotOf(set)
-    if (this.#epochs[slot] === this.#epoch && (this.#standings[slot] ?? OUTSIDE) >= standing) return
+    if (this.#epochs[slot] === this.#epoch && (this.#found[slot] ?? OUTSIDE) >= membership) return
     this.#epochs[slot] = this.#epoch
     this.#sets[slot] = set
-    this.#standings[slot] = standing
-    this.#follow(this.#index.firstNestingOfSet(set), standing)
+    this.#found[slot] = membership
+    this.#follow(this.#index.firstNestingOfSet(set), membership)
   }
 }

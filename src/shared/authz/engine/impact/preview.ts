@@ -7,7 +7,7 @@ import { NONE } from '../edge-chains.ts'
 import { tryEdits, withEdits, type EditFault } from '../explain/try-edits.ts'
 import { reverseGraph } from '../lookup/reverse-graph.ts'
 import { createSubjectFinder, type SubjectFinder } from '../lookup/subject-finder.ts'
-import type { SubjectReach } from '../lookup/subject-reach.ts'
+import type { SubjectReachability } from '../lookup/subject-reachability.ts'
 import type { TupleIndex } from '../tuple-index.ts'
 import { AffectedWalk, type ChangedSet } from './affected.ts'
 import { changesOf } from './changes.ts'
@@ -59,7 +59,7 @@ export function createPreview(deps: PreviewDeps): Preview {
   const { model, index, checker } = deps
   const graph = reverseGraph(model, 'any')
   const traits = modelTraits(model)
-  const reaches = new Map<TypeModel, SubjectReach>()
+  const reachabilities = new Map<TypeModel, SubjectReachability>()
 
   /** Permissions that may change, the nearest of them, found where all tuples are that are there before or after. */
   function affectedBy(edits: readonly TupleEdit[], most: number): Affected {
@@ -96,7 +96,7 @@ export function createPreview(deps: PreviewDeps): Preview {
   }
 
   return (edits, { holds, changesMax }) => {
-    const finder = createSubjectFinder(deps, reaches, holds)
+    const finder = createSubjectFinder(deps, reachabilities, holds)
     const isKnown = isBounded(edits)
     const askers = isKnown ? askersOf(edits, finder) : []
     const after = tryEdits(deps, edits, () => (isKnown ? askersOf(edits, finder) : []))

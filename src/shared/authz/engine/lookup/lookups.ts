@@ -15,7 +15,7 @@ import { orderedReferences } from './object-order.ts'
 import { ResourceWalk } from './resource-walk.ts'
 import { reverseGraph } from './reverse-graph.ts'
 import { createSubjectFinder } from './subject-finder.ts'
-import type { SubjectReach } from './subject-reach.ts'
+import type { SubjectReachability } from './subject-reachability.ts'
 import { verdictIn, type SubjectSet } from './subject-set.ts'
 
 export interface LookupsDeps {
@@ -81,7 +81,7 @@ const objectOf = (subject: string): string => subject.split('#', 1)[0] ?? ''
 /** Lookups over an index. Reads the model once; give each index its own. */
 export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
   const resourceWalk = new ResourceWalk({ index, checker, graph: reverseGraph(model, 'granting') })
-  const reaches = new Map<TypeModel, SubjectReach>()
+  const reachabilities = new Map<TypeModel, SubjectReachability>()
 
   const ordered = (type: TypeModel, objects: Int32Array) => orderedReferences(index, type.name, objects)
 
@@ -131,7 +131,7 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
         const itself = ofItself({ subject: resource, relation, resource }, holds)
         return { ...itself, unconditional: itself.granted }
       }
-      const finder = createSubjectFinder({ model, index }, reaches, holds)
+      const finder = createSubjectFinder({ model, index }, reachabilities, holds)
       return foundIn(type, finder.find(question.resource, asked, type))
     },
   }

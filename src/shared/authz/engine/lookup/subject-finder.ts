@@ -1,7 +1,7 @@
 import type { Askable, Model, TypeModel } from '../../model.ts'
 import type { ConditionVerdict } from '../question.ts'
 import type { TupleIndex } from '../tuple-index.ts'
-import { subjectReach, type SubjectReach } from './subject-reach.ts'
+import { subjectReachability, type SubjectReachability } from './subject-reachability.ts'
 import type { SubjectSet } from './subject-set.ts'
 import { SubjectWalk } from './subject-walk.ts'
 
@@ -13,20 +13,21 @@ export interface SubjectFinder {
   canHave(asked: Askable, type: TypeModel): boolean
 }
 
-/** Makes a finder for one answer. `reaches` is what was found of the model before. */
+/** Makes a finder for one answer. `reachabilities` is what was found of the model before. */
 export function createSubjectFinder(
   { model, index }: { readonly model: Model; readonly index: TupleIndex },
-  reaches: Map<TypeModel, SubjectReach>,
+  reachabilities: Map<TypeModel, SubjectReachability>,
   holds: ConditionVerdict,
 ): SubjectFinder {
-  function reachOf(type: TypeModel): SubjectReach {
-    const reach = reaches.get(type) ?? subjectReach(model, type)
-    reaches.set(type, reach)
+  function reachabilityOf(type: TypeModel): SubjectReachability {
+    const reach = reachabilities.get(type) ?? subjectReachability(model, type)
+    reachabilities.set(type, reach)
     return reach
   }
 
   return {
-    find: (object, asked, type) => new SubjectWalk({ index, type, reach: reachOf(type), holds }).run(object, asked),
-    canHave: (asked, type) => reachOf(type)[asked.id] === 1,
+    find: (object, asked, type) =>
+      new SubjectWalk({ index, type, reach: reachabilityOf(type), holds }).run(object, asked),
+    canHave: (asked, type) => reachabilityOf(type)[asked.id] === 1,
   }
 }

@@ -5,7 +5,7 @@ import { NONE } from '../edge-chains.ts'
 import { isSet, type TupleIndex } from '../tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import { edgeVerdict } from './edge-verdict.ts'
-import type { SubjectReach } from './subject-reach.ts'
+import type { SubjectReachability } from './subject-reachability.ts'
 import {
   addAll,
   addEveryone,
@@ -22,7 +22,7 @@ import {
 export interface SubjectSearch {
   readonly index: TupleIndex
   readonly type: TypeModel
-  readonly reach: SubjectReach
+  readonly reach: SubjectReachability
   readonly holds: ConditionVerdict
 }
 
@@ -251,7 +251,7 @@ export class SubjectWalk {
     return exclusionOf(base, excluded)
   }
 
-  /** Those whom all that the relation reaches have in common. A tuple that has expired reaches nothing. */
+  /** Those whom all that the relation reachabilities have in common. A tuple that has expired reachabilities nothing. */
   #all(expression: Expression, object: number, hops: number): SubjectSet {
     let common: SubjectSet | undefined
     for (const { object: reached, target, held } of this.#targets(expression, object)) {

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  isOfKind,
-  newSession,
-  standingAt,
-  toAnswer,
-} from '../../../../../src/server/slices/mediated-sessions/session.ts'
+import { isOfKind, newSession, stateAt, toAnswer } from '../../../../../src/server/slices/mediated-sessions/session.ts'
 
 const AT = new Date('2026-03-01T08:00:00.000Z')
 const END = new Date('2026-03-01T08:00:10.000Z')
@@ -17,7 +12,7 @@ const issue = {
 const NODE = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4d'
 const body = { node_id: NODE, kind: 'ssh', target: 'root', ttl_seconds: 10 } as const
 
-describe('standingAt', () => {
+describe('stateAt', () => {
   const live = { revoked_at: null, ended_at: null, expires_at: END }
 
   it.each([
@@ -26,8 +21,8 @@ describe('standingAt', () => {
     ['expired once swept', { ...live, ended_at: END }, AT.getTime(), 'expired'],
     ['revoked once revoked', { ...live, revoked_at: AT, ended_at: AT }, AT.getTime(), 'revoked'],
     ['revoked for good', { ...live, revoked_at: AT, ended_at: AT }, END.getTime() + 1, 'revoked'],
-  ] as const)('is %s', (_what, session, nowMs, standing) => {
-    expect(standingAt(session, nowMs)).toBe(standing)
+  ] as const)('is %s', (_what, session, nowMs, state) => {
+    expect(stateAt(session, nowMs)).toBe(state)
   })
 })
 

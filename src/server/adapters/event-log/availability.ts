@@ -2,17 +2,17 @@ import type { Clock } from '../../ports/clock.ts'
 import { DatastoreError, isUnwritable } from '../../ports/datastore.ts'
 import { EventBusUnavailable } from '../../ports/event-bus.ts'
 
-/** Tracks from the result of every attempt whether the log is reachable. */
-export interface Reach {
-  /** Makes an attempt. @throws EventBusUnavailable where the datastore is unavailable or exceeds the deadline. */
+/** Tracks whether the log is available, from the result of every attempt. */
+export interface Availability {
+  /** Runs the work. @throws EventBusUnavailable when the datastore is unavailable or exceeds the deadline. */
   attempt<T>(work: () => Promise<T>): Promise<T>
   awaySinceMs(): number | undefined
 }
 
-/** People and agents wait for it. An attempt that timed out may still be stored; a retry stores the event once. */
+/** People and agents wait for the result. Events of an attempt that timed out may still be stored; a retry stores them only once. */
 const DEADLINE_MS = 5_000
 
-export function createReach(clock: Clock, deadlineMs = DEADLINE_MS): Reach {
+export function createAvailability(clock: Clock, deadlineMs = DEADLINE_MS): Availability {
   let awaySinceMs: number | undefined
 
   function away(cause: unknown): EventBusUnavailable {
