@@ -46,7 +46,7 @@ interface DecisionNotes {
 }
 
 /** The place of an object: the id of its Domain, `null` for the platform, undefined for an object that is not known. */
-export type Home = string | null | undefined
+export type OwningDomain = string | null | undefined
 
 /** Decides who may do what. A plain value where the answer is in memory, so that hot paths do not await. */
 export interface Authorizer {
@@ -60,7 +60,7 @@ export interface Authorizer {
    * where there is no such object. Follows parent edges; a plain value wherever `check` gives one.
    * @throws Problem `authz_unavailable` when the answer cannot be trusted now.
    */
-  domainOf(reference: string): Home | Promise<Home>
+  domainOf(reference: string): OwningDomain | Promise<OwningDomain>
   /** Whether the schema knows the pair. */
   hasRelation(resourceType: string, relation: string): boolean
 }

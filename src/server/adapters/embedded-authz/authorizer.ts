@@ -13,7 +13,7 @@ import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { createSettingsCache } from './domain-settings.ts'
 import { followTuples, type LoadedTuples } from './follow-tuples.ts'
-import { createHomes } from './homes.ts'
+import { createObjectDomains } from './object-domain.ts'
 import { createRoomWatch, indexBytesMax } from './index-room.ts'
 import { createKeptIndex } from './kept-index.ts'
 import { createEmbeddedInsight } from './insight.ts'
@@ -73,7 +73,7 @@ export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): Embedded
   })
   const settings = createSettingsCache(datastore)
   const paths = pathsOf(SERVICE_MODEL)
-  const homeIn = createHomes(SERVICE_MODEL)
+  const domainIn = createObjectDomains(SERVICE_MODEL)
   changeFeed.subscribe(
     ({ kind }) => {
       if (kind === 'domain_changed') settings.drop()
@@ -106,10 +106,10 @@ export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): Embedded
     kind: 'embedded',
     ...createTupleRules(() => currentTuples()?.index),
     lookups: createEmbeddedLookups(answering),
-    insight: createEmbeddedInsight({ ...answering, homeIn }),
+    insight: createEmbeddedInsight({ ...answering, domainIn }),
     reconciler: createEmbeddedReconciler({ ...deps, model: SERVICE_MODEL, usableTuples }),
     check: (query) => answered(settings, () => decide(query)),
-    domainOf: (reference) => homeIn(usableTuples().index, reference),
+    domainOf: (reference) => domainIn(usableTuples().index, reference),
     pathOf: (resourceType, relation) => paths.get(`${resourceType}#${relation}`) ?? [],
     hasRelation: (resourceType, relation) => SERVICE_MODEL.type(resourceType)?.askable.has(relation) ?? false,
     keep,

@@ -5,7 +5,7 @@ import type { TupleIndex } from '../../../shared/authz/engine/tuple-index.ts'
 import type { ExplainedCheck } from '../../../shared/authz/explanation.ts'
 import type { Impact } from '../../../shared/authz/impact.ts'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
-import type { CheckQuery, Home } from '../../ports/authorizer.ts'
+import type { CheckQuery, OwningDomain } from '../../ports/authorizer.ts'
 import type { AuthzInsight, ImpactQuery } from '../../ports/authz-insight.ts'
 import type { LoadedTuples } from './follow-tuples.ts'
 import type { AnsweringDeps } from './lookups.ts'
@@ -13,14 +13,14 @@ import { answered, decided, serverConditions, type Needs } from './server-condit
 
 export interface EmbeddedInsightDeps extends AnsweringDeps {
   /** The Domain of an object. */
-  readonly homeIn: (index: TupleIndex, reference: string) => Home
+  readonly domainIn: (index: TupleIndex, reference: string) => OwningDomain
 }
 
 /**
  * Explanations and previews over the index in memory. Previews change the index itself and revert the changes before
  * other requests are served: they neither wait nor copy.
  */
-export function createEmbeddedInsight({ model, usableTuples, settings, homeIn }: EmbeddedInsightDeps): AuthzInsight {
+export function createEmbeddedInsight({ model, usableTuples, settings, domainIn }: EmbeddedInsightDeps): AuthzInsight {
   let latest: { readonly index: TupleIndex; readonly preview: Preview } | undefined
 
   function previewOver({ index, checker }: LoadedTuples): Preview {
@@ -31,8 +31,8 @@ export function createEmbeddedInsight({ model, usableTuples, settings, homeIn }:
   /** Whether tuples of the resource may name the subject: both are in one Domain, or the resource is the platform's. */
   function mayBindIn(index: TupleIndex): (subject: string, resource: string) => boolean {
     return (subject, resource) => {
-      const home = homeIn(index, resource)
-      return home === null || (home !== undefined && home === homeIn(index, subject))
+      const domain = domainIn(index, resource)
+      return domain === null || (domain !== undefined && domain === domainIn(index, subject))
     }
   }
 

@@ -3,7 +3,7 @@ import { objectNamed } from '../../../shared/authz/engine/resolve-question.ts'
 import type { TupleIndex } from '../../../shared/authz/engine/tuple-index.ts'
 import type { Model, RelationModel } from '../../../shared/authz/model.ts'
 import { PLATFORM } from '../../../shared/ids.ts'
-import type { Home } from '../../ports/authorizer.ts'
+import type { OwningDomain } from '../../ports/authorizer.ts'
 
 /** Parent edges on the way from an object to its Domain: a token's owner, its Domain. Longer paths are not written by this server. */
 const STEPS_MAX = 4
@@ -12,7 +12,7 @@ const STEPS_MAX = 4
  * Finds the Domain of an object by following its parent edges, the first that it has of each type's: those are
  * the only tuples that every object has, and they are created and deleted with it.
  */
-export function createHomes(model: Model): (index: TupleIndex, reference: string) => Home {
+export function createObjectDomains(model: Model): (index: TupleIndex, reference: string) => OwningDomain {
   const parents = model.types.map(({ relations }) => relations.filter(({ structural }) => structural))
   const domain = model.type('domain')?.index
   const platform = model.type('platform')?.index

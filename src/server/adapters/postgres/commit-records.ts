@@ -15,7 +15,7 @@ interface AuditRow {
 }
 
 /** The rows that a transaction adds at its end, besides its own. */
-export interface Closing {
+export interface CommitRecords {
   /** In the order in which they were emitted. */
   readonly events: readonly OutboxEvent[]
   readonly correlationId: string
@@ -25,7 +25,7 @@ export interface Closing {
   readonly pending: readonly PendingChange[]
 }
 
-export interface Closed {
+export interface WrittenRecords {
   /** The pending changes, numbered. */
   readonly changes: readonly FeedChange[]
   /** The audit rows that are missing. */
@@ -43,26 +43,32 @@ interface RefusedAudit {
  * change. The last statement, because the head's row lock is held until the commit and every other change waits for it.
  * A refused audit row costs the change nothing: `write_audit` undoes it alone (S0 convention 7).
  */
-export async function close(db: Db, closing: Closing): Promise<Closed> {
-  const { pending } = closing
-  const { rows } = await closeStatement(closing).execute(db)
+export async function writeCommitRecords(db: Db, records: CommitRecords): Promise<WrittenRecords> {
+  const { pending } = records
+  const { rows } = await commitStatement(records).execute(db)
   const { revision = null, refusals = null } = rows[0] ?? {}
   if (pending.length > 0 && revision === null) throw new Error('authz_head has no row')
   return {
     changes: pending.map((change) => ({ ...change, revision: BigInt(revision ?? 0) })),
-    refusals: refusedAudits(closing.audit, refusals ?? []),
+    refusals: refusedAudits(records.audit, refusals ?? []),
   }
 }
 
 /** Numbers the transaction and records its changes under that number, and nothing else. Must be its last statement. */
 export async function takeRevision(db: Db, pending: readonly PendingChange[]): Promise<readonly FeedChange[]> {
   if (pending.length === 0) return []
-  const { changes } = await close(db, { events: [], correlationId: '', at: new Date(0), audit: [], pending })
+  const { changes } = await writeCommitRecords(db, {
+    events: [],
+    correlationId: '',
+    at: new Date(0),
+    audit: [],
+    pending,
+  })
   return changes
 }
 
 /** Lists go as one JSON text each: binding and escaping every value would cost this process several times as much. */
-function closeStatement({ events, correlationId, at, audit, pending }: Closing): RawBuilder<ClosedRow> {
+function commitStatement({ events, correlationId, at, audit, pending }: CommitRecords): RawBuilder<WrittenRow> {
   const touched = pending.flatMap((change) => (change.kind === 'tuple_touched' ? [change.payload.id] : []))
   const zedToken = pending.findLast((change) => change.kind === 'tuples_settled')?.payload.zedToken ?? null
   return sql`
@@ -95,7 +101,7 @@ function closeStatement({ events, correlationId, at, audit, pending }: Closing):
     select (select refusals from audited) as refusals, (select revision from head) as revision`
 }
 
-interface ClosedRow {
+interface WrittenRow {
   /** Of each audit row, in their order; null where it was written, and where there is none. */
   readonly refusals: readonly (readonly RefusedRow[] | null)[] | null
   readonly revision: string | null

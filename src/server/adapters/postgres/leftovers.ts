@@ -3,7 +3,7 @@ import type { Datastore } from '../../ports/datastore.ts'
 import type { RelationTupleRow } from '../../ports/tables/authz.ts'
 import type { Selectable } from 'kysely'
 import type { FollowedFeed } from './change-feed.ts'
-import { takeRevision, type PendingChange } from './closing.ts'
+import { takeRevision, type PendingChange } from './commit-records.ts'
 import { fedTuple } from './tuple-registry.ts'
 
 /**

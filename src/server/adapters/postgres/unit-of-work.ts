@@ -6,7 +6,7 @@ import type { TraceMarks } from '../../ports/tracing.ts'
 import type { Binding, TupleMirror } from '../../ports/tuple-mirror.ts'
 import type { AuditEntry, Change, ChangeOptions, UnitOfWork } from '../../ports/unit-of-work.ts'
 import type { FollowedFeed } from './change-feed.ts'
-import { close, type Closing, type PendingChange } from './closing.ts'
+import { writeCommitRecords, type CommitRecords, type PendingChange } from './commit-records.ts'
 import type { MirroredWrites } from './tuple-registry.ts'
 import { createTupleWrites, type ValidateTuple } from './tuple-writes.ts'
 
@@ -30,7 +30,7 @@ interface UnitOfWorkDeps {
 const OWN_REVISION_DEADLINE_MS = 2_000
 
 /** What a change says besides its audit rows. */
-type Said = Pick<Closing, 'events' | 'at' | 'pending'>
+type PendingRecords = Pick<CommitRecords, 'events' | 'at' | 'pending'>
 
 interface Outcome<T> {
   readonly result: T
@@ -59,11 +59,11 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
   const { datastore, feed, clock, ids, mirror } = deps
 
   /** Says what goes with the change; a change that says nothing needs no statement for it. */
-  async function sayAll(tx: Db, said: Said, { audit, correlationId, trace }: ChangeOptions) {
+  async function writeRecords(tx: Db, records: PendingRecords, { audit, correlationId, trace }: ChangeOptions) {
     const entries = audit?.() ?? []
-    if (entries.length === 0 && said.events.length === 0 && said.pending.length === 0) return []
+    if (entries.length === 0 && records.events.length === 0 && records.pending.length === 0) return []
     const rows = entries.map((entry) => ({ entry, id: ids.next(), atMs: clock.now() }))
-    const { changes, refusals } = await close(tx, { ...said, correlationId, audit: rows })
+    const { changes, refusals } = await writeCommitRecords(tx, { ...records, correlationId, audit: rows })
     for (const { entry, errors } of refusals)
       deps.onAuditFailure(errors.length === 1 ? errors[0] : new AggregateError(errors), entry, trace)
     return changes
@@ -98,7 +98,7 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
         domainChanged: (domainId) => void pending.push({ kind: 'domain_changed', payload: { domainId } }),
       }
       const result = await work(change)
-      const changes = await sayAll(tx, { events, at, pending }, options)
+      const changes = await writeRecords(tx, { events, at, pending }, options)
       return { result, changes, hasEmitted: events.length > 0 }
     }
     const { result, changes, hasEmitted } = await datastore.transaction(options.pool, attempt).catch(async (error) => {

@@ -6,7 +6,7 @@ import { parseTupleReference } from '../../../shared/authz/reference.ts'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import type { Authorizer, CheckQuery } from '../../ports/authorizer.ts'
 import { createDecisions, type DecisionsDeps, type Question } from './decisions.ts'
-import { createStoredHomes } from './homes.ts'
+import { createStoredObjectDomains } from './object-domain.ts'
 
 /** Decides by asking SpiceDB, at least as fresh as the last write that the change feed brought (decisions: SpiceDB). */
 export function createSpicedbAuthorizer(deps: DecisionsDeps): Authorizer {
@@ -17,7 +17,7 @@ export function createSpicedbAuthorizer(deps: DecisionsDeps): Authorizer {
   return {
     kind: 'spicedb',
     check: async (query) => decisions.decide(questionOf(query), query),
-    domainOf: createStoredHomes(model, datastore),
+    domainOf: createStoredObjectDomains(model, datastore),
     pathOf: (resourceType, relation) => paths.get(`${resourceType}#${relation}`) ?? [],
     hasRelation: (resourceType, relation) => model.type(resourceType)?.askable.has(relation) ?? false,
   }

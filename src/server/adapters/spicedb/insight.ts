@@ -4,7 +4,7 @@ import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { SettingsCache } from '../embedded-authz/domain-settings.ts'
-import { createHomes } from '../embedded-authz/homes.ts'
+import { createObjectDomains } from '../embedded-authz/object-domain.ts'
 import { createEmbeddedInsight } from '../embedded-authz/insight.ts'
 import { loadTuples } from '../embedded-authz/load-tuples.ts'
 import { noTuples, type LoadedTuples } from '../embedded-authz/loaded-tuples.ts'
@@ -31,7 +31,7 @@ interface Kept {
  * question over a million tuples waits for some seconds.
  */
 export function createRegistryInsight({ model, datastore, settings, feed }: InsightDeps): AuthzInsight {
-  const homeIn = createHomes(model)
+  const domainIn = createObjectDomains(model)
   let kept: Kept | undefined
   let loading: Promise<void> | undefined
   let forgetting: NodeJS.Timeout | undefined
@@ -39,7 +39,7 @@ export function createRegistryInsight({ model, datastore, settings, feed }: Insi
   async function load(): Promise<void> {
     const tuples = noTuples(model)
     const revision = await readSnapshot(datastore, (snapshot) => fill(tuples, snapshot))
-    kept = { revision, insight: createEmbeddedInsight({ model, settings, homeIn, usableTuples: () => tuples }) }
+    kept = { revision, insight: createEmbeddedInsight({ model, settings, domainIn, usableTuples: () => tuples }) }
   }
 
   /** At least as new as what this replica knows now. */

@@ -78,19 +78,19 @@ async function settleAll(deps: MirrorDeps, bindings: readonly Binding[]): Promis
 /** On the embedded store this process is the only one, and its one session must not wait for SpiceDB. */
 async function settleSome(deps: MirrorDeps, bindings: readonly Binding[]): Promise<readonly FeedChange[]> {
   const { datastore, model, spicedb } = deps
-  const tell = async (rows: readonly SettledRow[]): Promise<string | undefined> => {
+  const send = async (rows: readonly SettledRow[]): Promise<string | undefined> => {
     const edits = editsOf(model, bindings, rows)
     return edits.length === 0 ? undefined : spicedb.write(edits)
   }
   if (datastore.kind === 'embedded') {
     const rows = await readBindings(datastore.pool('worker'), bindings)
-    const zedToken = await tell(rows)
+    const zedToken = await send(rows)
     return datastore.transaction('worker', (tx) => conclude(tx, { rows, zedToken }))
   }
   return datastore.transaction('worker', async (tx: Db) => {
     await lockSettling(tx)
     const rows = await readBindings(tx, bindings)
-    return conclude(tx, { rows, zedToken: await tell(rows) })
+    return conclude(tx, { rows, zedToken: await send(rows) })
   })
 }
 

@@ -2,12 +2,15 @@ import type { Model } from '../../../shared/authz/model.ts'
 import { parseTupleReference } from '../../../shared/authz/reference.ts'
 import { PLATFORM } from '../../../shared/ids.ts'
 import { problem } from '../../../shared/problems.ts'
-import type { Home } from '../../ports/authorizer.ts'
+import type { OwningDomain } from '../../ports/authorizer.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { readAncestors } from './registry-store.ts'
 
 /** Finds the Domain of an object by its parent edges in the registry, as the embedded engine does in its index. */
-export function createStoredHomes(model: Model, datastore: Datastore): (reference: string) => Promise<Home> {
+export function createStoredObjectDomains(
+  model: Model,
+  datastore: Datastore,
+): (reference: string) => Promise<OwningDomain> {
   const parents = model.types.flatMap(({ name, relations }) =>
     relations.filter(({ structural }) => structural).map((relation) => `${name}#${relation.name}`),
   )

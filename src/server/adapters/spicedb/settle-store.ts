@@ -3,7 +3,7 @@ import type { FeedChange } from '../../ports/change-feed.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { RelationTupleRow } from '../../ports/tables/authz.ts'
 import type { Binding } from '../../ports/tuple-mirror.ts'
-import { takeRevision, type PendingChange } from '../postgres/closing.ts'
+import { takeRevision, type PendingChange } from '../postgres/commit-records.ts'
 import { fedTuple } from '../postgres/tuple-registry.ts'
 import { bindingKey } from './names.ts'
 
@@ -105,7 +105,7 @@ export async function countSecondCaveats(db: Db): Promise<number> {
 }
 
 /** A write and what it was for. */
-export interface Told {
+export interface SettledWrite {
   readonly rows: readonly SettledRow[]
   /** Undefined where there was nothing to send to SpiceDB. */
   readonly zedToken: string | undefined
@@ -115,7 +115,7 @@ export interface Told {
  * Records that SpiceDB has received the rows, except rows that changed since they were sent: those that were
  * pending are live, those that were being revoked are gone.
  */
-export async function conclude(tx: Db, { rows, zedToken }: Told): Promise<readonly FeedChange[]> {
+export async function conclude(tx: Db, { rows, zedToken }: SettledWrite): Promise<readonly FeedChange[]> {
   const idsIn = (state: SettledRow['state']): string[] => rows.filter((row) => row.state === state).map(({ id }) => id)
   await sql`
     update relation_tuples set state = 'live'

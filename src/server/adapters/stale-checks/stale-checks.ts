@@ -1,6 +1,6 @@
 import { Problem } from '../../../shared/problems.ts'
 import { createSecondChanceMap } from '../../../shared/second-chance-map.ts'
-import type { Authorizer, CheckQuery, Decision, Home } from '../../ports/authorizer.ts'
+import type { Authorizer, CheckQuery, Decision, OwningDomain } from '../../ports/authorizer.ts'
 import type { StaleAnswersOptions } from '../../ports/stale-answers.ts'
 
 /** A decision that tuples alone made, and when it was made last. */
@@ -19,7 +19,7 @@ interface KnownDecision {
 export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, entriesMax }: StaleAnswersOptions): A {
   if (ttlMs === 0 || entriesMax === 0) return authorizer
   const decisions = createSecondChanceMap<KnownDecision>(entriesMax)
-  const homes = createSecondChanceMap<string | null>(entriesMax)
+  const domains = createSecondChanceMap<string | null>(entriesMax)
   let unavailableSinceMs: number | undefined
 
   function decided(query: CheckQuery, decision: Decision): Decision {
@@ -33,15 +33,15 @@ export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, en
 
   /** A plain denial needs no Domains while the engine answers; in an outage they decide who may see it. */
   function locateBoth({ subject, resource }: CheckQuery): void {
-    for (const reference of [subject, resource]) if (homes.get(reference) === undefined) locate(reference)
+    for (const reference of [subject, resource]) if (domains.get(reference) === undefined) locate(reference)
   }
 
   function locate(reference: string): void {
     try {
-      const home = authorizer.domainOf(reference)
+      const domain = authorizer.domainOf(reference)
       // A Domain that cannot be read now stays unknown; in an outage fewer callers then get the answer.
-      if (home instanceof Promise) home.then((late) => located(reference, late)).catch(() => undefined)
-      else located(reference, home)
+      if (domain instanceof Promise) domain.then((late) => located(reference, late)).catch(() => undefined)
+      else located(reference, domain)
     } catch (failure) {
       if (!isOutage(failure)) throw failure
     }
@@ -58,15 +58,15 @@ export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, en
     return { ...known.decision, staleSinceMs: unavailableSinceMs }
   }
 
-  function located(reference: string, home: Home): Home {
-    if (home !== undefined && homes.get(reference) === undefined) homes.set(reference, home)
-    return home
+  function located(reference: string, domain: OwningDomain): OwningDomain {
+    if (domain !== undefined && domains.get(reference) === undefined) domains.set(reference, domain)
+    return domain
   }
 
-  function recall(reference: string, failure: unknown): Home {
-    const home = isOutage(failure) ? homes.get(reference) : undefined
-    if (home === undefined) throw failure
-    return home
+  function recall(reference: string, failure: unknown): OwningDomain {
+    const domain = isOutage(failure) ? domains.get(reference) : undefined
+    if (domain === undefined) throw failure
+    return domain
   }
 
   return {
@@ -85,9 +85,9 @@ export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, en
     },
     domainOf(reference) {
       try {
-        const home = authorizer.domainOf(reference)
-        if (!(home instanceof Promise)) return located(reference, home)
-        return home.then(
+        const domain = authorizer.domainOf(reference)
+        if (!(domain instanceof Promise)) return located(reference, domain)
+        return domain.then(
           (late) => located(reference, late),
           (failure: unknown) => recall(reference, failure),
         )

@@ -34,7 +34,7 @@ export class RequestAudit {
   #denial: string | undefined
   #refusal: string | undefined
   /** Domains of objects that the engine had to be asked for. */
-  #homes: Map<string, string | null> | undefined
+  #domains: Map<string, string | null> | undefined
   readonly #request: AuditedRequest
   readonly #services: RequestAuditServices
 
@@ -73,7 +73,7 @@ export class RequestAudit {
       denial: this.#denial,
       refusal: this.#refusal,
       isStale: this.isStale,
-      domainOf: (object) => this.#homes?.get(object) ?? knownHome(authorizer, object),
+      domainOf: (object) => this.#domains?.get(object) ?? knownDomain(authorizer, object),
     }
   }
 
@@ -101,7 +101,7 @@ export class RequestAudit {
     if (authorizer === undefined || authorizer.kind === 'embedded') return gate
     const object = auditedObject(this.subject())
     if (object === undefined || /^(?:platform|domain):/.test(object)) return gate
-    return bothDone(gate, this.#learnHome(authorizer, object))
+    return bothDone(gate, this.#learnDomain(authorizer, object))
   }
 
   /** Asks whether a row or field may be shown. A failed check hides it, and the audit row counts the failures (S0 Principals). */
@@ -116,10 +116,10 @@ export class RequestAudit {
     }
   }
 
-  async #learnHome(authorizer: Authorizer, object: string): Promise<void> {
+  async #learnDomain(authorizer: Authorizer, object: string): Promise<void> {
     try {
-      const home = await authorizer.domainOf(object)
-      if (home !== undefined) (this.#homes ??= new Map()).set(object, home)
+      const domain = await authorizer.domainOf(object)
+      if (domain !== undefined) (this.#domains ??= new Map()).set(object, domain)
     } catch (error) {
       this.#services.log.warn({ err: error, ...logMarks(this.#request) }, "an audit row stays in its caller's chain")
     }
@@ -127,17 +127,17 @@ export class RequestAudit {
 }
 
 /** The object's Domain where it is known without waiting: a missing one must not keep the row from being written. */
-function knownHome(authorizer: Authorizer | undefined, object: string): string | null | undefined {
+function knownDomain(authorizer: Authorizer | undefined, object: string): string | null | undefined {
   if (authorizer?.kind !== 'embedded') return undefined
   try {
-    const home = authorizer.domainOf(object)
-    return home instanceof Promise ? undefined : home
+    const domain = authorizer.domainOf(object)
+    return domain instanceof Promise ? undefined : domain
   } catch {
     return undefined
   }
 }
 
-async function bothDone(gate: void | Promise<void>, home: Promise<void>): Promise<void> {
-  const [outcome] = await Promise.allSettled([gate, home])
+async function bothDone(gate: void | Promise<void>, domain: Promise<void>): Promise<void> {
+  const [outcome] = await Promise.allSettled([gate, domain])
   if (outcome.status === 'rejected') throw outcome.reason
 }

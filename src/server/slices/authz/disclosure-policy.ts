@@ -1,7 +1,7 @@
 import { PLATFORM } from '../../../shared/ids.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import type { Authorizer, Home } from '../../ports/authorizer.ts'
-import { andThen } from './asking.ts'
+import type { Authorizer, OwningDomain } from '../../ports/authorizer.ts'
+import { andThen } from './question-context.ts'
 
 /** What may be disclosed to a caller (decisions: Cross-tenant). Synchronous where the authorizer has the answer in memory. */
 export interface DisclosurePolicy {
@@ -25,33 +25,33 @@ export function createDisclosurePolicy(
     return andThen(authorizer.check({ ...query, mayBeStale }), ({ allowed }) => allowed)
   }
 
-  function homeOf({ caller }: RequestContext, reference: string): Home | Promise<Home> {
+  function domainOf({ caller }: RequestContext, reference: string): OwningDomain | Promise<OwningDomain> {
     return reference === caller.subject ? caller.domainId : authorizer.domainOf(reference)
   }
 
-  function mayTellAll(ctx: RequestContext, homes: readonly Home[]): boolean | Promise<boolean> {
-    if (homes.includes(undefined)) return false
-    return homes.every((home) => home === ctx.caller.domainId) || readsPlatform(ctx)
+  function mayDiscloseAll(ctx: RequestContext, domains: readonly OwningDomain[]): boolean | Promise<boolean> {
+    if (domains.includes(undefined)) return false
+    return domains.every((domain) => domain === ctx.caller.domainId) || readsPlatform(ctx)
   }
 
   return {
     mayDisclose(ctx, subject, resource) {
-      const subjectHome = homeOf(ctx, subject)
-      const resourceHome = authorizer.domainOf(resource)
-      const homes =
-        subjectHome instanceof Promise || resourceHome instanceof Promise
-          ? Promise.all([subjectHome, resourceHome])
-          : [subjectHome, resourceHome]
-      return andThen(homes, (known) => mayTellAll(ctx, known))
+      const subjectDomain = domainOf(ctx, subject)
+      const resourceDomain = authorizer.domainOf(resource)
+      const domains =
+        subjectDomain instanceof Promise || resourceDomain instanceof Promise
+          ? Promise.all([subjectDomain, resourceDomain])
+          : [subjectDomain, resourceDomain]
+      return andThen(domains, (known) => mayDiscloseAll(ctx, known))
     },
-    mayDiscloseAbout: (ctx, reference) => andThen(homeOf(ctx, reference), (home) => mayTellAll(ctx, [home])),
+    mayDiscloseAbout: (ctx, reference) => andThen(domainOf(ctx, reference), (domain) => mayDiscloseAll(ctx, [domain])),
     async disclosableOf(ctx, references) {
       const readsAll = await readsPlatform(ctx)
       const disclosed: string[] = []
       for (const reference of references) {
         const asked = authorizer.domainOf(reference)
-        const home = asked instanceof Promise ? await asked : asked
-        const isDisclosed = home !== undefined && (readsAll || home === ctx.caller.domainId)
+        const domain = asked instanceof Promise ? await asked : asked
+        const isDisclosed = domain !== undefined && (readsAll || domain === ctx.caller.domainId)
         if (isDisclosed || reference.endsWith(':*')) disclosed.push(reference)
       }
       return disclosed

@@ -4,7 +4,7 @@ import type { Input, Result } from '../../../shared/contract/operation.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { Authorizer, Decision } from '../../ports/authorizer.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
-import { DENIED, factsOf, namedFacts, noteAsked } from './asking.ts'
+import { DENIED, factsOf, namedFacts, noteAsked } from './question-context.ts'
 import type { DisclosurePolicy } from './disclosure-policy.ts'
 
 type PostAuthzExplain = (typeof authz)['operations']['PostAuthzExplain']
@@ -25,7 +25,7 @@ export interface ExplainDeps {
 }
 
 /** The explanation of a check as its caller may see it. */
-interface Told {
+interface DisclosedCheck {
   readonly decision: Decision
   readonly tree: Shown
   readonly remedies: Answer['remedies']
@@ -39,7 +39,7 @@ export function createExplain({ authorizer, insight, disclosure }: ExplainDeps) 
   async function explained(
     ctx: RequestContext,
     { subject, relation, resource, caveat_context: named }: Question,
-  ): Promise<Told> {
+  ): Promise<DisclosedCheck> {
     const facts = factsOf(ctx, subject)
     const query = { subject, relation, resource, facts, allowedFacts: namedFacts(named), wantPath: true }
     const decision = await authorizer.check(query)

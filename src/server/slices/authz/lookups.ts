@@ -2,7 +2,7 @@ import type { authz } from '../../../shared/contract/authz.ts'
 import type { Input, Result } from '../../../shared/contract/operation.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'
-import { factsOf, namedFacts, noteAsked } from './asking.ts'
+import { factsOf, namedFacts, noteAsked } from './question-context.ts'
 import type { DisclosurePolicy } from './disclosure-policy.ts'
 
 type Operations = (typeof authz)['operations']

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createHomes } from '../../../../../src/server/adapters/embedded-authz/homes.ts'
+import { createObjectDomains } from '../../../../../src/server/adapters/embedded-authz/object-domain.ts'
 import { SERVICE_MODEL } from '../../../../../src/shared/authz/service-model.ts'
 import { OBJECTS, PARENT_EDGES } from '../../../../support/authz/tree.ts'
 import { engineOf } from '../../../../support/authz/tuples.ts'
@@ -15,10 +15,10 @@ describe('the Domain of an object', () => {
     `domain:${DOMAIN}#platform@platform:main`,
     `node:far#domain@domain:${DOMAIN}`,
   ])
-  const homeOf = createHomes(SERVICE_MODEL)
+  const domainOf = createObjectDomains(SERVICE_MODEL)
 
   it('is known of every kind of object, by its parent edges', () => {
-    expect(Object.fromEntries(OBJECTS.map((object) => [object, homeOf(index, object)]))).toEqual({
+    expect(Object.fromEntries(OBJECTS.map((object) => [object, domainOf(index, object)]))).toEqual({
       'platform:main': null,
       'domain:acme': 'acme',
       'project:web': 'acme',
@@ -50,11 +50,11 @@ describe('the Domain of an object', () => {
     ['that is no reference', 'acme'],
     ['that is a set', 'group:staff#member'],
   ])('is unknown of one %s', (_what, reference) => {
-    expect(homeOf(index, reference)).toBeUndefined()
+    expect(domainOf(index, reference)).toBeUndefined()
   })
 
   it('is told in the stored form of its id, however the reference is written', () => {
-    expect(homeOf(index, `domain:${DOMAIN.toUpperCase()}`)).toBe(DOMAIN)
-    expect(homeOf(index, 'node:far')).toBe(DOMAIN)
+    expect(domainOf(index, `domain:${DOMAIN.toUpperCase()}`)).toBe(DOMAIN)
+    expect(domainOf(index, 'node:far')).toBe(DOMAIN)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createAuthz } from '../../../../../src/server/slices/authz/service.ts'
 import { pageRange } from '../../../../../src/server/ports/page-range.ts'
 import type { RequestContext } from '../../../../../src/server/http/request-context.ts'
-import type { Authorizer, CheckQuery, Decision, Home } from '../../../../../src/server/ports/authorizer.ts'
+import type { Authorizer, CheckQuery, Decision, OwningDomain } from '../../../../../src/server/ports/authorizer.ts'
 
 const HOME = '01935b5e-8f3a-7c61-9d0a-000000000001'
 const ABROAD = '01935b5e-8f3a-7c61-9d0a-000000000002'
@@ -11,13 +11,13 @@ const FACTS = { nowMs: 7, sourceIp: '10.0.0.1', acr: 'gold' }
 
 interface World {
   readonly decision: Decision
-  readonly homes?: Readonly<Record<string, Home>>
+  readonly domains?: Readonly<Record<string, OwningDomain>>
   readonly readsPlatform?: boolean
   /** Answers like an engine that is asked over the network. */
   readonly isRemote?: boolean
 }
 
-function setUp({ decision, homes = {}, readsPlatform = false, isRemote = false }: World) {
+function setUp({ decision, domains = {}, readsPlatform = false, isRemote = false }: World) {
   const asked: CheckQuery[] = []
   const denials: string[] = []
   const given = <T>(value: T): T | Promise<T> => (isRemote ? Promise.resolve(value) : value)
@@ -28,7 +28,7 @@ function setUp({ decision, homes = {}, readsPlatform = false, isRemote = false }
       if (query.resource !== 'platform:main') return given(decision)
       return given(readsPlatform ? { allowed: true, path: [] } : { allowed: false, reason: 'insufficient_relation' })
     },
-    domainOf: (reference) => given(homes[reference]),
+    domainOf: (reference) => given(domains[reference]),
     pathOf: () => [],
     hasRelation: () => true,
   }
@@ -80,13 +80,13 @@ const HERE = { 'user:u': HOME, 'node:n': HOME, [CALLER]: HOME }
 
 describe('a check', () => {
   it.each([
-    ['answers at once within the Domain', { decision: GRANT, homes: HERE }, 'allowed'],
+    ['answers at once within the Domain', { decision: GRANT, domains: HERE }, 'allowed'],
     [
       'answers at once for those who read the platform',
-      { decision: GRANT, homes: { ...HERE, 'node:n': ABROAD }, readsPlatform: true },
+      { decision: GRANT, domains: { ...HERE, 'node:n': ABROAD }, readsPlatform: true },
       'allowed',
     ],
-    ['denies at once beyond the Domain', { decision: GRANT, homes: { ...HERE, 'node:n': ABROAD } }, 'denied'],
+    ['denies at once beyond the Domain', { decision: GRANT, domains: { ...HERE, 'node:n': ABROAD } }, 'denied'],
   ] as const)('%s', (_rule, world, decision) => {
     const { check } = setUp(world)
     expect(check({ subject: 'user:u' })).toMatchObject({ decision })
@@ -94,23 +94,23 @@ describe('a check', () => {
 
   it.each([
     [
-      { decision: GRANT, homes: HERE },
+      { decision: GRANT, domains: HERE },
       { decision: 'allowed', relation_path: ['domain', 'read'] },
     ],
     [
-      { decision: GRANT, homes: { ...HERE, 'user:u': ABROAD } },
+      { decision: GRANT, domains: { ...HERE, 'user:u': ABROAD } },
       { decision: 'denied', reason: 'insufficient_relation' },
     ],
-    [{ decision: GRANT, homes: { ...HERE, 'user:u': ABROAD }, readsPlatform: true }, { decision: 'allowed' }],
-    [{ decision: GRANT, homes: { 'node:n': HOME }, readsPlatform: true }, { decision: 'denied' }],
-    [{ decision: GRANT, homes: { ...HERE, 'node:n': null } }, { decision: 'denied' }],
-    [{ decision: GRANT, homes: { ...HERE, 'node:n': null }, readsPlatform: true }, { decision: 'allowed' }],
+    [{ decision: GRANT, domains: { ...HERE, 'user:u': ABROAD }, readsPlatform: true }, { decision: 'allowed' }],
+    [{ decision: GRANT, domains: { 'node:n': HOME }, readsPlatform: true }, { decision: 'denied' }],
+    [{ decision: GRANT, domains: { ...HERE, 'node:n': null } }, { decision: 'denied' }],
+    [{ decision: GRANT, domains: { ...HERE, 'node:n': null }, readsPlatform: true }, { decision: 'allowed' }],
     [
-      { decision: { allowed: false, reason: 'caveat_violation' }, homes: HERE },
+      { decision: { allowed: false, reason: 'caveat_violation' }, domains: HERE },
       { decision: 'denied', reason: 'caveat_violation' },
     ],
     [
-      { decision: { allowed: false, reason: 'caveat_violation' }, homes: { ...HERE, 'node:n': ABROAD } },
+      { decision: { allowed: false, reason: 'caveat_violation' }, domains: { ...HERE, 'node:n': ABROAD } },
       { decision: 'denied', reason: 'insufficient_relation' },
     ],
   ] as const)('of %j answers %j, at once and over the network', async (world, expected) => {
@@ -124,14 +124,14 @@ describe('a check', () => {
   })
 
   it('names only the facts that the request names, and none by default', () => {
-    const { check, asked } = setUp({ decision: GRANT, homes: HERE })
+    const { check, asked } = setUp({ decision: GRANT, domains: HERE })
     void check({ subject: 'user:u' })
     void check({ subject: 'user:u', caveat_context: { now: 'a value', acr: 'another' } })
     expect(asked.map(({ allowedFacts }) => [...(allowedFacts ?? ['everything'])])).toEqual([[], ['now', 'acr']])
   })
 
   it('knows of the caller what the edge knows, and of others the time alone', () => {
-    const { check, asked } = setUp({ decision: GRANT, homes: HERE })
+    const { check, asked } = setUp({ decision: GRANT, domains: HERE })
     void check({ subject: CALLER })
     void check({ subject: 'user:u' })
     expect(asked.map(({ facts }) => facts)).toEqual([FACTS, { nowMs: 7 }])
