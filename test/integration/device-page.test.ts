@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { SignInOrder } from '../../src/server/slices/device-flow/signed-out.ts'
+import type { SignInOrder } from '../../src/server/slices/device-flow/start-sign-in.ts'
 import { problem } from '../../src/shared/problems.ts'
 import { addBinding, cookiesOf, startDevicePlane, type DevicePlane } from '../support/sign-in/device-plane.ts'
 import type { OpenSession } from '../support/sign-in/browser-sessions.ts'

@@ -9,7 +9,7 @@ import { parseConfig } from '../../src/server/config/config.ts'
 import { firstRun, remintBootstrapToken, type FirstRunDeps } from '../../src/server/first-run/first-run.ts'
 import { createMemoryHandover } from '../../src/server/first-run/memory-handover.ts'
 import { createTokenFile } from '../../src/server/first-run/token-file.ts'
-import { createFounders } from '../../src/server/composition/bootstrap-factories.ts'
+import { createBootstrapFactories } from '../../src/server/composition/bootstrap-factories.ts'
 import { parseApiToken } from '../../src/shared/credential-formats.ts'
 import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores/datastores.ts'
 import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
@@ -46,7 +46,7 @@ describe.each(DATASTORE_KINDS)('on %s', (kind) => {
 
     const depsOf = (of: Backend): FirstRunDeps => ({
       ...of,
-      founders: createFounders(of, 'local'),
+      factories: createBootstrapFactories(of, 'local'),
       handover: createTokenFile(path),
     })
 

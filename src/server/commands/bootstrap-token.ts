@@ -2,7 +2,7 @@ import { openBackend, type Backend } from '../composition/backend.ts'
 import type { Config } from '../config/config.ts'
 import { remintBootstrapToken } from '../first-run/first-run.ts'
 import { createMemoryHandover } from '../first-run/memory-handover.ts'
-import { createFounders } from '../composition/bootstrap-factories.ts'
+import { createBootstrapFactories } from '../composition/bootstrap-factories.ts'
 import { createLog, type TextSink } from '../composition/log.ts'
 import { configOf, runAdmin, type AdminCall } from './admin.ts'
 
@@ -40,6 +40,6 @@ async function issueOver(backend: Backend, { env }: Config): Promise<string> {
   await backend.feed.start()
   await backend.engine.prepare()
   const handover = createMemoryHandover()
-  await remintBootstrapToken({ ...backend, founders: createFounders(backend, env), handover })
+  await remintBootstrapToken({ ...backend, factories: createBootstrapFactories(backend, env), handover })
   return handover.token()
 }

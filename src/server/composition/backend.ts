@@ -5,7 +5,7 @@ import { isUnsealed, openRing, proveMasterKey } from '../adapters/keyring/open-k
 import { createKeyring, createSecretStore } from '../adapters/keyring/ring.ts'
 import { createChangeFeed, type FollowedFeed } from '../adapters/postgres/change-feed.ts'
 import { migrate } from '../adapters/postgres/migrate.ts'
-import { assertSchemaFits } from '../adapters/postgres/schema-fit.ts'
+import { assertSchemaCompatible } from '../adapters/postgres/schema-compatibility.ts'
 import { takeTerm } from '../adapters/postgres/terms.ts'
 import { createUnitOfWork } from '../adapters/postgres/unit-of-work.ts'
 import { openSigner, type FollowingSigner } from '../adapters/sealed-signer/open-signer.ts'
@@ -115,7 +115,7 @@ async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: L
   const loose = looseMode(masterKey)
   if (loose !== undefined) log.warn(loose)
   const migrated = await migrate(datastore)
-  await assertSchemaFits(datastore, { text: SCHEMA, model: SERVICE_MODEL })
+  await assertSchemaCompatible(datastore, { text: SCHEMA, model: SERVICE_MODEL })
   const [first] = migrated
   if (first === undefined) return
   // A new datastore has nothing that a person would want to know of it.

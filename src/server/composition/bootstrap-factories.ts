@@ -1,7 +1,7 @@
 import type { Backend } from './backend.ts'
 import { addDomain } from '../slices/domains/add-domain.ts'
 import { newDomain } from '../slices/domains/domain.ts'
-import type { Founders } from '../first-run/found.ts'
+import type { BootstrapFactories } from '../first-run/bootstrap.ts'
 import { addServiceIdentity, newServiceIdentity } from '../slices/identities/add-service-identity.ts'
 import { patchServiceIdentity } from '../slices/identities/change-service-identity.ts'
 import { pseudonymOf } from '../slices/identities/pseudonym.ts'
@@ -13,7 +13,7 @@ import { lockOwner } from '../slices/tokens/store.ts'
 import { lifetimeFrom } from '../slices/tokens/token.ts'
 
 /** The slices' own ways of making what a first run needs. */
-export function createFounders({ ids, keyring, secrets }: Backend, env: string): Founders {
+export function createBootstrapFactories({ ids, keyring, secrets }: Backend, env: string): BootstrapFactories {
   const mint = createMint({ ids, keyring, env })
   return {
     addDomain: (change, { id, slug, displayName, createdAt }) =>

@@ -11,7 +11,7 @@ import type { LeaderJob } from '../ports/leadership.ts'
 import type { NumberedEvent } from '../ports/outbox.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { Backend } from './backend.ts'
-import { createRelaying, type Relaying } from './relaying.ts'
+import { createRelayStages, type RelayStages } from './event-relay.ts'
 import type { Services } from './services.ts'
 import { throttledReporter } from './throttled-reporter.ts'
 
@@ -27,7 +27,7 @@ export interface JobOptions {
 
 interface JobsDeps extends JobOptions {
   readonly backend: Backend
-  readonly relaying: Relaying
+  readonly relaying: RelayStages
   /** Begins the next pass of the job of that name now. */
   readonly wake: (job: string) => void
 }
@@ -68,7 +68,7 @@ const JOB_REPORT_EVERY_MS = 60_000
 export function startJobs(backend: Backend, options: JobOptions): Leadership {
   const { log } = options
   const wake = (job: string): void => leadership.wake(job)
-  const relaying = createRelaying({ ...backend, log, wake, counters: options.relayCounters })
+  const relaying = createRelayStages({ ...backend, log, wake, counters: options.relayCounters })
   const leadership = startLeadership({
     ...backend.candidacy,
     jobs: leaderJobs({ ...options, backend, wake, relaying }),

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { bindProvider, unbindProvider } from '../adapters/bundled-provider/binding.ts'
 import { createBundledProvider, type BundledProvider } from '../adapters/bundled-provider/bundled-provider.ts'
-import { isFirstPasswordPending } from './administrator-founding.ts'
+import { isFirstPasswordPending } from './first-administrator.ts'
 import type { Backend } from './backend.ts'
 import type { Config } from '../config/config.ts'
 import { removeSpentPassword } from '../first-run/administrator.ts'

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { createEmbeddedAuthorizer, type IndexStats } from '../adapters/embedded-authz/authorizer.ts'
 import type { TupleRules } from '../adapters/embedded-authz/tuple-rules.ts'
 import type { FollowedFeed } from '../adapters/postgres/change-feed.ts'
-import { adoptLeftovers } from '../adapters/postgres/leftovers.ts'
+import { settleUnmirrored } from '../adapters/postgres/settle-unmirrored.ts'
 import { BootError } from '../ports/boot-error.ts'
 import type { Config } from '../config/config.ts'
 import type { Authorizer } from '../ports/authorizer.ts'
@@ -74,7 +74,7 @@ function embeddedEngine({ datastore, feed, log }: EngineGround, indexPath: strin
     reconciler: authorizer.reconciler,
     rules: authorizer,
     async prepare() {
-      const tuples = await adoptLeftovers(datastore, feed)
+      const tuples = await settleUnmirrored(datastore, feed)
       if (tuples > 0) log.info({ tuples }, 'wrote tuples to SpiceDB that it had missed')
     },
     indexStats: () => authorizer.stats(),

@@ -9,25 +9,25 @@ import type { Config } from '../config/config.ts'
 import type { Address } from '../config/values.ts'
 import { firstRun, type FirstRunDeps, type FirstRunOutcome } from '../first-run/first-run.ts'
 import type { TokenHandover } from '../first-run/token-handover.ts'
-import { createFounders } from './bootstrap-factories.ts'
+import { createBootstrapFactories } from './bootstrap-factories.ts'
 import { createUsers } from '../slices/identities/users.ts'
-import { removeSpentPassword, type AdministratorFounding } from '../first-run/administrator.ts'
-import { createAdministratorFounding } from './administrator-founding.ts'
+import { removeSpentPassword, type FirstAdministrator } from '../first-run/administrator.ts'
+import { createFirstAdministrator } from './first-administrator.ts'
 import { settleBinding } from './local-provider.ts'
 import { createAuditQueue } from '../http/audit/audit-queue.ts'
 import { startJobs } from './jobs.ts'
 import { NO_RELAY_COUNTERS } from '../event-relay/counters.ts'
 import type { Leadership } from '../jobs/leadership.ts'
-import { hostPort, probeAddress } from './listening.ts'
+import { hostPort, probeAddress } from './listen.ts'
 import { createMetrics, orderOf, type Metrics } from './metrics.ts'
 import { createHealth, type Health } from '../ops/health.ts'
 import { openTracing } from './open-tracing.ts'
-import { issueOwnToken, requestOwn, type OwnCall } from './own-requests.ts'
+import { issueOwnToken, requestInProcess, type InProcessCall } from './in-process-requests.ts'
 import { createPasswordHashing, type PasswordHashing } from '../slices/local-accounts/password-hash.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
 import { probesOf } from './probes.ts'
 import { createServices, type Services } from './services.ts'
-import { closeBackend, drain } from './stopping.ts'
+import { closeBackend, drain } from './stop-server.ts'
 import { readTls, type TlsMaterial } from './tls-files.ts'
 
 export interface ServeOptions {
@@ -55,7 +55,7 @@ export interface RunningServer {
   /** Issues another token to the bootstrap identity, to be used within the hour by this very process. */
   issueToken(): Promise<string>
   /** Makes a request of its own API, through every check, without a socket. Resolves with the parsed answer. */
-  request(call: OwnCall): Promise<unknown>
+  request(call: InProcessCall): Promise<unknown>
   /** Reads the certificate and key again. @throws BootError when they do not fit; the old ones stay. */
   reloadTls(): void
   /**
@@ -125,7 +125,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   await backend.engine.prepare()
   backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be reloaded'))
   await serving.services.start()
-  const founding = { ...backend, founders: createFounders(backend, config.env) }
+  const founding = { ...backend, factories: createBootstrapFactories(backend, config.env) }
   const outcome = await settle(ground, founding, url)
   const assembly = assemble({ ...ground, ...serving })
   const opsUrl = await listen(assembly, ground)
@@ -174,7 +174,7 @@ function runningOver(started: Started, assembly: Assembly, opsUrl: string | unde
     firstRun: started.outcome,
     isRecovered: backend.isRecovered,
     issueToken: () => issueOwnToken(founding),
-    request: (call) => requestOwn(assembly.app, call),
+    request: (call) => requestInProcess(assembly.app, call),
     reloadTls() {
       if (config.tls !== undefined) (assembly.app.server as HttpsServer).setSecureContext(readTls(config.tls))
     },
@@ -205,7 +205,7 @@ function urlOf({ config, tls, address }: Ground): string {
 }
 
 /** Where the provider is off there would be no way to sign in with what a first run made. */
-function administratorOf({ backend, config, initialPassword, hashing }: Ground): AdministratorFounding | undefined {
+function administratorOf({ backend, config, initialPassword, hashing }: Ground): FirstAdministrator | undefined {
   if (!config.hasBundledProvider || initialPassword === undefined) return undefined
-  return createAdministratorFounding({ backend, users: createUsers(backend), hashing, handover: initialPassword })
+  return createFirstAdministrator({ backend, users: createUsers(backend), hashing, handover: initialPassword })
 }

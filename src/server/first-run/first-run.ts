@@ -3,18 +3,18 @@ import { PLATFORM } from '../../shared/ids.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { AuditEntry, Change, UnitOfWork } from '../ports/unit-of-work.ts'
-import { found, DEFAULT_SLUG, type FoundDeps } from './found.ts'
-import { resumeAdministrator, type AdministratorFounding, type OneTimePassword } from './administrator.ts'
+import { bootstrap, DEFAULT_SLUG, type BootstrapDeps } from './bootstrap.ts'
+import { resumeAdministrator, type FirstAdministrator, type OneTimePassword } from './administrator.ts'
 import * as store from './store.ts'
 import type { TokenHandover } from './token-handover.ts'
 
-export interface FirstRunDeps extends FoundDeps {
+export interface FirstRunDeps extends BootstrapDeps {
   readonly datastore: Datastore
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly handover: TokenHandover
   /** Absent where nobody signs in with a local account. */
-  readonly administrator?: AdministratorFounding | undefined
+  readonly administrator?: FirstAdministrator | undefined
 }
 
 /** `founded`: the token is where the handover puts it. `resumed`: so it is, since an earlier start was cut short. */
@@ -66,7 +66,7 @@ async function resume({ datastore, handover }: FirstRunDeps): Promise<boolean> {
 
 /** Stages inside the transaction: no token is committed that could not be handed over. */
 async function issue(tx: Change, deps: FirstRunDeps): Promise<void> {
-  deps.handover.stage(await found(tx, new Date(deps.clock.now()), deps))
+  deps.handover.stage(await bootstrap(tx, new Date(deps.clock.now()), deps))
 }
 
 /** Staged inside the transaction as well. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { BootError } from '../../../src/server/ports/boot-error.ts'
-import { adoptLeftovers } from '../../../src/server/adapters/postgres/leftovers.ts'
-import { assertSchemaFits } from '../../../src/server/adapters/postgres/schema-fit.ts'
+import { settleUnmirrored } from '../../../src/server/adapters/postgres/settle-unmirrored.ts'
+import { assertSchemaCompatible } from '../../../src/server/adapters/postgres/schema-compatibility.ts'
 import { tupleId } from '../../../src/server/adapters/postgres/tuple-id.ts'
 import { deploySchema } from '../../../src/server/adapters/spicedb/schema.ts'
 import type { Tuple } from '../../../src/server/ports/unit-of-work.ts'
@@ -91,7 +91,7 @@ describe.skipIf(isDatastoreMissing('postgres') || isEngineMissing('spicedb'))('m
     const db = inUse.current().pool('interactive')
     await db.updateTable('relation_tuples').set({ state: 'revoking' }).execute()
     const embedded = await open()
-    expect(await adoptLeftovers(inUse.current(), embedded.feed)).toBe(1)
+    expect(await settleUnmirrored(inUse.current(), embedded.feed)).toBe(1)
     expect(await mayManage(embedded, 'ann')).toBe(false)
     await grant(embedded, tupleFor('bob'))
     embedded.stop()
@@ -162,8 +162,10 @@ describe.skipIf(isDatastoreMissing('postgres') || isEngineMissing('spicedb'))('m
     await grant(embedded, tupleFor('ann', 'viewer'))
     embedded.stop()
     const inForce = (text: string) => ({ text, model: compileSchema(parseSchema(text), apiName) })
-    await assertSchemaFits(inUse.current(), inForce(SCHEMA))
-    expect(await refusal(assertSchemaFits(inUse.current(), inForce(SCHEMA.replaceAll('viewer', 'onlooker'))))).toBe(
+    await assertSchemaCompatible(inUse.current(), inForce(SCHEMA))
+    expect(
+      await refusal(assertSchemaCompatible(inUse.current(), inForce(SCHEMA.replaceAll('viewer', 'onlooker')))),
+    ).toBe(
       'The authorization schema of this version has no place for 1 tuples that are there (platform#viewer@user): run the version that wrote them, and remove them first.',
     )
   })

@@ -1,6 +1,6 @@
 import { createDevicePages } from '../../../src/server/slices/device-flow/pages.ts'
 import { createDeviceFlow } from '../../../src/server/slices/device-flow/service.ts'
-import type { StartSignIn } from '../../../src/server/slices/device-flow/signed-out.ts'
+import type { StartSignIn } from '../../../src/server/slices/device-flow/start-sign-in.ts'
 import { createWrongCodes } from '../../../src/server/slices/device-flow/wrong-codes.ts'
 import type { Page } from '../../../src/server/http/pages/pages.ts'
 import { mounted } from '../../../src/server/http/request-context.ts'

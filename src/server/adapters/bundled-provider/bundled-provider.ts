@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { FORM_BYTES_MAX } from './form.ts'
 import type { AnswerRequest, ProviderDeps } from './provider.ts'
 import { createKeptOpen } from './versioned-singleton.ts'
-import { quietNotices } from './quiet-notices.ts'
+import { redirectNotices } from './redirect-notices.ts'
 import { notice, sendPage } from './pages/page.ts'
 import { MOUNT_PATH } from './relying-party.ts'
 import { keysInTurn } from './signing-keys.ts'
@@ -29,7 +29,7 @@ export function createBundledProvider(deps: BundledProviderDeps): BundledProvide
 }
 
 async function openLate(deps: ProviderDeps): Promise<AnswerRequest> {
-  quietNotices(deps.log)
+  redirectNotices(deps.log)
   const { openProvider } = await import('./provider.ts')
   return openProvider(deps)
 }

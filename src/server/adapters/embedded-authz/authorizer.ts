@@ -14,8 +14,8 @@ import type { Datastore } from '../../ports/datastore.ts'
 import { createSettingsCache } from './domain-settings.ts'
 import { followTuples, type LoadedTuples } from './follow-tuples.ts'
 import { createObjectDomains } from './object-domain.ts'
-import { createRoomWatch, indexBytesMax } from './index-room.ts'
-import { createKeptIndex } from './kept-index.ts'
+import { createIndexSizeWatch, indexBytesMax } from './index-size.ts'
+import { createPersistedIndex } from './persisted-index.ts'
 import { createEmbeddedInsight } from './insight.ts'
 import { createEmbeddedLookups } from './lookups.ts'
 import { answered, decided, serverConditions, type Needs } from './server-conditions.ts'
@@ -68,8 +68,8 @@ export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): Embedded
   const { datastore, changeFeed, keptIn: path, warn = () => undefined } = deps
   const bytesMax = indexBytesMax()
   const { current: currentTuples, keep } = followTuples(SERVICE_MODEL, changeFeed, {
-    kept: path === undefined ? undefined : createKeptIndex({ path, warn, datastore, model: SERVICE_MODEL }),
-    onSize: createRoomWatch(bytesMax, warn),
+    kept: path === undefined ? undefined : createPersistedIndex({ path, warn, datastore, model: SERVICE_MODEL }),
+    onSize: createIndexSizeWatch(bytesMax, warn),
   })
   const settings = createSettingsCache(datastore)
   const paths = pathsOf(SERVICE_MODEL)

@@ -3,7 +3,7 @@ import type { TupleIndex } from '../../../shared/authz/engine/tuple-index.ts'
 import type { Model } from '../../../shared/authz/model.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Db } from '../../ports/datastore.ts'
-import type { KeptIndex } from './kept-index.ts'
+import type { PersistedIndex } from './persisted-index.ts'
 import { loadTuples } from './load-tuples.ts'
 import { applyChange, noTuples, type LoadedTuples } from './loaded-tuples.ts'
 
@@ -19,7 +19,7 @@ export interface FollowedTuples {
 
 export interface Watching {
   /** Without it, no file is written. */
-  readonly kept?: KeptIndex | undefined
+  readonly kept?: PersistedIndex | undefined
   /** Called whenever the index may have grown. */
   readonly onSize?: (index: TupleIndex) => void
 }

@@ -2,7 +2,7 @@ import { AckPolicy, DeliverPolicy, type JetStreamManager } from '@nats-io/jetstr
 import { createInbox, nanos, type Msg, type NatsConnection } from '@nats-io/transport-node'
 import type { StoredMessage } from './messages.ts'
 import { streamOf } from './names.ts'
-import { placeOf } from './place.ts'
+import { deliveryPositionOf } from './delivery-position.ts'
 
 export interface DeliveryOptions {
   readonly connection: NatsConnection
@@ -120,7 +120,7 @@ function createMessageReader(
       heardAt = performance.now()
       const { subject, headers, data } = message
       if ((headers?.code ?? 0) !== 0) return takeStatus(message)
-      const { streamSeq, deliveredSeq } = placeOf(message)
+      const { streamSeq, deliveredSeq } = deliveryPositionOf(message)
       if (deliveredSeq !== delivered + 1) return lose('a message was not delivered')
       delivered = deliveredSeq
       // Messages that arrive together are delivered together.

@@ -3,7 +3,7 @@ import { BootError } from '../../ports/boot-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { EventBusUnavailable, type EventBus } from '../../ports/event-bus.ts'
 import { connectNats, type NatsAddress } from './connect.ts'
-import { openLink, type Link, type LinkOptions } from './link.ts'
+import { openStreamConnection, type StreamConnection, type StreamConnectionOptions } from './stream-connection.ts'
 import { createPublisher } from './publisher.ts'
 import { createReader } from './reader.ts'
 import { followStream, type StreamFollowing } from './stream-follower.ts'
@@ -23,9 +23,9 @@ export interface JetStreamBusOptions {
  */
 export async function openJetStreamBus({ address, settings, clock, warn }: JetStreamBusOptions): Promise<EventBus> {
   const connected = await connectNats(address, warn)
-  const link = await linkOrRefuse({ ...connected, settings, clock, warn })
-  const reader = createReader(link)
-  const publish = createPublisher(link, reader, () => performance.now())
+  const nats = await openOrRefuse({ ...connected, settings, clock, warn })
+  const reader = createReader(nats)
+  const publish = createPublisher(nats, reader, () => performance.now())
   let following: StreamFollowing | undefined
   return {
     kind: 'jetstream',
@@ -34,7 +34,7 @@ export async function openJetStreamBus({ address, settings, clock, warn }: JetSt
     read: reader.read,
     async subscribe(follower) {
       if (following !== undefined) throw new Error('the stream is followed already')
-      const begun = await followStream(link, follower, warn)
+      const begun = await followStream(nats, follower, warn)
       following = begun
       return {
         from: begun.from,
@@ -44,19 +44,19 @@ export async function openJetStreamBus({ address, settings, clock, warn }: JetSt
         },
       }
     },
-    ping: (deadlineMs) => ping(link, deadlineMs),
-    awaySinceMs: () => link.awaySinceMs(),
+    ping: (deadlineMs) => ping(nats, deadlineMs),
+    awaySinceMs: () => nats.awaySinceMs(),
     async close() {
       following?.stop()
       following = undefined
-      await link.close()
+      await nats.close()
     },
   }
 }
 
-async function linkOrRefuse(options: LinkOptions): Promise<Link> {
+async function openOrRefuse(options: StreamConnectionOptions): Promise<StreamConnection> {
   try {
-    return await openLink(options)
+    return await openStreamConnection(options)
   } catch (error) {
     await options.connection.close()
     const said = error instanceof JetStreamApiError ? `: ${error.message}` : ', for it does not answer'
@@ -68,13 +68,13 @@ async function linkOrRefuse(options: LinkOptions): Promise<Link> {
   }
 }
 
-async function ping(link: Link, deadlineMs: number): Promise<void> {
+async function ping(nats: StreamConnection, deadlineMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new EventBusUnavailable()), deadlineMs)
   })
   try {
-    await Promise.race([link.ask(() => readStream(link.manager, link.env)), late])
+    await Promise.race([nats.ask(() => readStream(nats.manager, nats.env)), late])
   } finally {
     clearTimeout(timer)
   }

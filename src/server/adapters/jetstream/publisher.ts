@@ -2,7 +2,7 @@ import { JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream'
 import type { OutgoingEvent, PublishOutcome } from '../../ports/event-bus.ts'
 import { EVENT_BYTES_MAX } from '../../ports/event-bus.ts'
 import { REQUEST_MS } from './connect.ts'
-import type { Link } from './link.ts'
+import type { StreamConnection } from './stream-connection.ts'
 import { HEADER_BYTES_MAX, headersOf, messageIdOf } from './messages.ts'
 import { subjectOf } from './names.ts'
 import type { Reader } from './reader.ts'
@@ -22,8 +22,8 @@ interface Numbered {
 }
 
 /** Publishes events; those of one node one after the other, each acknowledged before the next. */
-export function createPublisher(link: Link, reader: Reader, monotonicMs: () => number) {
-  const client: JetStreamClient = link.manager.jetstream()
+export function createPublisher(nats: StreamConnection, reader: Reader, monotonicMs: () => number) {
+  const client: JetStreamClient = nats.manager.jetstream()
   const encoder = new TextEncoder()
   /** When this process last saw an event of the node stored: within the window, the server recognizes every stored event of the node. */
   const storedAt = new Map<string, number>()
@@ -50,13 +50,13 @@ export function createPublisher(link: Link, reader: Reader, monotonicMs: () => n
 
   async function store(event: OutgoingEvent, stream: Incarnation): Promise<PublishOutcome> {
     const { nodeId, wire } = event
-    const reason = refusalOf(wire, link.connection.info?.max_payload)
+    const reason = refusalOf(wire, nats.connection.info?.max_payload)
     if (reason !== undefined) return { kind: 'refused', reason }
     if (!isCertain(nodeId) && (await isStored(event, stream))) return { kind: 'stored' }
     storedAt.delete(nodeId)
     try {
       const options = { msgID: messageIdOf(event), headers: headersOf(event), timeout: REQUEST_MS }
-      await client.publish(subjectOf(link.env, nodeId), encoder.encode(wire), options)
+      await client.publish(subjectOf(nats.env, nodeId), encoder.encode(wire), options)
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === TOO_LARGE)
         return { kind: 'refused', reason: `NATS refuses it: ${error.message}` }
@@ -74,7 +74,7 @@ export function createPublisher(link: Link, reader: Reader, monotonicMs: () => n
     async function runLane(lane: readonly Numbered[]): Promise<void> {
       for (const { index, event } of lane) {
         if (isFailed) return
-        const outcome = await link.ask((stream) => store(event, stream))
+        const outcome = await nats.ask((stream) => store(event, stream))
         outcomes[index] = outcome
         if (outcome.kind !== 'stored') return
       }

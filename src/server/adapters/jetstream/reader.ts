@@ -2,10 +2,10 @@ import { AckPolicy, DeliverPolicy } from '@nats-io/jetstream'
 import { createInbox, nanos, type Msg } from '@nats-io/transport-node'
 import type { BusEvent, EventBus, KeptEvent, StreamBounds } from '../../ports/event-bus.ts'
 import { REQUEST_MS } from './connect.ts'
-import type { Link } from './link.ts'
+import type { StreamConnection } from './stream-connection.ts'
 import { eventOf } from './messages.ts'
 import { streamOf, subjectOf } from './names.ts'
-import { placeOf } from './place.ts'
+import { deliveryPositionOf } from './delivery-position.ts'
 import { readStream, type Incarnation } from './stream.ts'
 
 /** Up to this number, single reads cost the server less than a consumer; a longer range is read by a consumer. */
@@ -15,8 +15,8 @@ const INACTIVE_MS = 10_000
 type Range = Parameters<EventBus['read']>[1]
 
 /** Reads stored messages from the leader of the stream: a replica may lack messages that the head already counts. */
-export function createReader(link: Link) {
-  const { connection, manager, env } = link
+export function createReader(nats: StreamConnection) {
+  const { connection, manager, env } = nats
   const name = streamOf(env)
 
   type Query = { readonly last_by_subj: string } | { readonly seq: number; readonly next_by_subj: string }
@@ -75,7 +75,7 @@ export function createReader(link: Link) {
       const count = Math.min(max, consumer.num_pending)
       const messages = count === 0 ? [] : await pull(consumer.name, count)
       return messages.flatMap((message) => {
-        const { streamSeq } = placeOf(message)
+        const { streamSeq } = deliveryPositionOf(message)
         const { headers, data } = message
         return eventOf({ subject: message.subject, streamSeq, headers, data }, stream.base) ?? []
       })
@@ -111,9 +111,9 @@ export function createReader(link: Link) {
 
   return {
     newest: newestOf,
-    bounds: (nodeId: string) => link.ask((stream) => boundsOf(nodeId, stream)),
+    bounds: (nodeId: string) => nats.ask((stream) => boundsOf(nodeId, stream)),
     readNode,
-    read: (nodeId: string, range: Range) => link.ask((stream) => readNode(nodeId, range, stream)),
+    read: (nodeId: string, range: Range) => nats.ask((stream) => readNode(nodeId, range, stream)),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { BusEvent, BusFollower } from '../../ports/event-bus.ts'
 import { openDelivery, type Delivery } from './delivery.ts'
-import type { Link } from './link.ts'
+import type { StreamConnection } from './stream-connection.ts'
 import { eventOf, type StoredMessage } from './messages.ts'
 import type { Incarnation } from './stream.ts'
 
@@ -14,12 +14,16 @@ type Warn = (message: string, cause?: unknown) => void
 const RETRY_MS = 250
 
 /** Follows the stream from its end on, over outages. @throws EventBusUnavailable where it cannot begin. */
-export async function followStream(link: Link, follower: BusFollower, warn: Warn): Promise<StreamFollowing> {
-  const first = await link.look()
+export async function followStream(
+  nats: StreamConnection,
+  follower: BusFollower,
+  warn: Warn,
+): Promise<StreamFollowing> {
+  const first = await nats.look()
   const from = positionOf(first, first.lastSeq)
-  const following = createFollowing(link, createGapTracker(from, follower), warn)
-  await link.ask(() => following.begin(first))
-  link.onReady(() => following.resume())
+  const following = createFollowing(nats, createGapTracker(from, follower), warn)
+  await nats.ask(() => following.begin(first))
+  nats.onReady(() => following.resume())
   return { from, stop: () => following.stop() }
 }
 
@@ -73,7 +77,7 @@ interface Following {
   stop(): void
 }
 
-function createFollowing(link: Link, gaps: GapTracker, warn: Warn): Following {
+function createFollowing(nats: StreamConnection, gaps: GapTracker, warn: Warn): Following {
   const stopping = new AbortController()
   const { signal } = stopping
   let delivery: Delivery | undefined
@@ -88,7 +92,7 @@ function createFollowing(link: Link, gaps: GapTracker, warn: Warn): Following {
     delivery?.stop()
     delivery = undefined
     const opened = await openDelivery({
-      ...link,
+      ...nats,
       after: gaps.startIn(stream),
       onMessages: (messages) => counts() && gaps.take(messages, stream),
       onLost(reason) {
@@ -110,10 +114,10 @@ function createFollowing(link: Link, gaps: GapTracker, warn: Warn): Following {
   async function tryResuming(): Promise<void> {
     isResuming = true
     let begun = 0
-    while (begun !== turn && !signal.aborted && !link.connection.isClosed()) {
+    while (begun !== turn && !signal.aborted && !nats.connection.isClosed()) {
       try {
-        const stream = await link.look()
-        begun = (await link.ask(() => begin(stream))) ? turn : 0
+        const stream = await nats.look()
+        begun = (await nats.ask(() => begin(stream))) ? turn : 0
       } catch (error) {
         warn('the event stream could not be followed; it is tried again', error)
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref())

@@ -137,7 +137,7 @@ function knownDomain(authorizer: Authorizer | undefined, object: string): string
   }
 }
 
-async function bothDone(gate: void | Promise<void>, domain: Promise<void>): Promise<void> {
-  const [outcome] = await Promise.allSettled([gate, domain])
+async function bothDone(gate: void | Promise<void>, learned: Promise<void>): Promise<void> {
+  const [outcome] = await Promise.allSettled([gate, learned])
   if (outcome.status === 'rejected') throw outcome.reason
 }

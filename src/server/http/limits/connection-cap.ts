@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ReadGate } from './read-gate.ts'
-import { silenceParser } from './silence-parser.ts'
+import { discardPipelined } from './discard-pipelined.ts'
 
 /** Requests of one connection that are served at the same time. */
 const SERVED_MAX = 16
@@ -124,7 +124,7 @@ class Connection {
   #refuse(request: IncomingMessage): void {
     this.#isRefused = true
     this.#waiting = []
-    silenceParser(this.#socket)
+    discardPipelined(this.#socket)
     this.#deps.refuse(this.#socket, request)
   }
 }

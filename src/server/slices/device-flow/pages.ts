@@ -7,13 +7,13 @@ import type { UnitOfWork } from '../../ports/unit-of-work.ts'
 import { decide, type DecidingSession, type Verdict } from './decide.ts'
 import { isSignInRecent } from '../../http/auth/recent-sign-in.ts'
 import { isUndecided } from './device-sign-in.ts'
-import { address, SIGN_IN, signedOut, signInAnew, type SignedOutDeps } from './signed-out.ts'
+import { address, SIGN_IN, signedOut, signInAgain, type StartSignInDeps } from './start-sign-in.ts'
 import * as store from './store.ts'
 import { normalizeUserCode, showUserCode } from './user-code.ts'
 import { codeForm, decisionForm, DEVICE_PATH, outcomeView, reauthenticationView, type Viewer } from './views.ts'
 import type { WrongCodes } from './wrong-codes.ts'
 
-export interface DevicePagesDeps extends SignedOutDeps {
+export interface DevicePagesDeps extends StartSignInDeps {
   readonly unitOfWork: UnitOfWork
   readonly wrongCodes: WrongCodes
   readonly sessions: Pick<Sessions, 'csrfToken'>
@@ -41,7 +41,7 @@ interface Visiting {
 async function look(deps: DevicePagesDeps, visit: PageVisit): Promise<PageAnswer> {
   const caller = visit.session
   if (caller === undefined) return signedOut(deps, visit)
-  if (visit.query.has(SIGN_IN)) return signInAnew(deps, visit, caller)
+  if (visit.query.has(SIGN_IN)) return signInAgain(deps, visit, caller)
   const visiting = { deps, visit, caller }
   const viewer = await viewerOf(visiting)
   const typed = visit.query.get('user_code') ?? ''

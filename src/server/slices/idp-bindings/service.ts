@@ -22,7 +22,7 @@ import {
   type PatchBody,
 } from './binding.ts'
 import { assertMayBecome, assertSound, endsSignIns, reachesInside } from './rules.ts'
-import { walkSignIn } from './sign-in-walk.ts'
+import { dryRunSignIn } from './sign-in-dry-run.ts'
 import * as store from './store.ts'
 
 export interface IdpBindingsDeps {
@@ -131,7 +131,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
       const binding = await admitTo(ctx, id)
       const { client_secret_sealed: sealed } = binding
       const secret = sealed === null ? undefined : (await secrets.open(secretPlace(id), sealed)).toString('utf8')
-      return walkSignIn(toPort(binding), { issuers: deps.newIssuers(), callbackUrl: deps.callbackUrl, secret })
+      return dryRunSignIn(toPort(binding), { issuers: deps.newIssuers(), callbackUrl: deps.callbackUrl, secret })
     },
   }
 }

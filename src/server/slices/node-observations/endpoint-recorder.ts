@@ -3,7 +3,7 @@ import type { Datastore } from '../../ports/datastore.ts'
 import type { CarriedAudit, Change, UnitOfWork } from '../../ports/unit-of-work.ts'
 import { formatEndpoint } from '../../sql/endpoint-text.ts'
 import { holdPeers } from '../../sql/state-revisions.ts'
-import { announceEndpoints } from './endpoint-news.ts'
+import { announceEndpoints } from './announce-endpoints.ts'
 import * as store from './endpoint-store.ts'
 
 export interface EndpointRecorderDeps {

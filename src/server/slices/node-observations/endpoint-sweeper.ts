@@ -2,7 +2,7 @@ import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { LeaderJob, Leading } from '../../ports/leadership.ts'
 import { holdPeers } from '../../sql/state-revisions.ts'
-import { announceEndpoints } from './endpoint-news.ts'
+import { announceEndpoints } from './announce-endpoints.ts'
 import { lockNodes } from './endpoint-store.ts'
 import { listOverdue, stampStale, type OverdueEndpoint } from './stale-endpoint-store.ts'
 

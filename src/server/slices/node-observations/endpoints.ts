@@ -5,7 +5,7 @@ import { parseEndpoint } from './endpoint-address.ts'
 import { createBatching } from './batching.ts'
 import { createEndpointRecorder, type EndpointRecorderDeps, type ReceivedReport } from './endpoint-recorder.ts'
 import { findTtls } from './endpoint-store.ts'
-import { untimeliness } from './timeliness.ts'
+import { untimeliness } from './observation-age.ts'
 
 const BOUNDS = { batchMax: 250, waitingMax: 16_384 } as const
 

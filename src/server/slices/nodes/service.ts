@@ -11,7 +11,7 @@ import { createHeartbeatWriter, type OnBack } from './heartbeat-store.ts'
 import { createKeyMint } from './mint-key.ts'
 import { createPeerMarks } from './peer-marks.ts'
 import { readMarks } from './peer-marks-store.ts'
-import { createReading } from './reading.ts'
+import { createNodeHandlers } from './node-handlers.ts'
 import { createRegistration } from './registration.ts'
 import { createSecretKeys } from './secret-keys.ts'
 
@@ -59,7 +59,7 @@ export function createNodes(deps: NodesDeps): NodesService {
   })
   const handlers = {
     ...createRegistration({ ...deps, mintKey }),
-    ...createReading(deps),
+    ...createNodeHandlers(deps),
     ...createDeregistration(),
     ...createSecretKeys({ mintKey }),
     ...createHeartbeats({ commit, marks }),

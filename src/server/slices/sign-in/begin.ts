@@ -9,7 +9,7 @@ import { bindingCookie } from './cookies.ts'
 import type { RelyingParty } from './relying-party.ts'
 import { returnPathOf } from './return-path.ts'
 import * as store from './store.ts'
-import { maxAgeOf } from './strength.ts'
+import { maxAgeOf } from './authentication-strength.ts'
 
 export interface BeginDeps {
   readonly datastore: Datastore

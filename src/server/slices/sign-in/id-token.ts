@@ -2,7 +2,7 @@ import { errors, jwtVerify } from 'jose'
 import type { IdpBinding } from '../../ports/idp-bindings.ts'
 import type { Issuers } from '../../ports/issuers.ts'
 import type { Claims } from './person.ts'
-import { CLOCK_TOLERANCE_SECONDS } from './strength.ts'
+import { CLOCK_TOLERANCE_SECONDS } from './authentication-strength.ts'
 
 /**
  * Verifies the signature of an ID token and the claims that do not depend on the request (OpenID Connect Core §3.1.3.7):

@@ -7,7 +7,7 @@ import type { Attempt, SignInSecrets } from './attempt.ts'
 import { verifyIdToken } from './id-token.ts'
 import { idpProblem } from './idp-failure.ts'
 import { isWhole, joinedClaims, type Claims } from './person.ts'
-import { CLOCK_TOLERANCE_SECONDS } from './strength.ts'
+import { CLOCK_TOLERANCE_SECONDS } from './authentication-strength.ts'
 
 export interface RelyingPartyDeps {
   readonly datastore: Datastore

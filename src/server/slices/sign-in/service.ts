@@ -3,7 +3,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { IdpBinding } from '../../ports/idp-bindings.ts'
 import { SESSION_COOKIE, type OpenedSession, type Sessions } from '../../ports/sessions.ts'
-import { arrive, type ArrivalDeps } from './arrival.ts'
+import { findOrProvision, type ProvisioningDeps } from './provisioning.ts'
 import { hashOf, openSecrets } from './attempt.ts'
 import { keep, prepare, type BeginDeps } from './begin.ts'
 import { sessionCookies } from '../../http/auth/session-cookies.ts'
@@ -11,9 +11,9 @@ import { clearedBindingCookie, SIGN_IN_COOKIE } from './cookies.ts'
 import { personOf, type Claims, type Person } from './person.ts'
 import type { CallbackAnswer } from './relying-party.ts'
 import * as store from './store.ts'
-import { authenticationOf, lackOf } from './strength.ts'
+import { authenticationOf, lackOf } from './authentication-strength.ts'
 
-export interface SignInDeps extends ArrivalDeps, BeginDeps {
+export interface SignInDeps extends ProvisioningDeps, BeginDeps {
   readonly sessions: Sessions
 }
 
@@ -73,7 +73,7 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
     return ctx.change(async (change) => {
       const at = new Date(ctx.nowMs)
       const onKnown = (id: string): void => ctx.about(`user:${id}`, domainId)
-      const { user, isNew, mirroring } = await arrive(deps, change, { domainId, binding, person, at, onKnown })
+      const { user, isNew, mirroring } = await findOrProvision(deps, change, { domainId, binding, person, at, onKnown })
       const session = await sessions.open(change, {
         principalId: user.id,
         domainId,

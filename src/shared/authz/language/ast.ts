@@ -15,7 +15,7 @@ export interface DefinitionNode {
   readonly relations: readonly RelationNode[]
   readonly permissions: readonly PermissionNode[]
   /** The partials whose members it takes in. */
-  readonly takesIn: readonly NameNode[]
+  readonly includes: readonly NameNode[]
 }
 
 export interface NameNode {

@@ -5,7 +5,7 @@ import { checkPermissionCycles, checkWildcards } from './check-model.ts'
 import { declareCaveat, declareMembers, declareType } from './declare.ts'
 import { createModelDraft } from './draft.ts'
 import { resolveMembers } from './resolve.ts'
-import { takeInPartials } from './take-in-partials.ts'
+import { includePartials } from './include-partials.ts'
 
 /**
  * Resolves the names of a parsed schema. `nameOf` gives what callers call each relation and permission; where a
@@ -14,7 +14,7 @@ import { takeInPartials } from './take-in-partials.ts'
  * conditions over their fields.
  */
 export function compileSchema(schema: SchemaNode, nameOf: (engineName: string) => string = (name) => name): Model {
-  const definitions = takeInPartials(schema)
+  const definitions = includePartials(schema)
   const model = createModelDraft()
   for (const caveat of schema.caveats) declareCaveat(model, caveat)
   const types = definitions.map((definition) => ({ definition, type: declareType(model, definition) }))

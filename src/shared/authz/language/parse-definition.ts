@@ -8,25 +8,25 @@ const STRUCTURAL = /@structural\b/
 interface Members {
   readonly relations: RelationNode[]
   readonly permissions: PermissionNode[]
-  readonly takesIn: NameNode[]
+  readonly includes: NameNode[]
 }
 
 /** Parses what follows `definition` or `partial`, which `what` names. */
 export function parseDefinition(tokens: TokenCursor, what: 'definition' | 'partial'): DefinitionNode {
   const { at } = tokens.peek()
   const name = parseTypeName(tokens, `a type name after "${what}"`)
-  const members: Members = { relations: [], permissions: [], takesIn: [] }
+  const members: Members = { relations: [], permissions: [], includes: [] }
   tokens.expect('{')
   while (tokens.tryTake('}') === undefined) parseMember(tokens, members)
   return { name, at, ...members }
 }
 
-function parseMember(tokens: TokenCursor, { relations, permissions, takesIn }: Members): void {
+function parseMember(tokens: TokenCursor, { relations, permissions, includes }: Members): void {
   const { comment, kind } = tokens.peek()
   if (kind === 'terminator') tokens.take()
   else if (tokens.tryTake('relation') !== undefined) relations.push(parseRelation(tokens, STRUCTURAL.test(comment)))
   else if (tokens.tryTake('permission') !== undefined) permissions.push(parsePermission(tokens))
-  else if (tokens.tryTake('...') !== undefined) takesIn.push(parsePartialName(tokens))
+  else if (tokens.tryTake('...') !== undefined) includes.push(parsePartialName(tokens))
   else tokens.fail('"relation", "permission" or "}"')
 }
 

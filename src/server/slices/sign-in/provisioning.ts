@@ -9,7 +9,7 @@ import type { Person } from './person.ts'
 import * as store from './store.ts'
 import { isWelcome } from './welcome.ts'
 
-export interface ArrivalDeps {
+export interface ProvisioningDeps {
   readonly ids: IdSource
   readonly users: Users
   readonly invitations: Invitations
@@ -17,7 +17,7 @@ export interface ArrivalDeps {
 }
 
 /** A person who signs in, the Domain and the binding. */
-export interface Arriving {
+export interface SigningIn {
   readonly domainId: string
   readonly binding: IdpBinding
   readonly person: Person
@@ -26,7 +26,7 @@ export interface Arriving {
   readonly onKnown: (userId: string) => void
 }
 
-export interface Arrived {
+export interface SignedIn {
   readonly user: User
   readonly isNew: boolean
   readonly mirroring: Mirroring
@@ -38,12 +38,12 @@ export interface Arrived {
  *
  * @throws Problem `user_disabled`, `not_invited`: nothing is created then.
  */
-export async function arrive(deps: ArrivalDeps, change: Change, arriving: Arriving): Promise<Arrived> {
-  const { domainId, person, at } = arriving
-  const known = await findOrHold(deps, change, arriving)
-  if (known !== undefined) arriving.onKnown(known.id)
+export async function findOrProvision(deps: ProvisioningDeps, change: Change, signingIn: SigningIn): Promise<SignedIn> {
+  const { domainId, person, at } = signingIn
+  const known = await findOrHold(deps, change, signingIn)
+  if (known !== undefined) signingIn.onKnown(known.id)
   if (known?.isDisabled === true) throw problem('user_disabled')
-  const user = known ?? (await provision(deps, change, arriving))
+  const user = known ?? (await provision(deps, change, signingIn))
   const seen = { displayName: person.name ?? user.displayName, email: person.email ?? null, at }
   await deps.users.signedIn(change, user.id, seen)
   const mirroring = await deps.mirroredGroups.mirror(change, { userId: user.id, domainId, names: person.groups })
@@ -52,9 +52,9 @@ export async function arrive(deps: ArrivalDeps, change: Change, arriving: Arrivi
 
 /** A first sign-in waits for others of its Domain and reads again: it may be the same person's second browser. */
 async function findOrHold(
-  { users }: ArrivalDeps,
+  { users }: ProvisioningDeps,
   { db }: Change,
-  { domainId, binding, person }: Arriving,
+  { domainId, binding, person }: SigningIn,
 ): Promise<User | undefined> {
   const external = externalSubjectOf(binding, person.subject)
   const known = await users.find(db, domainId, external)
@@ -64,9 +64,9 @@ async function findOrHold(
 }
 
 async function provision(
-  { ids, users, invitations }: ArrivalDeps,
+  { ids, users, invitations }: ProvisioningDeps,
   change: Change,
-  { domainId, binding, person, at }: Arriving,
+  { domainId, binding, person, at }: SigningIn,
 ): Promise<User> {
   const { subject, email, name } = person
   const id = ids.next()

@@ -10,7 +10,7 @@ import type { LeaderJob } from '../ports/leadership.ts'
 import type { OutboxConsumer } from '../ports/outbox.ts'
 import { OUTBOX_EVENTS } from './outbox-events.ts'
 
-export interface RelayingDeps extends Pick<Backend, 'datastore' | 'clock' | 'ids' | 'signer' | 'bus'> {
+export interface EventRelayDeps extends Pick<Backend, 'datastore' | 'clock' | 'ids' | 'signer' | 'bus'> {
   readonly log: Logger
   readonly counters: RelayCounters
   /** Begins the next pass of the job of that name now. */
@@ -18,13 +18,13 @@ export interface RelayingDeps extends Pick<Backend, 'datastore' | 'clock' | 'ids
 }
 
 /** The way of events from the outbox to the stream: a consumer, and what it wakes. */
-export interface Relaying {
+export interface RelayStages {
   readonly consumer: OutboxConsumer
   readonly jobs: readonly LeaderJob[]
 }
 
 /** Composes the stages, each of which wakes the next. */
-export function createRelaying({ log, wake, ...deps }: RelayingDeps): Relaying {
+export function createRelayStages({ log, wake, ...deps }: EventRelayDeps): RelayStages {
   const onFailures = failureReport(log)
   return {
     consumer: createEventRelay({

@@ -4,7 +4,7 @@ import { OAuth2Server } from 'oauth2-mock-server'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createIssuers } from '../../../../../src/server/adapters/oidc-issuers/issuers.ts'
 import { createOutgoingFetch } from '../../../../../src/server/adapters/outgoing-fetch/outgoing-fetch.ts'
-import { walkSignIn } from '../../../../../src/server/slices/idp-bindings/sign-in-walk.ts'
+import { dryRunSignIn } from '../../../../../src/server/slices/idp-bindings/sign-in-dry-run.ts'
 import type { IdpBinding } from '../../../../../src/server/ports/idp-bindings.ts'
 import { DISCOVERY, discoveryOf, startStubIssuer, type StubIssuer } from '../../../../support/sign-in/stub-issuer.ts'
 
@@ -33,7 +33,7 @@ const bindingTo = (issuer: string, more: Partial<IdpBinding> = {}): IdpBinding =
 
 async function walk(binding: IdpBinding, secret: string | undefined = 'p@ss:word') {
   const issuers = createIssuers({ fetch: createOutgoingFetch({ deadlineMs: 500 }), clock: { now: () => 0 } })
-  return walkSignIn(binding, { issuers, callbackUrl: CALLBACK, secret })
+  return dryRunSignIn(binding, { issuers, callbackUrl: CALLBACK, secret })
 }
 
 /** The outcomes in order, and what the step that failed says. */
@@ -164,7 +164,7 @@ describe('a walk through a sign-in', () => {
 
   it('sends a public client alone', async () => {
     const issuers = createIssuers({ fetch: createOutgoingFetch(), clock: { now: () => 0 } })
-    const walked = await walkSignIn(bindingTo(stub.url), { issuers, callbackUrl: CALLBACK, secret: undefined })
+    const walked = await dryRunSignIn(bindingTo(stub.url), { issuers, callbackUrl: CALLBACK, secret: undefined })
     expect(walked.steps.at(-1)?.says).toBe('the issuer takes the client without a secret')
     expect(forms[0]?.form.get('client_id')).toBe('ctl & co')
     expect([forms[0]?.authorization, forms[0]?.form.has('client_secret')]).toEqual([undefined, false])
@@ -276,6 +276,6 @@ describe('a walk through a sign-in', () => {
       ownIssuer: { issuer, fetch: own },
     })
     const bundled = bindingTo(issuer, { isBundled: true, allowPrivateNetwork: false })
-    expect((await walkSignIn(bundled, { issuers, callbackUrl: CALLBACK, secret: 's' })).passed).toBe(true)
+    expect((await dryRunSignIn(bundled, { issuers, callbackUrl: CALLBACK, secret: 's' })).passed).toBe(true)
   })
 })

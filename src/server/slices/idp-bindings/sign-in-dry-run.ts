@@ -6,12 +6,12 @@ import type { IdpBinding } from '../../ports/idp-bindings.ts'
 import type { IssuerMetadata, Issuers } from '../../ports/issuers.ts'
 import { OutgoingFetchError } from '../../ports/outgoing-fetch.ts'
 import { endpointOf } from './issuer-endpoints.ts'
-import { askAuthorization, askToken } from './issuer-questions.ts'
+import { askAuthorization, askToken } from './issuer-probes.ts'
 import { StepFailure } from './step-failure.ts'
 import type { BindingTest, TestedBinding } from './tested-binding.ts'
 
-type Walk = Result<(typeof idpBindings)['operations']['PostAdminIdPTest']>
-type StepName = Walk['steps'][number]['step']
+type DryRun = Result<(typeof idpBindings)['operations']['PostAdminIdPTest']>
+type StepName = DryRun['steps'][number]['step']
 
 /** A step says what it found. @throws StepFailure in a sentence that says what to mend */
 type Step = (walked: TestedBinding) => string | Promise<string>
@@ -32,8 +32,8 @@ const OF_SIGN_INS: readonly StepName[] = ['endpoints', 'authorization', 'client'
  * authorization request forbids its issuer to ask anybody, and the redeemed code is invented. For a binding of access
  * tokens only, only their steps are tested.
  */
-export async function walkSignIn(binding: IdpBinding, deps: BindingTest): Promise<Walk> {
-  const steps: Walk['steps'] = []
+export async function dryRunSignIn(binding: IdpBinding, deps: BindingTest): Promise<DryRun> {
+  const steps: DryRun['steps'] = []
   let hasFailed = false
 
   async function take(step: StepName, run: () => string | Promise<string>): Promise<void> {

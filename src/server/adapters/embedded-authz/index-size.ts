@@ -14,7 +14,7 @@ export function indexBytesMax(): number {
  * Checks the size of the index, and logs once when it exceeds the bound, and again after it was below. Nothing is refused:
  * a server that denies, or takes no grants, because it is large would be worse than one that is slow.
  */
-export function createRoomWatch(bytesMax: number, warn: (message: string) => void): (index: TupleIndex) => void {
+export function createIndexSizeWatch(bytesMax: number, warn: (message: string) => void): (index: TupleIndex) => void {
   let wasSaid = false
   return (index) => {
     const isCrowded = index.bytes > bytesMax

@@ -38,7 +38,7 @@ const nameOf = ({ resource_type, relation, subject_type, subject_relation, cavea
  * another one than they were last held against.
  * @throws BootError where tuples would be orphaned; they stay as they are, and so does the schema that they fit.
  */
-export async function assertSchemaFits(datastore: Datastore, { text, model }: SchemaInUse): Promise<void> {
+export async function assertSchemaCompatible(datastore: Datastore, { text, model }: SchemaInUse): Promise<void> {
   const digest = createHash('sha256').update(text).digest('hex')
   const db = datastore.pool('interactive')
   const head = await db.selectFrom('authz_head').select('schema_digest').executeTakeFirstOrThrow()

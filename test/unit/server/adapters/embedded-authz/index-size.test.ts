@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRoomWatch } from '../../../../../src/server/adapters/embedded-authz/index-room.ts'
+import { createIndexSizeWatch } from '../../../../../src/server/adapters/embedded-authz/index-size.ts'
 import { engineOf, tuple } from '../../../../support/authz/tuples.ts'
 
 const SCHEMA = `definition user {}
@@ -11,7 +11,7 @@ definition doc {
 test('an index that outgrows its room is said once, and again after it was smaller', () => {
   const warnings: string[] = []
   const small = engineOf(SCHEMA, []).index
-  const look = createRoomWatch(50_000, (message) => void warnings.push(message))
+  const look = createIndexSizeWatch(50_000, (message) => void warnings.push(message))
   const { index: large } = engineOf(SCHEMA, [])
   for (let at = 0; at < 1_000; at++) large.touch(tuple(`doc:d${at}#reader@user:u`), at)
   for (const index of [small, large, large, small]) look(index)

@@ -10,13 +10,10 @@ import { readObserved } from './observed-store.ts'
 import { patchNode } from './patch-node.ts'
 import { liveKeys } from './secret-key-store.ts'
 
-export type ReadingHandlers = Pick<
-  Handlers<typeof nodes>,
-  'ListNodes' | 'GetNode' | 'PatchNode' | 'GetNodeReachability'
->
+export type NodeHandlers = Pick<Handlers<typeof nodes>, 'ListNodes' | 'GetNode' | 'PatchNode' | 'GetNodeReachability'>
 
 /** Serves the reading and changing of nodes by people. Lists are in id order (S0 NodeList). */
-export function createReading({ datastore }: { readonly datastore: Datastore }): ReadingHandlers {
+export function createNodeHandlers({ datastore }: { readonly datastore: Datastore }): NodeHandlers {
   return {
     ListNodes(ctx, { domain_id: domainId, labels: text, ...asked }) {
       const { nowMs } = ctx

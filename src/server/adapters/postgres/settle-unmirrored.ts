@@ -10,7 +10,7 @@ import { fedTuple } from './tuple-registry.ts'
  * Settles what a deployment with SpiceDB left unsettled when it moved back to the embedded engine: what was to be granted
  * is, what was to be revoked is gone. Resolves with how many tuples there were.
  */
-export async function adoptLeftovers(datastore: Datastore, feed: Pick<FollowedFeed, 'committed'>): Promise<number> {
+export async function settleUnmirrored(datastore: Datastore, feed: Pick<FollowedFeed, 'committed'>): Promise<number> {
   const found = await datastore
     .pool('interactive')
     .selectFrom('relation_tuples')

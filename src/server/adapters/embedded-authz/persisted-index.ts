@@ -7,7 +7,7 @@ import { addMark, changesBetween, countTuples, hasMark } from './index-marks.ts'
 import { applyChange, noTuples, type LoadedTuples } from './loaded-tuples.ts'
 
 /** Stores the index in a file between two runs, so that the next start does not read every tuple. */
-export interface KeptIndex {
+export interface PersistedIndex {
   /**
    * The tuples of a snapshot at the revision: from the file, updated with the changes since. Undefined where there
    * is no file, or an invalid one, which is logged and deleted.
@@ -17,7 +17,7 @@ export interface KeptIndex {
   save(loaded: LoadedTuples, revision: bigint): Promise<void>
 }
 
-export interface KeptIndexDeps {
+export interface PersistedIndexDeps {
   readonly model: Model
   readonly datastore: Datastore
   /** Of the file; its directory may be missing. */
@@ -28,7 +28,7 @@ export interface KeptIndexDeps {
 /** The schema whose numbers the file uses. */
 const FINGERPRINT = createHash('sha256').update(SCHEMA).digest('hex')
 
-export function createKeptIndex({ model, datastore, path, warn }: KeptIndexDeps): KeptIndex {
+export function createPersistedIndex({ model, datastore, path, warn }: PersistedIndexDeps): PersistedIndex {
   async function read(snapshot: Db, revision: bigint): Promise<LoadedTuples | undefined> {
     const file = await readIndexFile(path)
     if (file === undefined) return undefined

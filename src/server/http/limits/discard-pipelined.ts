@@ -11,7 +11,7 @@ interface Parser {
  * Drops the requests in the rest of the current read of a socket: Node would create hundreds of them for a connection
  * that is about to be closed, and keep them until then. If a later Node stores the callbacks elsewhere, this has no effect.
  */
-export function silenceParser(socket: Socket): void {
+export function discardPipelined(socket: Socket): void {
   const { parser } = socket as Socket & { readonly parser?: Parser | null }
   if (parser === undefined || parser === null || CALLED.some((called) => typeof parser[called] !== 'function')) return
   const kept = CALLED.map((called) => parser[called])

@@ -3,7 +3,7 @@ import { peersChanged } from '../../sql/state-revisions.ts'
 import { readRelays, type Relay } from './relay-store.ts'
 
 /** The endpoint of a node, for its peers. */
-export interface EndpointNews {
+export interface EndpointChange {
   readonly nodeId: string
   /** `host:port`; empty where it has become stale. */
   readonly endpoint: string
@@ -16,12 +16,12 @@ export interface EndpointNews {
 export async function announceEndpoints(
   change: Change,
   domainId: string,
-  news: readonly EndpointNews[],
+  changes: readonly EndpointChange[],
 ): Promise<void> {
-  const nodeIds = news.map(({ nodeId }) => nodeId)
+  const nodeIds = changes.map(({ nodeId }) => nodeId)
   await peersChanged(change.db, domainId, nodeIds)
   const relays = await readRelays(change.db, domainId)
-  for (const { nodeId, endpoint } of news) {
+  for (const { nodeId, endpoint } of changes) {
     const payload = { node_id: nodeId, endpoint, ...fallback(relays, nodeId) }
     change.emit({ event: 'peer_endpoint_changed', domainId, aggregate: `node:${nodeId}`, payload })
   }

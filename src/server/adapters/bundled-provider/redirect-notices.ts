@@ -7,7 +7,7 @@ const NOTICE = /^\W*(?:\[[\d;]*m)?oidc-provider (?:NOTICE|WARNING): /
  * Redirects messages of the provider's library to the log: it can only print to the console, whose stdout
  * is reserved for the line that scripts wait for. Other output is unchanged.
  */
-export function quietNotices(log: Pick<Logger, 'debug'>): void {
+export function redirectNotices(log: Pick<Logger, 'debug'>): void {
   const { console } = globalThis
   for (const method of ['info', 'warn'] as const) {
     const print = console[method].bind(console)

@@ -24,7 +24,7 @@ export type StartSignIn = (
   order: SignInOrder,
 ) => Promise<{ readonly location: string; readonly cookies: readonly Cookie[] }>
 
-export interface SignedOutDeps {
+export interface StartSignInDeps {
   readonly datastore: Datastore
   /** Undefined where this server has no sign-in. */
   readonly startSignIn: StartSignIn | undefined
@@ -50,7 +50,7 @@ const PLACE = {
  * Answers a visitor who is signed out: starts the sign-in, or offers a choice of providers. The code is not looked up before
  * somebody is signed in, so that strangers learn nothing of it.
  */
-export async function signedOut(deps: SignedOutDeps, visit: PageVisit): Promise<PageAnswer> {
+export async function signedOut(deps: StartSignInDeps, visit: PageVisit): Promise<PageAnswer> {
   const arrival = firstArrival(visit)
   if (arrival !== undefined) return arrival
   if (visit.query.has(RETURNED)) return { document: noCookieView(address(kept(visit.query))) }
@@ -58,7 +58,7 @@ export async function signedOut(deps: SignedOutDeps, visit: PageVisit): Promise<
 }
 
 /** Starts another sign-in for somebody who has a session: with their own Domain, and with a prompt at the provider. */
-export function signInAnew(deps: SignedOutDeps, visit: PageVisit, session: Caller): Promise<PageAnswer> {
+export function signInAgain(deps: StartSignInDeps, visit: PageVisit, session: Caller): Promise<PageAnswer> {
   const asked = whereOf(visit.query)
   const where =
     asked.domain_id === undefined && asked.domain === undefined ? { ...asked, domain_id: session.domainId } : asked
@@ -73,7 +73,7 @@ const CHOOSING: ReadonlySet<string> = new Set([
 ])
 
 /** @throws Problem `sign_in_not_provisioned`, `idp_unavailable` */
-async function signIn(deps: SignedOutDeps, order: Omit<SignInOrder, 'returnTo'>): Promise<PageAnswer> {
+async function signIn(deps: StartSignInDeps, order: Omit<SignInOrder, 'returnTo'>): Promise<PageAnswer> {
   const { visit, where } = order
   if (deps.startSignIn === undefined) throw problem('sign_in_not_provisioned')
   if (visit.query.has(BY_FORM)) return choose(deps, visit, where)
@@ -86,7 +86,7 @@ async function signIn(deps: SignedOutDeps, order: Omit<SignInOrder, 'returnTo'>)
   }
 }
 
-async function choose({ datastore }: SignedOutDeps, visit: PageVisit, where: WhereToSignIn): Promise<PageAnswer> {
+async function choose({ datastore }: StartSignInDeps, visit: PageVisit, where: WhereToSignIn): Promise<PageAnswer> {
   const db = datastore.pool('interactive')
   const domainId = where.domain_id ?? (await named(db, where.domain))
   const choices = domainId === undefined ? [] : await store.bindingChoices(db, domainId)

@@ -12,8 +12,8 @@ const DEPTH_MAX = 100
  * Gives every definition the members of the partials that it takes in.
  * @throws SchemaError for a partial that is unknown, defined twice, named like a definition or caveat, or part of itself.
  */
-export function takeInPartials(schema: SchemaNode): readonly DefinitionNode[] {
-  if (schema.partials.length === 0 && schema.definitions.every(({ takesIn }) => takesIn.length === 0)) {
+export function includePartials(schema: SchemaNode): readonly DefinitionNode[] {
+  if (schema.partials.length === 0 && schema.definitions.every(({ includes }) => includes.length === 0)) {
     return schema.definitions
   }
   const partials = named(schema)
@@ -36,7 +36,7 @@ export function takeInPartials(schema: SchemaNode): readonly DefinitionNode[] {
   }
 
   function completed(definition: DefinitionNode): DefinitionNode {
-    const taken = definition.takesIn.map((reference) => {
+    const taken = definition.includes.map((reference) => {
       const partial = partialOf(reference)
       members += partial.relations.length + partial.permissions.length
       if (members > MEMBERS_MAX)
@@ -47,7 +47,7 @@ export function takeInPartials(schema: SchemaNode): readonly DefinitionNode[] {
       ...definition,
       relations: [...definition.relations, ...taken.flatMap(({ relations }) => relations)],
       permissions: [...definition.permissions, ...taken.flatMap(({ permissions }) => permissions)],
-      takesIn: [],
+      includes: [],
     }
   }
 

@@ -4,7 +4,7 @@ import type { Change } from '../ports/unit-of-work.ts'
 import * as store from './store.ts'
 
 /** What a new object is called and when it was made. */
-export interface Founding {
+export interface NewObject {
   readonly id: string
   readonly createdAt: Date
 }
@@ -13,15 +13,15 @@ export interface Founding {
  * How the slices make their objects: the same ways that requests take. The composition root passes them, since a slice
  * imports no other.
  */
-export interface Founders {
-  addDomain(change: Change, domain: Founding & { readonly slug: string; readonly displayName: string }): Promise<void>
+export interface BootstrapFactories {
+  addDomain(change: Change, domain: NewObject & { readonly slug: string; readonly displayName: string }): Promise<void>
   addProject(
     change: Change,
-    project: Founding & { readonly domainId: string; readonly slug: string; readonly displayName: string },
+    project: NewObject & { readonly domainId: string; readonly slug: string; readonly displayName: string },
   ): Promise<void>
   addServiceIdentity(
     change: Change,
-    identity: Founding & { readonly domainId: string; readonly subject: string; readonly displayName: string },
+    identity: NewObject & { readonly domainId: string; readonly subject: string; readonly displayName: string },
   ): Promise<void>
   /** Lets a service identity that was disabled authenticate again. */
   enableServiceIdentity(
@@ -42,8 +42,8 @@ export interface Founders {
   ): Promise<string>
 }
 
-export interface FoundDeps {
-  readonly founders: Founders
+export interface BootstrapDeps {
+  readonly factories: BootstrapFactories
   readonly ids: IdSource
   /** How long the token works. Default 90 days (decisions: First run). */
   readonly tokenSeconds?: number
@@ -58,8 +58,8 @@ const TOKEN_SECONDS = 90 * 86_400
  * Makes whatever is missing of what a first sign-in needs: the Domain `default`, a Project in it and the bootstrap
  * identity with its grants. Then issues a token to that identity and resolves with its plaintext.
  */
-export async function found(change: Change, at: Date, deps: FoundDeps): Promise<string> {
-  const domainId = (await store.findDomainId(change.db, DEFAULT_SLUG)) ?? (await foundDomain(change, at, deps))
+export async function bootstrap(change: Change, at: Date, deps: BootstrapDeps): Promise<string> {
+  const domainId = (await store.findDomainId(change.db, DEFAULT_SLUG)) ?? (await addDefaultDomain(change, at, deps))
   const ownerId = await findOrAddIdentity(change, { at, domainId }, deps)
   const subject = `serviceaccount:${ownerId}`
   await change.tuples.create({ subject, relation: 'admin', resource: PLATFORM }, { domainId: null, projectId: null })
@@ -67,7 +67,7 @@ export async function found(change: Change, at: Date, deps: FoundDeps): Promise<
     { subject, relation: 'auditor', resource: `domain:${domainId}` },
     { domainId, projectId: null },
   )
-  return deps.founders.issueToken(change, {
+  return deps.factories.issueToken(change, {
     ownerId,
     name: SUBJECT,
     lifetimeSeconds: deps.tokenSeconds ?? TOKEN_SECONDS,
@@ -75,26 +75,26 @@ export async function found(change: Change, at: Date, deps: FoundDeps): Promise<
   })
 }
 
-async function foundDomain(change: Change, createdAt: Date, { founders, ids }: FoundDeps): Promise<string> {
+async function addDefaultDomain(change: Change, createdAt: Date, { factories, ids }: BootstrapDeps): Promise<string> {
   const domain = { id: ids.next(), slug: DEFAULT_SLUG, displayName: 'Default', createdAt }
   const project = { id: ids.next(), domainId: domain.id, slug: DEFAULT_SLUG, displayName: 'Default', createdAt }
-  await founders.addDomain(change, domain)
-  await founders.addProject(change, project)
+  await factories.addDomain(change, domain)
+  await factories.addProject(change, project)
   return domain.id
 }
 
 async function findOrAddIdentity(
   change: Change,
   { at, domainId }: { readonly at: Date; readonly domainId: string },
-  { founders, ids }: FoundDeps,
+  { factories, ids }: BootstrapDeps,
 ): Promise<string> {
-  const known = await store.findIdentity(change.db, domainId, founders.pseudonymOf(domainId, SUBJECT))
+  const known = await store.findIdentity(change.db, domainId, factories.pseudonymOf(domainId, SUBJECT))
   if (known !== undefined) {
     const { id, isDisabled } = known
-    if (isDisabled) await founders.enableServiceIdentity(change, { id, domainId, at })
+    if (isDisabled) await factories.enableServiceIdentity(change, { id, domainId, at })
     return id
   }
   const identity = { id: ids.next(), domainId, subject: SUBJECT, displayName: 'Bootstrap', createdAt: at }
-  await founders.addServiceIdentity(change, identity)
+  await factories.addServiceIdentity(change, identity)
   return identity.id
 }

@@ -1,5 +1,5 @@
 import type { Backend } from './backend.ts'
-import { FIRST_LOGIN, type AdministratorFounding, type OneTimePassword } from '../first-run/administrator.ts'
+import { FIRST_LOGIN, type FirstAdministrator, type OneTimePassword } from '../first-run/administrator.ts'
 import type { TokenHandover } from '../first-run/token-handover.ts'
 import { addAccount, makePlatformAdmin } from '../slices/local-accounts/add-account.ts'
 import type { PasswordHashing } from '../slices/local-accounts/password-hash.ts'
@@ -16,7 +16,7 @@ interface AdministratorDeps {
 }
 
 /** How a first run makes its administrator. */
-export function createAdministratorFounding(deps: AdministratorDeps): AdministratorFounding {
+export function createFirstAdministrator(deps: AdministratorDeps): FirstAdministrator {
   const { backend, users, hashing, handover } = deps
   return {
     handover,

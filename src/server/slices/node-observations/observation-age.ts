@@ -2,13 +2,13 @@
 const SKEW_MAX_MS = 60_000
 
 /** Why an observation is refused for its time: it is older than the Domain's endpoint TTL, or the node's clock is wrong. */
-export type Untimely = 'stale' | 'skew'
+export type Untimeliness = 'stale' | 'skew'
 
 /** Checks the instant of an observation (S0 Endpoint intake); undefined where it is acceptable. */
 export function untimeliness(
   reportedAtMs: number,
   at: { readonly nowMs: number; readonly ttlMs: number },
-): Untimely | undefined {
+): Untimeliness | undefined {
   const ageMs = at.nowMs - reportedAtMs
   if (ageMs > at.ttlMs) return 'stale'
   return Math.abs(ageMs) <= SKEW_MAX_MS ? undefined : 'skew'

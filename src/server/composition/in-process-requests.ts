@@ -5,7 +5,7 @@ import type { App } from '../http/app.ts'
 const OWN_TOKEN_SECONDS = 3600
 
 /** A request that the server makes to itself. */
-export interface OwnCall {
+export interface InProcessCall {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly token: string
@@ -13,7 +13,10 @@ export interface OwnCall {
 }
 
 /** Makes the request through every check, without a socket. @throws Error where the answer is no success. */
-export async function requestOwn({ fastify }: App, { method, path, token, body }: OwnCall): Promise<unknown> {
+export async function requestInProcess(
+  { fastify }: App,
+  { method, path, token, body }: InProcessCall,
+): Promise<unknown> {
   const headers = { authorization: `Bearer ${token}` }
   const payload = body === undefined ? {} : { payload: body }
   const response = await fastify.inject({ method, url: path, headers, ...payload })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createEmbeddedAuthorizer } from '../../src/server/adapters/embedded-authz/authorizer.ts'
-import { createKeptIndex, type KeptIndex } from '../../src/server/adapters/embedded-authz/kept-index.ts'
+import { createPersistedIndex, type PersistedIndex } from '../../src/server/adapters/embedded-authz/persisted-index.ts'
 import { readIndexFile, writeIndexFile } from '../../src/server/adapters/embedded-authz/index-file.ts'
 import { loadTuples } from '../../src/server/adapters/embedded-authz/load-tuples.ts'
 import { noTuples, type LoadedTuples } from '../../src/server/adapters/embedded-authz/loaded-tuples.ts'
@@ -27,7 +27,7 @@ describe.each(DATASTORE_KINDS)('an index that is kept in a file, over %s', (kind
     let directory: string
     let path: string
     let warnings: string[]
-    let kept: KeptIndex
+    let kept: PersistedIndex
     const warn = (message: string) => void warnings.push(message)
 
     beforeEach(async () => {
@@ -35,7 +35,7 @@ describe.each(DATASTORE_KINDS)('an index that is kept in a file, over %s', (kind
       directory = await mkdtemp(join(tmpdir(), 'ctl-index-'))
       path = join(directory, 'authz-index')
       warnings = []
-      kept = createKeptIndex({ model: SERVICE_MODEL, datastore: inUse.current(), path, warn })
+      kept = createPersistedIndex({ model: SERVICE_MODEL, datastore: inUse.current(), path, warn })
     })
     afterEach(() => rm(directory, { recursive: true, force: true }))
 

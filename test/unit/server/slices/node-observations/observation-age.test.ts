@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { untimeliness } from '../../../../../src/server/slices/node-observations/timeliness.ts'
+import { untimeliness } from '../../../../../src/server/slices/node-observations/observation-age.ts'
 
 describe('The instant of an observation', () => {
   it.each([

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { EventBusUnavailable } from '../../ports/event-bus.ts'
 import { ensureStream, readStream, type Incarnation, type StreamSettings } from './stream.ts'
 
-export interface LinkOptions {
+export interface StreamConnectionOptions {
   readonly connection: NatsConnection
   readonly manager: JetStreamManager
   readonly settings: StreamSettings
@@ -14,7 +14,7 @@ export interface LinkOptions {
 }
 
 /** The connection, with the state of the stream behind it. */
-export interface Link {
+export interface StreamConnection {
   readonly connection: NatsConnection
   readonly manager: JetStreamManager
   readonly env: string
@@ -33,7 +33,13 @@ const RETRY_MS = 500
 const LOST_NAMES = new Set(['JetStreamNotEnabled', 'StreamNotFoundError', 'NoResponders'])
 
 /** @throws the errors of creating the stream. */
-export async function openLink({ connection, manager, settings, clock, warn }: LinkOptions): Promise<Link> {
+export async function openStreamConnection({
+  connection,
+  manager,
+  settings,
+  clock,
+  warn,
+}: StreamConnectionOptions): Promise<StreamConnection> {
   const callbacks: (() => void)[] = []
   const underWay = new Set<(reason: Error) => void>()
   let stream: Incarnation | undefined = await ensureStream(manager, settings)
