@@ -11,9 +11,10 @@ export interface Restarted {
 const LEAP = 1_000_000_000
 
 /**
- * Restarts the events of a restored datastore, above every position and number that was given after the backup was
- * taken: any position that an agent resumes from is below what is kept, so that the agent is asked to pull its whole state. What
- * was on its way is dropped, since the state contains it. The state's tag differs from every earlier one. One transaction.
+ * Restarts the events of a restored datastore above every position and number that was used after the backup. Every
+ * position that an agent resumes from is then below the kept events, so the agent must pull its whole state.
+ * Undelivered events are deleted, since the state contains their content. The tag of the state differs from every
+ * earlier one. Runs in one transaction.
  */
 export function restartEvents(datastore: Datastore): Promise<Restarted> {
   return datastore.transaction('worker', async (tx) => {
@@ -23,7 +24,7 @@ export function restartEvents(datastore: Datastore): Promise<Restarted> {
       update event_log_head
       set seq = seq + ${LEAP}::bigint, pruned_seq = seq + ${LEAP}::bigint, counted_seq = seq + ${LEAP}::bigint
       where id = 1`.execute(tx)
-    // Nodes whose registration was not taken from the outbox yet: their lanes would begin with 1, as they once did.
+    // Nodes whose registration was not consumed from the outbox yet: their lanes would begin with 1 again.
     await sql`
       insert into node_lanes (node_id, domain_id, hinted_seq, hinted_at)
       select nodes.id, nodes.domain_id, consumer.seq, to_timestamp(0)
@@ -35,7 +36,10 @@ export function restartEvents(datastore: Datastore): Promise<Restarted> {
   })
 }
 
-/** What was pulled after the backup was another state: its numbers do not come again, and every node is asked to pull. */
+/**
+ * States that were pulled after the backup differ from these: their revisions are not used again, and every node must
+ * pull.
+ */
 async function restartStates(tx: Db): Promise<void> {
   await sql`
     update domain_peers set revision = revision + ${LEAP}::bigint, whole_revision = revision + ${LEAP}::bigint`.execute(

@@ -2,17 +2,18 @@ import { BootError } from '../../ports/boot-error.ts'
 import { type LeaderConnection, openLeaderConnection } from './leader-connection.ts'
 
 /**
- * How often the check is repeated to detect a pooler. A pooler hands out the session that was returned last, or all in turn:
- * the first round shows either, unless others use the same pooler at that moment.
+ * How often the check is repeated. A pooler hands out the session that was returned last, or all sessions in a cycle.
+ * The first round detects both, unless other clients use the pooler at that moment.
  */
 const ROUNDS = 8
 
 /**
- * Makes sure that what this process does on one connection happens in one session of the server: leadership is an
- * advisory lock, which belongs to a session. A pooler gives its own process id in the place of the server's; behind one
- * that lends sessions by the transaction, a connection finds itself in different sessions, or two are found in the same.
+ * Checks that each connection of this process keeps one session of the server. Leadership is an advisory lock, and a
+ * session owns that lock. A pooler announces its own process id instead of the server's. Behind a pooler in transaction
+ * mode, one connection uses several sessions, or two connections use the same session.
  *
- * @throws BootError when sessions are lent by the transaction. DatastoreError when the server does not answer.
+ * @throws BootError when a pooler lends sessions for single transactions or statements. DatastoreError when the server
+ * does not answer.
  */
 export async function assertOwnSessions(url: string): Promise<void> {
   const first = await openLeaderConnection(url)
@@ -30,7 +31,10 @@ export async function assertOwnSessions(url: string): Promise<void> {
   }
 }
 
-/** The second connection keeps its session by an open transaction while the first one looks where it is. */
+/**
+ * The second connection keeps its session with an open transaction. Meanwhile the first connection reads its own
+ * process id.
+ */
 async function compare(first: LeaderConnection, second: LeaderConnection, pid: number): Promise<void> {
   // In statement mode there are no transactions.
   await second.session.query('begin', []).catch((error: unknown) => {

@@ -5,9 +5,9 @@ import type { Datastore } from '../../ports/datastore.ts'
 type Records = Parameters<AuditSink['write']>[0]
 
 /**
- * Stores audit rows through the worker pool, so that a busy log never takes a connection from those who wait: one statement
- * for all, with one JSON text as its only parameter, which costs a fraction of binding ten values a row. Its keys are short
- * because there are as many of them as values.
+ * Stores audit rows through the worker pool, so that a busy log never takes a connection from requests. One statement
+ * stores all rows. Its only parameter is a JSON text, which costs a fraction of binding ten values for each row. The
+ * JSON keys are short because every row repeats them.
  */
 export function createAuditSink(datastore: Datastore): AuditSink {
   return {

@@ -20,7 +20,7 @@ export interface FollowedFeed extends ChangeFeed {
   /** Loads every follower from one snapshot, then follows. @throws what the datastore or a follower threw. */
   start(): Promise<void>
   stop(): void
-  /** Takes the changes of a transaction that this process has just committed, all of one revision. */
+  /** Receives the changes of a transaction that this process has just committed. All have the same revision. */
   committed(changes: readonly FeedChange[]): void
 }
 
@@ -32,8 +32,8 @@ const READS_MAX = 3
 const SAY_EVERY_MS = 60_000
 
 /**
- * Follows `authz_head`. On PostgreSQL by polling; a commit of this process is applied straight from memory when it is the
- * next revision. On the embedded store this process makes every commit, so that nothing is polled.
+ * Follows `authz_head`. On PostgreSQL it polls; it applies a commit of this process from memory if that commit is the
+ * next revision. On the embedded store this process makes every commit, so nothing is polled.
  */
 export function createChangeFeed(options: ChangeFeedOptions): FollowedFeed {
   const { datastore, warn, monotonicMs = () => performance.now(), pollIntervalMs = POLL_INTERVAL_MS } = options
@@ -64,7 +64,7 @@ export function createChangeFeed(options: ChangeFeedOptions): FollowedFeed {
       })
   })
 
-  /** Once, and once a minute while it lasts: there are five reads a second. */
+  /** Logs the first failure, then one a minute: the feed is read five times a second. */
   function complain(error: unknown): void {
     lease.failed()
     if (!isRunning || (saidMs !== undefined && monotonicMs() - saidMs < SAY_EVERY_MS)) return
@@ -72,7 +72,7 @@ export function createChangeFeed(options: ChangeFeedOptions): FollowedFeed {
     warn('the change feed could not be read', error)
   }
 
-  /** On the embedded store there is something to do only when a load is due: commits bring their own changes. */
+  /** The embedded store needs a read only to load the followers: commits deliver their own changes. */
   function tick(): void {
     if (!isEmbedded || !followers.isLoaded()) poke()
     timer = setTimeout(tick, pollIntervalMs)

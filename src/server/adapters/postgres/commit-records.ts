@@ -14,7 +14,7 @@ interface AuditRow {
   readonly atMs: number
 }
 
-/** The rows that a transaction adds at its end, besides its own. */
+/** The rows that a transaction adds at its end. */
 export interface CommitRecords {
   /** In the order in which they were emitted. */
   readonly events: readonly OutboxEvent[]
@@ -34,14 +34,14 @@ export interface WrittenRecords {
 
 interface RefusedAudit {
   readonly entry: AuditEntry
-  /** Why it is missing, and, where that failed too, why its chain does not record the gap. */
+  /** Why the row is missing and, if that failed too, why its chain has no note of the gap. */
   readonly errors: readonly unknown[]
 }
 
 /**
- * Writes outbox rows, audit rows and revision, all in one statement: each of its own would be another round trip of every
- * change. The last statement, because the head's row lock is held until the commit and every other change waits for it.
- * A refused audit row costs the change nothing: `write_audit` undoes it alone (S0 convention 7).
+ * Writes outbox rows, audit rows and the revision in one statement, to save round trips. Must be the last statement:
+ * the row of the head stays locked until the commit, and every other change waits for it. A refused audit row does not
+ * affect the change: `write_audit` undoes only that row (S0 convention 7).
  */
 export async function writeCommitRecords(db: Db, records: CommitRecords): Promise<WrittenRecords> {
   const { pending } = records
@@ -54,7 +54,7 @@ export async function writeCommitRecords(db: Db, records: CommitRecords): Promis
   }
 }
 
-/** Numbers the transaction and records its changes under that number, and nothing else. Must be its last statement. */
+/** Assigns a revision to the transaction and records its changes under it. Must be the last statement. */
 export async function takeRevision(db: Db, pending: readonly PendingChange[]): Promise<readonly FeedChange[]> {
   if (pending.length === 0) return []
   const { changes } = await writeCommitRecords(db, {
@@ -67,7 +67,7 @@ export async function takeRevision(db: Db, pending: readonly PendingChange[]): P
   return changes
 }
 
-/** Lists go as one JSON text each: binding and escaping every value would cost this process several times as much. */
+/** Each list is one JSON text: binding every value would cost this process several times as much. */
 function commitStatement({ events, correlationId, at, audit, pending }: CommitRecords): RawBuilder<WrittenRow> {
   const touched = pending.flatMap((change) => (change.kind === 'tuple_touched' ? [change.payload.id] : []))
   const zedToken = pending.findLast((change) => change.kind === 'tuples_settled')?.payload.zedToken ?? null
@@ -102,7 +102,7 @@ function commitStatement({ events, correlationId, at, audit, pending }: CommitRe
 }
 
 interface WrittenRow {
-  /** Of each audit row, in their order; null where it was written, and where there is none. */
+  /** The refusals of each audit row, in their order; null for a written row. */
   readonly refusals: readonly (readonly RefusedRow[] | null)[] | null
   readonly revision: string | null
 }
@@ -131,7 +131,7 @@ function eventsText(events: readonly OutboxEvent[]): string {
   )
 }
 
-/** What each row is made of but for its Domain, by its columns; the instant in ms. */
+/** The columns of each row except its Domain; the instant in ms. */
 function auditText(rows: readonly AuditRow[]): string {
   return JSON.stringify(
     rows.map(({ entry, id, atMs: at_ms }) => {
@@ -141,7 +141,7 @@ function auditText(rows: readonly AuditRow[]): string {
   )
 }
 
-/** Whether SpiceDB may miss it: a tuple written by a process that knows of none. */
+/** Whether SpiceDB may lack it: the process that wrote the tuple does not use SpiceDB. */
 function isUnmirrored(change: PendingChange): boolean {
   const isTuple = change.kind === 'tuple_touched' || change.kind === 'tuple_deleted'
   return isTuple && change.payload.mirrored !== true

@@ -36,19 +36,19 @@ export interface PostgresDatastore extends Datastore {
 const ACQUIRE_DEADLINE_MS = 3_000
 
 /**
- * Batches of heartbeats that meet must lock their rows in the order in which they were sent. Where the planner holds the
- * table for small it would read all of it and lock in the order of the disk: replicas that have the same nodes in a batch
- * deadlocked. To lock them in a query of their own, as other batches do, costs a fifth more.
+ * Concurrent batches of heartbeats must lock their rows in the order in which they were sent. If the planner assumes a
+ * small table, it scans the whole table and locks the rows in their order on disk: replicas that had the same nodes in
+ * a batch deadlocked. A separate query that locks the rows, as in other batches, costs a fifth more.
  */
 const SETTINGS: Partial<Record<Pool, readonly string[]>> = {
   heartbeats: ['enable_hashjoin = off', 'enable_mergejoin = off', 'enable_seqscan = off'],
 }
 
 /**
- * Opens PostgreSQL through its pools and looks at what it found: version, whether it takes writes, whether its commits
- * are durable. Creates nothing: see `migrate`.
- * @throws BootError when it cannot be reached (exit 8), is too old or does not take writes (exit 1 or 8), or when a pooler
- * lends its sessions by the transaction (exit 1).
+ * Opens the pools and checks the server: its version, whether it accepts writes, and whether its commits are durable.
+ * Creates no tables: see `migrate`.
+ * @throws BootError when the server cannot be reached (exit 8), is too old or accepts no writes (exit 1 or 8), or when
+ * a pooler lends its sessions for single transactions (exit 1).
  */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresDatastore> {
   const scope = createTransactionScope()
@@ -79,7 +79,7 @@ async function warmAll(pools: readonly PgPool[]): Promise<void> {
   for (const each of warmed) if (each.status === 'rejected') throw each.reason
 }
 
-/** Pools by name; one that has no connections is left out. */
+/** Pools by name. A pool without connections is omitted. */
 function openPools(options: PostgresOptions): ReadonlyMap<Pool, PgPool> {
   const names = createStatementNames()
   const sizes = Object.entries(poolSizes(options.pools)) as [Pool, PoolSize][]
@@ -97,7 +97,7 @@ function openPools(options: PostgresOptions): ReadonlyMap<Pool, PgPool> {
   return new Map(sizes.filter(([, { max }]) => max > 0).map(([name, size]) => [name, open(name, size)]))
 }
 
-/** A lane without connections of its own shares those that it would have been taken from. */
+/** A pool without connections uses those of the pool that it would have taken them from. */
 function queriesOver(opened: ReadonlyMap<Pool, PgPool>, scope: TransactionScope): (name: Pool) => Db {
   const open = (sessions: PgPool): Db => new Kysely<Tables>({ dialect: createDialect(sessions, scope) })
   const pools = new Map([...opened].map(([name, sessions]) => [name, open(sessions)]))

@@ -1,6 +1,8 @@
 import type { Pool } from '../../ports/datastore.ts'
 
-/** How long one statement may take, in ms: people wait on the first, nobody on the last. */
+/**
+ * How long one statement may take, in ms. A person waits for an `interactive` statement; nobody waits for a `bulk` one.
+ */
 export const STATEMENT_DEADLINES_MS: Readonly<Record<Pool, number>> = {
   interactive: 5_000,
   heartbeats: 5_000,

@@ -42,7 +42,7 @@ function beginStatement({ isolationLevel = 'read committed', accessMode }: Trans
   return `begin isolation level ${isolationLevel}${accessMode === undefined ? '' : ` ${accessMode}`}`
 }
 
-/** The COMMIT of a transaction whose failed statement was swallowed answers ROLLBACK: nothing was written. */
+/** If the work ignored a failed statement, PostgreSQL answers COMMIT with ROLLBACK: nothing was written. */
 async function commit(session: Session): Promise<void> {
   const { command } = await session.query('commit', [])
   if (command !== 'COMMIT') throw new Error(`the transaction was rolled back: a failed statement within it was ignored`)
@@ -72,7 +72,7 @@ function createDriver(sessions: SessionPool, scope: TransactionScope): Driver {
     rollbackToSavepoint: (connection, name) => run(connection, `rollback to savepoint "${name}"`),
     releaseSavepoint: (connection, name) => run(connection, `release savepoint "${name}"`),
     releaseConnection: async (connection) => sessions.release(sessionOf(connection)),
-    // Sessions belong to the datastore, which closes them itself: Kysely would only if it had been used.
+    // The datastore owns the sessions and closes them. Kysely would close them only if it had run a query.
     async destroy() {},
   }
 }

@@ -8,7 +8,7 @@ const FAILURE_OF_SQLSTATE: Readonly<Record<string, DatastoreFailure>> = {
   '23514': 'constraint', // check_violation
   '23P01': 'constraint', // exclusion_violation
   '08': 'unavailable', // connection exceptions
-  '28': 'unavailable', // the role or its password was taken away
+  '28': 'unavailable', // the role or its password is no longer valid
   '3D000': 'unavailable', // the database was dropped
   '40': 'unavailable', // deadlock victim, serialization failure: the second attempt failed as well
   '53': 'unavailable', // out of connections or memory
@@ -21,11 +21,11 @@ const FAILURE_OF_SQLSTATE: Readonly<Record<string, DatastoreFailure>> = {
   '58030': 'readonly', // io_error
 }
 
-/** ENOENT and EACCES: the server's socket file is not there, or not for this account. */
+/** ENOENT and EACCES: the server's socket file does not exist, or this account may not use it. */
 const NETWORK_CODE =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|E(HOST|NET)DOWN|ENOTFOUND|EAI_AGAIN|EADDRNOTAVAIL|ENOENT|EACCES)$/
 
-/** Sentences of `pg` and `pg-pool`, which give their own connection errors no code. */
+/** Messages of `pg` and `pg-pool`: their own connection errors have no code. */
 const CONNECTION_SENTENCE =
   /^(timeout expired|timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
 
@@ -47,7 +47,7 @@ function failureOf(error: Error): DatastoreFailure | undefined {
   return FAILURE_OF_SQLSTATE[code] ?? FAILURE_OF_SQLSTATE[code.slice(0, 3)] ?? FAILURE_OF_SQLSTATE[code.slice(0, 2)]
 }
 
-/** Turns a driver error into a `DatastoreError` when a caller can act on it; anything else comes back as it is. */
+/** Translates a driver error into a `DatastoreError` if a caller can act on it. Returns every other error unchanged. */
 export function translateError(error: unknown): unknown {
   if (error instanceof DatastoreError || !(error instanceof Error)) return error
   const failure = failureOf(error)
@@ -56,7 +56,7 @@ export function translateError(error: unknown): unknown {
   return new DatastoreError(failure, typeof constraint === 'string' ? constraint : undefined, error)
 }
 
-/** Tells whether the error, translated or not, carries that SQLSTATE. */
+/** Whether the error, translated or not, has that SQLSTATE. */
 export function hasSqlState(error: unknown, sqlState: string): boolean {
   return codeOf(error instanceof DatastoreError ? error.cause : error) === sqlState
 }

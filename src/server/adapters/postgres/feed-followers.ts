@@ -3,17 +3,19 @@ import type { Datastore } from '../../ports/datastore.ts'
 import { createFeedLog, type FeedLog } from './feed-log.ts'
 import { readSnapshot } from './feed-queries.ts'
 
-/** What follows the feed, and how far it is. */
+/** The followers of the feed, and their position. */
 export interface FeedFollowers {
   readonly log: FeedLog
   subscribe(apply: ApplyChange, reload: Reload | undefined): void
-  /** Whether they were loaded and have taken every change since. */
+  /** Whether they are loaded and have applied every change since. */
   isLoaded(): boolean
-  /** How often they were loaded: what was read before the last time belongs to another sequence of revisions. */
+  /** Number of loads so far. Changes that were read before the last load belong to another sequence of revisions. */
   loads(): number
-  /** Loads all of them from one snapshot unless they are. @throws what the datastore or a follower threw. */
+  /** Loads all followers from one snapshot, unless they are loaded. @throws what the datastore or a follower threw. */
   ensureLoaded(): Promise<void>
-  /** Applies what the log has ready. A follower that throws is inconsistent: then all are reloaded. */
+  /**
+   * Applies the contiguous changes of the log. A follower that throws is inconsistent: all followers are then reloaded.
+   */
   advance(): void
   /** Marks them as inconsistent, so that they are reloaded. Logs it once. */
   distrust(message: string, cause?: unknown): void

@@ -2,18 +2,18 @@ import { problem } from '../../../shared/problems.ts'
 import type { ApplyChange, FeedChange } from '../../ports/change-feed.ts'
 
 /**
- * Where this process is in the sequence of revisions: takes them in any order, applies them in theirs. Knows nothing of
- * where they come from.
+ * The position of this process in the sequence of revisions. Accepts revisions in any order and from any source, and
+ * applies them in ascending order.
  */
 export interface FeedLog {
   revision(): bigint
-  /** Adds the changes of one revision. Those before the present one are known already and ignored. */
+  /** Adds the changes of one revision. Ignores revisions that are applied already. */
   offer(revision: bigint, changes: readonly FeedChange[]): void
-  /** Applies what is contiguous. @throws what a follower threw; the log then stays before that revision. */
+  /** Applies the contiguous revisions. @throws what a follower threw; the position then stays before that revision. */
   advance(): void
-  /** Goes on from a revision that the followers were loaded at. */
+  /** Continues from the revision at which the followers were loaded. */
   jumpTo(revision: bigint): void
-  /** How many revisions are held back by a missing one before them. */
+  /** Number of revisions that wait for an earlier, missing one. */
   heldBack(): number
   waitFor(revision: bigint, deadlineMs: number): Promise<void>
 }

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { LeaderJob } from '../../ports/leadership.ts'
 
 /**
- * Revisions whose changes are kept: minutes of a busy deployment. Who is further behind has long lost its lease, finds
- * that changes are missing and reloads everything.
+ * Revisions whose changes are kept: some minutes of a busy deployment. A replica that is further behind has lost its
+ * lease long before. It detects the missing changes and reloads everything.
  */
 const KEPT = 50_000
 const EVERY_MS = 60_000

@@ -39,7 +39,7 @@ export async function readChanges(db: Db, after: bigint, revisionsMax: number): 
   return { head: BigInt(first.head), byRevision }
 }
 
-/** Runs `read` on one read-only snapshot of everything, with the revision that the snapshot is at. */
+/** Runs `read` on a read-only snapshot of the datastore, with the revision of that snapshot. */
 export function readSnapshot(
   datastore: Datastore,
   read: (snapshot: Db, revision: bigint) => Promise<void>,

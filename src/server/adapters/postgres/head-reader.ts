@@ -2,15 +2,15 @@ import type { Datastore } from '../../ports/datastore.ts'
 import type { FeedFollowers } from './feed-followers.ts'
 import { type HeadAndChanges, readChanges } from './feed-queries.ts'
 
-/** How long a confirmed head counts, from before the confirming query was sent (decisions: Consistency). */
+/** How long a confirmed head is valid, measured from the moment before its query was sent (decisions: Consistency). */
 const LEASE_MS = 1_000
 const REVISIONS_PER_READ = 1_000
 
-/** Reads the head and hands what is new to the followers. */
+/** Reads the head and passes new changes to the followers. */
 export interface HeadReader {
   /** Reads until nothing new is left. @throws what the datastore threw. */
   catchUp(): Promise<void>
-  /** Whether the head was confirmed within the last second, and the followers were at it. */
+  /** Whether the head was confirmed within the last second and the followers had applied it. */
   isLeased(): boolean
 }
 
@@ -20,7 +20,7 @@ interface HeadReaderDeps {
   readonly monotonicMs: () => number
 }
 
-/** Whether what was read continues what was applied when the question was sent: no revision missing, none taken back. */
+/** Whether the changes continue from the applied revision: no revision is missing, and the head did not go back. */
 function continues({ head, byRevision }: HeadAndChanges, from: bigint): boolean {
   if (head < from) return false
   const end = from + BigInt(REVISIONS_PER_READ)
@@ -31,7 +31,7 @@ export function createHeadReader({ datastore, followers, monotonicMs }: HeadRead
   const { log } = followers
   let leaseEndMs = Number.NEGATIVE_INFINITY
 
-  /** Resolves with whether more is left to be read. */
+  /** Resolves with whether more changes must be read. */
   async function read(): Promise<boolean> {
     const sentAtMs = monotonicMs()
     const from = log.revision()

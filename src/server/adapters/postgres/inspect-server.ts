@@ -3,10 +3,10 @@ import { BootError } from '../../ports/boot-error.ts'
 import { DatastoreError, type Db } from '../../ports/datastore.ts'
 import { codeOf } from './errors.ts'
 
-/** The oldest server that every query is written for. */
+/** The oldest major version that all queries support. */
 const POSTGRES_FLOOR = 15
 
-/** What a server says of itself. */
+/** The facts that a server reports about itself. */
 export interface ServerFacts {
   version_number: number
   version: string
@@ -18,12 +18,12 @@ export interface ServerFacts {
   full_page_writes: string
 }
 
-/** Settings without which a committed write can be lost with the power; a server of one's own may still want that. */
+/** Settings that protect committed writes from a power failure. An operator may turn them off on purpose. */
 const DURABILITY_SETTINGS = ['fsync', 'synchronous_commit', 'full_page_writes'] as const
 
 /**
- * Looks at the server behind the pool.
- * @throws BootError when it is too old, not UTF-8 or does not take writes. Warns when its commits are not durable.
+ * Checks the server behind the pool. Warns when its commits are not durable.
+ * @throws BootError when it is too old, not UTF-8 or accepts no writes.
  */
 export async function inspectServer(db: Db, warn: (message: string) => void): Promise<void> {
   const { rows } = await sql<ServerFacts>`
@@ -44,7 +44,7 @@ export async function inspectServer(db: Db, warn: (message: string) => void): Pr
       warn(`PostgreSQL runs with ${name} = off: acknowledged writes can be lost when the machine loses power`)
 }
 
-/** Why a server of this kind is not used; undefined when it is. */
+/** The error for a server with these facts; undefined for a usable one. */
 export function refusalOf(facts: ServerFacts): BootError | undefined {
   if (facts.version_number < POSTGRES_FLOOR * 10_000)
     return new BootError(1, `PostgreSQL ${facts.version} is too old: use PostgreSQL ${POSTGRES_FLOOR} or newer.`)
@@ -74,7 +74,7 @@ const ADVICE: Readonly<Record<string, { exitCode: 1 | 8; advice: string }>> = {
   ECONNREFUSED: { exitCode: 8, advice: 'nothing listens there: start it or check --database-url' },
 }
 
-/** The sentence for a server that could not be opened; anything unexpected comes back as it is. */
+/** The error for a server that could not be opened. Returns an unexpected error unchanged. */
 export function bootErrorOf(error: unknown, url: string): unknown {
   if (!(error instanceof DatastoreError)) return error
   const { exitCode, advice } = ADVICE[codeOf(error.cause) ?? ''] ?? {

@@ -2,12 +2,12 @@ import { Client, type Connection } from 'pg'
 import { translateError } from './errors.ts'
 import { createSession, type Session } from './session.ts'
 
-/** A connection of its own beside the pools. */
+/** A separate connection outside of the pools. */
 export interface LeaderConnection {
   readonly session: Session
-  /** What the server, or a pooler in its place, gave as the session's process id when it was opened. */
+  /** The process id that the server, or a pooler in front of it, sent when the connection was opened. */
   readonly announcedPid: number | null
-  /** Aborted when the connection has ended, by whichever side. */
+  /** Aborted when either side has ended the connection. */
   readonly gone: AbortSignal
   onNotification(listener: () => void): void
   close(): Promise<void>
@@ -18,7 +18,7 @@ const ANSWER_DEADLINE_MS = 2_000
 const KEEPALIVE_DELAY_MS = 1_000
 const unnamed = (): undefined => undefined
 
-/** Opens the connection and says nothing on it yet. @throws DatastoreError `unavailable`. */
+/** Opens the connection and sends no statement. @throws DatastoreError `unavailable`. */
 export async function openLeaderConnection(url: string): Promise<LeaderConnection> {
   const client = new Client({
     connectionString: url,

@@ -6,12 +6,12 @@ import { OUTBOX_CHANNEL } from './outbox-hints.ts'
 /** Keys of the advisory lock that the leader holds: any pair that nothing else uses. */
 const LOCK = [7_210, 443] as const
 
-/** The client waits for a second more. */
+/** The client waits one second longer. */
 const STATEMENT_DEADLINE_MS = 1_000
 /**
- * A process that is stopped keeps its socket: keepalive finds nothing wrong with it. The server ends a session that has
- * not said anything for this long, and another process can take the lock. It is longer than the time in which a leader itself detects the loss: a
- * second until it checks, two for the answer.
+ * A suspended process keeps its socket, and keepalive does not detect it. The server therefore ends a session that has
+ * sent nothing for this long; another process can then take the lock. A leader itself detects the loss earlier: it
+ * checks every second and waits two seconds for the answer.
  */
 const SILENCE_MS = 5_000
 
@@ -26,7 +26,7 @@ const SETUP = [
 
 const TAKE = 'select pg_try_advisory_lock($1::integer, $2::integer) as held'
 
-/** Read from the server's own list: whatever sits between may have given this client another session. */
+/** Reads the server's list of locks: a pooler may have given this client another session. */
 const PROVE = `
   select exists (
     select from pg_locks
@@ -35,8 +35,8 @@ const PROVE = `
   ) as held`
 
 /**
- * Opens a seat on a connection of its own. The session listens for new outbox rows as well: a hint that is lost costs
- * one polling interval.
+ * Opens a seat on a separate connection. Its session also listens for new outbox rows; a lost hint costs one polling
+ * interval.
  */
 export async function openLeaderSeat(url: string, onHint: () => void): Promise<LeaderSeat> {
   const connection = await openLeaderConnection(url)

@@ -1,14 +1,17 @@
-/** Lets callers wait for a lease that lapsed because this process did not run, and not for a datastore that is away. */
+/**
+ * Lets callers wait for the renewal of a lease that lapsed while this process was suspended. They do not wait while the
+ * datastore is unavailable.
+ */
 export interface LeaseWait {
-  /** Resolves with whether the lease holds again. */
+  /** Resolves with whether the lease was renewed in time. */
   until(): Promise<boolean>
   /** The lease was renewed. */
   renewed(): void
-  /** A read that was to renew it failed. */
+  /** A read that should have renewed the lease failed. */
   failed(): void
 }
 
-/** From when the lapse was first noticed: a read that takes longer than this is not worth waiting for. */
+/** Maximum wait, measured from the moment when the lapse was first noticed. */
 const WAIT_MS = 2_000
 /** A stall may cost the connection of one read; the next read opens another. */
 const FAILURES_MAX = 2
@@ -28,7 +31,7 @@ export function createLeaseWait(monotonicMs: () => number): LeaseWait {
     waiting = undefined
   }
 
-  /** All who wait share one promise, however many they are. */
+  /** All waiting callers share one promise. */
   function open(ms: number): Waiting {
     let settleOutcome = (_isRenewed: boolean): void => undefined
     const outcome = new Promise<boolean>((resolve) => {

@@ -59,7 +59,7 @@ async function readApplied(tx: Db): Promise<Applied[]> {
   return rows
 }
 
-/** @throws BootError where the schema is not a beginning of what this version knows. */
+/** @throws BootError unless the applied migrations are the first ones of this version's list. */
 function assertKnown(applied: readonly Applied[], migrations: readonly Migration[]): void {
   applied.forEach(({ name, checksum }, index) => {
     const migration = migrations[index]
@@ -93,8 +93,8 @@ function step(datastore: Datastore, migrations: readonly Migration[]): Promise<s
 }
 
 /**
- * Brings the schema up to date, forward only, each migration in one transaction under an advisory lock: several
- * processes may start at once. Tables that it does not know are left alone.
+ * Applies the missing migrations, each in one transaction under an advisory lock: several processes may start at once.
+ * Does not change tables that it does not know.
  * @returns the names applied by this call.
  * @throws BootError when the schema is newer than this version, or was made by another build; nothing is changed then.
  */

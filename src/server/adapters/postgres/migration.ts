@@ -1,4 +1,4 @@
-/** One forward step of the schema. Once released its text never changes: the checksum of what was applied is kept. */
+/** One forward step of the schema. A released migration never changes: the database stores its checksum. */
 export interface Migration {
   /** `<four digits>-<slug>`; applied in the order of the names. */
   readonly name: string

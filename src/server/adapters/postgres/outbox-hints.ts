@@ -9,8 +9,8 @@ export const OUTBOX_CHANNEL = 'ctl_outbox'
 const PAUSE_MS = 25
 
 /**
- * Sends hints by NOTIFY, in a separate transaction: within the change's, every commit that notifies would wait for the
- * one before it. One is on its way at most; one that fails is not repeated.
+ * Sends hints by NOTIFY, in a separate transaction: PostgreSQL serializes the commits of transactions that notify. At
+ * most one hint is being sent. A failed hint is not repeated.
  */
 export function createNotifyHints(datastore: Datastore): () => void {
   let isResting = false

@@ -3,8 +3,8 @@ import { DatastoreError, type Db } from '../../ports/datastore.ts'
 import { startDeadline, type Deadline } from './start-deadline.ts'
 
 /**
- * One round trip. @throws DatastoreError `unavailable` when there is no answer within `deadlineMs`, `readonly` when it
- * answers and takes no writes: a standby, or a disk that is full.
+ * Makes one round trip. @throws DatastoreError `unavailable` when there is no answer within `deadlineMs`, `readonly`
+ * when the server answers and accepts no writes: it is a standby, or its disk is full.
  */
 export async function ping(db: Db, deadlineMs: number): Promise<void> {
   const late = new DatastoreError('unavailable', undefined, new Error(`no answer to a ping within ${deadlineMs} ms`))

@@ -8,19 +8,25 @@ const SIZES: Readonly<Record<SizedPool, PoolSize>> = {
   bulk: { min: 0, max: 5 },
 }
 
-/** How many connections each of the two lanes of nodes takes from `interactive`, by what that has: always less than half. */
+/**
+ * Connections that `heartbeats` and `node-keys` each take from `interactive`, by the size of that pool: together at
+ * most half.
+ */
 const LANES: readonly { readonly fromMax: number; readonly connections: number }[] = [
   { fromMax: 8, connections: 2 },
   { fromMax: 5, connections: 1 },
   { fromMax: 1, connections: 0 },
 ]
 
-/** What the change feed takes from `worker`, where that has so many: a read that hangs leaves the other one. */
+/**
+ * Connections that the change feed takes from `worker` if that pool is large enough. With two, a read that hangs does
+ * not block the next one.
+ */
 const FEED = { fromMax: 6, connections: 2 }
 
 /**
- * Divides what S1 allows. The lanes are kept open, whatever the minimum says: a server that has no slot left for new
- * connections must not keep heartbeats out, nor what they are judged by.
+ * Divides the connections that S1 allows. The pools of nodes and of the change feed keep all connections open, whatever
+ * the configured minimum is: heartbeats must work even if the server has no free slot for a new connection.
  */
 export function poolSizes(asked: Partial<Record<SizedPool, PoolSize>> = {}): Readonly<Record<Pool, PoolSize>> {
   const { interactive, worker, bulk } = { ...SIZES, ...asked }

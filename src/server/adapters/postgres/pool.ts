@@ -30,9 +30,9 @@ const KEEPALIVE_DELAY_MS = 10_000
 const FILL_AFTER_MS = 1_000
 
 /**
- * The first statement of every connection. Sent as a statement and not as start-up parameters, which PgBouncer refuses.
- * A client that stops between statements (a stalled event loop) must not hold row locks for longer than a statement may.
- * Statements are short: compiling one whose cost was overestimated takes a hundred times as long as running it.
+ * The first statement of every connection. PgBouncer refuses start-up parameters, so a statement sets these values. A
+ * client that stalls between statements must not hold row locks for longer than a statement may take. JIT is off:
+ * compiling a short statement whose cost was overestimated takes a hundred times as long as running it.
  */
 function setup(options: PgPoolOptions): string {
   return [
@@ -60,7 +60,7 @@ export interface PgPool extends SessionPool {
   close(): Promise<void>
 }
 
-/** One of the three pools, as sessions. */
+/** Opens a pool of connections and provides them as sessions. */
 export function createPgPool(options: PgPoolOptions): PgPool {
   const pool = new Pool({
     connectionString: options.url,
@@ -79,8 +79,8 @@ export function createPgPool(options: PgPoolOptions): PgPool {
   pool.on('error', (error) => isClosing || options.onIdleError(error))
   pool.on('connect', (client) => {
     open.add(client)
-    // Nobody listens while the connection is set up, and after its final release. Its statements report what
-    // happened; an event without a listener would end the process.
+    // During setup and after the final release nothing else listens. The statements report the error; an event without
+    // a listener would end the process.
     client.on('error', () => undefined)
   })
   pool.on('remove', (client) => {
@@ -88,7 +88,7 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     if (open.size < options.size.min) fillSoon()
   })
   const held = new Map<Session, PoolClient>()
-  /** Of the connections that are set up: one each, for as long as the connection lives. */
+  /** The sessions of connections that are set up, one for each, for the lifetime of the connection. */
   const sessions = new WeakMap<PoolClient, Session>()
 
   async function acquire(): Promise<Session> {
@@ -113,7 +113,7 @@ export function createPgPool(options: PgPoolOptions): PgPool {
       deadlineMs: options.statementDeadlineMs + CLIENT_GRACE_MS,
       sever: () => sever(client),
     })
-    // A connection that dies in use fails its statement; the event says the same once more.
+    // A connection that is lost in use also fails its statement; the event adds no information.
     client.on('error', session.spoil)
     sessions.set(client, session)
     return session
@@ -126,7 +126,7 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     client.release(session.broken !== undefined)
   }
 
-  /** All are asked for before the first is given back, so that the pool opens what is missing; none is kept from others meanwhile. */
+  /** Acquires the whole minimum before it releases the first connection, so that the pool opens the missing ones. */
   function fill(): Promise<PromiseSettledResult<void>[]> {
     return Promise.allSettled(Array.from({ length: options.size.min }, () => acquire().then(release)))
   }
@@ -155,7 +155,7 @@ export function createPgPool(options: PgPoolOptions): PgPool {
     async close() {
       isClosing = true
       clearTimeout(filling)
-      // The pool says that it has ended once it has asked its connections to.
+      // `end` resolves when the pool has asked its connections to end, not when they have ended.
       const ended = [...open].map((client) => new Promise((resolve) => client.once('end', resolve)))
       await pool.end()
       await Promise.all(ended)

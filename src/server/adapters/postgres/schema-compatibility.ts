@@ -34,9 +34,9 @@ const nameOf = ({ resource_type, relation, subject_type, subject_relation, cavea
   `${resource_type}#${relation}@${subject_type}${subject_relation && `#${subject_relation}`}${caveat_name && ` with ${caveat_name}`}`
 
 /**
- * Makes sure that every tuple of the registry has its place in the schema. Looks at the tuples only where the schema is
- * another one than they were last held against.
- * @throws BootError where tuples would be orphaned; they stay as they are, and so does the schema that they fit.
+ * Checks that the schema allows every tuple of the registry. Reads the tuples only if the schema differs from the last
+ * checked one.
+ * @throws BootError if the schema does not allow some tuples; nothing is changed then.
  */
 export async function assertSchemaCompatible(datastore: Datastore, { text, model }: SchemaInUse): Promise<void> {
   const digest = createHash('sha256').update(text).digest('hex')

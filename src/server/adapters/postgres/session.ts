@@ -3,7 +3,7 @@ import { DatastoreError } from '../../ports/datastore.ts'
 import { codeOf, translateError } from './errors.ts'
 import { startDeadline, type Deadline } from './start-deadline.ts'
 
-/** What one statement gave. */
+/** The result of one statement. */
 export interface SessionResult {
   readonly rows: unknown[]
   /** Rows inserted, updated, deleted, selected; null for statements that count none. */
@@ -12,14 +12,16 @@ export interface SessionResult {
   readonly command: string
 }
 
-/** One conversation with the database; statements go one after another. */
+/** One session of the database. Its statements run one after another. */
 export interface Session {
   /**
-   * Begins a transaction with the next statement, in one message: the beginning needs no answer of its own. One that is
-   * ended before any statement was never begun.
+   * Begins a transaction together with the next statement, in one message: BEGIN needs no separate round trip. A
+   * transaction that ends before its first statement is never begun.
    */
   readonly begin: (text: string) => void
-  /** @throws DatastoreError where a caller can act; `unavailable` when the deadline passed, the outcome then being unknown. */
+  /**
+   * @throws DatastoreError where a caller can act; `unavailable` when the deadline passed: the outcome is then unknown.
+   */
   query(text: string, values: readonly unknown[]): Promise<SessionResult>
   /** Why the session must not be used again; undefined while it is sound. */
   readonly broken: unknown
@@ -27,7 +29,7 @@ export interface Session {
   readonly spoil: (reason: unknown) => void
 }
 
-/** Where sessions come from. */
+/** A source of sessions. */
 export interface SessionPool {
   /** @throws DatastoreError `unavailable` when none is free in time. */
   acquire(): Promise<Session>
@@ -42,8 +44,8 @@ const CANDIDATES_MAX = 1_000
 const NAMED_TEXT_LENGTH_MAX = 8_192
 
 /**
- * Names a statement from its second use on, so that it is parsed and planned once per session. Bounded: texts that vary
- * (rows of VALUES, lists) never come twice or exhaust the names, and then go unnamed.
+ * Names a statement from its second use on, so that it is parsed and planned once per session. The number of names is
+ * bounded: further statements stay unnamed.
  */
 export function createStatementNames(): StatementNames {
   const names = new Map<string, string>()
@@ -66,9 +68,9 @@ interface SessionOptions {
   readonly client: ClientBase
   readonly names: StatementNames
   readonly deadlineMs: number
-  /** Why the server is gone for good; undefined while it is not. Absent: it can always come back. */
+  /** Why the server has stopped permanently; undefined while it runs. Absent: the server can always come back. */
   readonly failure?: () => Error | undefined
-  /** Ends the conversation with the server, so that what is outstanding fails at once. Absent: it cannot be ended. */
+  /** Closes the connection, so that outstanding statements fail at once. Absent: the connection cannot be closed. */
   readonly sever?: () => void
 }
 
@@ -93,7 +95,7 @@ export function createSession({ client, names, deadlineMs, failure, sever }: Ses
     return endsTransaction(text) ? Promise.resolve(neverBegun(text)) : sendBehind(begin, statement)
   }
 
-  /** Had the beginning failed alone, the statement would have been a transaction of its own: the session is given up. */
+  /** If only BEGIN failed, the statement ran as its own transaction: the session must not be used again. */
   async function sendBehind(begin: string, statement: Statement): Promise<SessionResult> {
     const { stream } = (client as unknown as { readonly connection: Connection }).connection
     stream.cork()
@@ -107,8 +109,8 @@ export function createSession({ client, names, deadlineMs, failure, sever }: Ses
     return result
   }
 
-  /** Statements of one transaction that were not awaited one by one are sent one by one all the same. */
-  function inTurn(text: string, values: readonly unknown[]): Promise<SessionResult> {
+  /** Sends statements one after another, even if the caller did not await each of them. */
+  function sendInOrder(text: string, values: readonly unknown[]): Promise<SessionResult> {
     const answer = outstanding === undefined ? send(text, values) : outstanding.then(() => send(text, values))
     const settled = answer.then(ignore, ignore)
     outstanding = settled
@@ -152,7 +154,7 @@ export function createSession({ client, names, deadlineMs, failure, sever }: Ses
         })
       })
       try {
-        return await Promise.race([inTurn(text, values), late])
+        return await Promise.race([sendInOrder(text, values), late])
       } catch (error) {
         throw judge(error)
       } finally {
@@ -168,7 +170,7 @@ interface Statement {
   readonly name: string | undefined
 }
 
-/** By a query that is made here: of a description the driver copies every property descriptor, which costs 9 µs. */
+/** Creates the `Query` itself: from a plain object the driver copies every property descriptor, which costs 9 µs. */
 function ask(client: ClientBase, { text, values, name }: Statement): Promise<SessionResult> {
   return new Promise((resolve, reject) => {
     const query: Query & { name?: string } = new Query(text, [...values], (error: Error | undefined, result) => {
@@ -180,7 +182,7 @@ function ask(client: ClientBase, { text, values, name }: Statement): Promise<Ses
   })
 }
 
-/** The driver's errors lead back to its socket: this one leads to who asked. */
+/** The stack of a driver error ends at its socket. The new stack leads to the caller. */
 function leadingHere(error: unknown): unknown {
   if (error instanceof Error) Error.captureStackTrace(error)
   return error

@@ -7,8 +7,8 @@ import { takeRevision, type PendingChange } from './commit-records.ts'
 import { fedTuple } from './tuple-registry.ts'
 
 /**
- * Settles what a deployment with SpiceDB left unsettled when it moved back to the embedded engine: what was to be granted
- * is, what was to be revoked is gone. Resolves with how many tuples there were.
+ * Settles the tuples that SpiceDB had not received when the deployment moved back to the embedded engine: pending
+ * tuples become live, revoking ones are deleted. Resolves with the number of settled tuples.
  */
 export async function settleUnmirrored(datastore: Datastore, feed: Pick<FollowedFeed, 'committed'>): Promise<number> {
   const found = await datastore

@@ -3,14 +3,14 @@ export interface Deadline {
   clear(): void
 }
 
-/** A timer that fires this much too late shows that this process was suspended meanwhile. */
+/** Delay of a timer that shows that this process was suspended. */
 const STALL_MS = 50
-/** What the other side gets after a stall, unless its whole time is shorter. */
+/** Extra time after a stall, unless the whole deadline is shorter. */
 const GRACE_MS = 1_000
 
 /**
- * Calls `onLate` after so many ms, unless it is cleared before. A process that was suspended, or whose event loop was
- * busy, runs its timers before it reads the answers that arrived meanwhile: then they get another second, once.
+ * Calls `onLate` after the given ms, unless it is cleared before. After a suspension or a busy event loop, Node runs
+ * timers before it reads the answers that have arrived: the deadline is then extended once, by a second.
  */
 export function startDeadline(ms: number, onLate: () => void): Deadline {
   const dueMs = performance.now() + ms

@@ -8,23 +8,23 @@ export interface TermsDeps {
   readonly datastore: Datastore
   /** Makes the server's unit of work over another datastore. */
   readonly unitOfWorkOver: (datastore: Datastore) => UnitOfWork
-  /** Who takes a term, for people who look into the table. */
+  /** The name of this process in the table, for operators. */
   readonly holder: string
 }
 
 /**
- * How long PostgreSQL waits for the next statement of a leader's transaction, in ms. A leader that was stopped in the
- * middle of one keeps its successor, and a caller that wants its rows, waiting no longer than this.
+ * How long PostgreSQL waits for the next statement of a leader's transaction, in ms. A leader that is suspended within
+ * a transaction blocks its successor, and callers that need its rows, for no longer than this.
  */
 const IDLE_MS = 2_000
 
 /**
  * PostgreSQL ends the session of a transaction that is idle for too long. The embedded engine has one session and no
- * successor to keep waiting: the end of that session would be its own.
+ * waiting successor: the end of that session would stop the engine.
  */
 const IDLE_MS_ON: Readonly<Record<Datastore['kind'], number>> = { postgres: IDLE_MS, embedded: 0 }
 
-/** Begins a term. Waits for transactions of the one before: they hold the row until they end. */
+/** Begins a term. Waits for the transactions of the previous term, which lock the row until they end. */
 export async function takeTerm(deps: TermsDeps, signal: AbortSignal): Promise<Leading> {
   const term = await deps.datastore.transaction('worker', async (tx) => {
     const { term: taken } = await tx
@@ -43,7 +43,7 @@ export async function takeTerm(deps: TermsDeps, signal: AbortSignal): Promise<Le
   }
 }
 
-/** The datastore, but its transactions begin with the proof that the term is still the last one. */
+/** A datastore whose transactions first check that the term is still the current one. */
 function fence(datastore: Datastore, own: { term: string; signal: AbortSignal }): Datastore {
   return {
     ...datastore,
@@ -57,7 +57,7 @@ function fence(datastore: Datastore, own: { term: string; signal: AbortSignal })
   }
 }
 
-/** Holds the term's row until the transaction ends, so that the next term begins after it. */
+/** Locks the row of the term until the transaction ends, so that the next term begins after it. */
 async function assertTerm(tx: Db, term: string, idleMs: number): Promise<void> {
   const { rows } = await sql<{ term: string }>`
     select term, set_config('idle_in_transaction_session_timeout', ${String(idleMs)}, true)

@@ -18,7 +18,7 @@ export function createTransactionScope(): TransactionScope {
   const scopes = new AsyncLocalStorage<Scope>()
   let open = 0
 
-  /** Following async paths costs every promise of the process something, so it is done only while a transaction is open. */
+  /** Tracking async contexts slows every promise of the process, so it is enabled only while a transaction is open. */
   function leave(scope: Scope): void {
     scope.isOpen = false
     open -= 1

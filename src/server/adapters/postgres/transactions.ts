@@ -4,10 +4,13 @@ import { hasSqlState } from './errors.ts'
 import type { TransactionScope } from './transaction-scope.ts'
 
 const DEADLOCK_DETECTED = '40P01'
-/** Long enough for the survivor to take the lock that it waited for; without it both meet again at the same place. */
+/**
+ * Long enough for the other transaction to take the lock that it waited for. Without the pause both could deadlock
+ * again.
+ */
 const RETRY_DELAY_MS = 25
 
-/** `Datastore.transaction` over the pools. The victim of a deadlock has changed nothing, so its work is done once more. */
+/** `Datastore.transaction` over the pools. The victim of a deadlock has changed nothing, so its work is retried once. */
 export function createTransactions(pools: (name: Pool) => Db, scope: TransactionScope): Datastore['transaction'] {
   const attempt = <T>(pool: Pool, work: (tx: Db) => Promise<T>): Promise<T> =>
     pools(pool)

@@ -10,30 +10,30 @@ export type TupleRecord = Selectable<RelationTupleRow>
 /** A tuple to be added, all but its state. */
 export type NewTuple = Omit<Insertable<RelationTupleRow>, 'state' | keyof FedTuple> & FedTuple
 
-/** How tuples come into the registry and go from it, within one transaction. */
+/** Adds tuples to the registry and removes them, within one transaction. */
 export interface TupleRegistry {
-  /** False when an identical one is there. */
+  /** False if an identical tuple exists. */
   add(row: NewTuple): Promise<boolean>
-  /** Undefined when there is none, or it is structural. */
+  /** Undefined if there is no such tuple, or if it is structural. */
   remove(id: string): Promise<TupleRecord | undefined>
   /** Removes a parent edge; false when there is none. */
   removeEdge(id: string): Promise<boolean>
-  /** Keeps the tuples on an object beside another Project, or beside none. */
+  /** Sets the Project of the tuples on an object; `null` for none. */
   place(object: { readonly type: string; readonly id: string }, projectId: string | null): Promise<void>
-  /** Removes all that have the object on either side; resolves with how many there were. */
+  /** Removes every tuple with the object as subject or resource; resolves with their number. */
   removeObject(type: string, id: string): Promise<number>
 }
 
-/** Hears of each tuple that is to be seen, or no longer to be seen, with the transaction's commit. */
+/** Called with each tuple that becomes visible, or is no longer visible, when the transaction commits. */
 export type OnTupleChange = (kind: 'tuple_touched' | 'tuple_deleted', tuple: FedTuple) => void
 
-/** How a change records what the mirror must send after it. */
+/** Records what the mirror must send after the commit. */
 export interface MirroredWrites {
   /** Called before the first write. @throws Problem `authz_unavailable`. */
   begin(): void
-  /** Hears of each binding whose tuples were written. */
+  /** Called with each binding whose tuples were written. */
   onWritten(binding: Binding): void
-  /** Hears of each binding that was found to be unsettled already. */
+  /** Called with each binding that was unsettled already. */
   onMet(binding: Binding): void
 }
 
@@ -49,7 +49,7 @@ export const fedTuple = (row: FedTuple): FedTuple => ({
   domain_id: row.domain_id,
 })
 
-/** Inserts in the given state; takes the place of an identical tuple that is being revoked. */
+/** Inserts a tuple in the given state; replaces an identical one that is being revoked. */
 async function insert(db: Db, row: NewTuple, state: 'pending' | 'live'): Promise<boolean> {
   const inserted = await db
     .insertInto('relation_tuples')
@@ -70,7 +70,7 @@ async function insert(db: Db, row: NewTuple, state: 'pending' | 'live'): Promise
   return inserted !== undefined
 }
 
-/** No engine knows of Projects but by edges: only lists do. */
+/** Only lists use the column: engines know Projects by their edges. */
 const placing =
   (db: Db): TupleRegistry['place'] =>
   async ({ type, id }, projectId) => {
@@ -82,7 +82,7 @@ const placing =
       .execute()
   }
 
-/** The registry where the engine follows the feed: what is committed counts. */
+/** The registry for an engine that follows the feed: a tuple takes effect when it is committed. */
 export function createLiveRegistry(db: Db, onChange: OnTupleChange): TupleRegistry {
   async function remove(id: string, structural: boolean): Promise<TupleRecord | undefined> {
     const row = await db
@@ -119,8 +119,8 @@ export function createLiveRegistry(db: Db, onChange: OnTupleChange): TupleRegist
 }
 
 /**
- * The registry beside an engine with a copy of its own: a new tuple is `pending`, one that goes is `revoking` and goes when
- * that engine has lost it (decisions: SpiceDB).
+ * The registry for an engine that has its own copy. A new tuple is `pending` until that engine has it. A removed one is
+ * `revoking` until that engine has deleted it (decisions: SpiceDB).
  */
 export function createMirroredRegistry(db: Db, onChange: OnTupleChange, mirrored: MirroredWrites): TupleRegistry {
   async function meet(id: string, state: 'pending' | 'revoking'): Promise<void> {
@@ -133,7 +133,7 @@ export function createMirroredRegistry(db: Db, onChange: OnTupleChange, mirrored
     if (row !== undefined) mirrored.onMet(row)
   }
 
-  /** SpiceDB keeps one caveat for a binding, so that a second would take the place of the first. */
+  /** SpiceDB keeps one caveat for a binding, so a second one would replace the first. */
   async function refuseSecondCaveat(row: NewTuple): Promise<void> {
     if (row.caveat_name === '') return
     const { subject_type, subject_id, subject_relation, relation, resource_type, resource_id } = row
@@ -177,7 +177,7 @@ export function createMirroredRegistry(db: Db, onChange: OnTupleChange, mirrored
       mirrored.onWritten(row)
       return true
     },
-    // The end of a credential or a node must not wait for SpiceDB: what it leaves there is revoked when that is back.
+    // Deleting a credential or a node must not wait for SpiceDB: its tuples are revoked there later.
     async removeObject(type, id) {
       const rows = await db
         .updateTable('relation_tuples')

@@ -12,8 +12,8 @@ import {
 } from './tuple-registry.ts'
 
 /**
- * Holds a tuple against the schema, and against the groups as this replica knows them together with `pending`.
- * @throws Problem `invalid_triple` where they refuse it.
+ * Checks a tuple against the schema, and against the groups that this replica knows together with `pending`.
+ * @throws Problem `invalid_triple` if either refuses it.
  */
 export type ValidateTuple = (tuple: Tuple, options: { structural: boolean; pending: readonly Tuple[] }) => void
 
@@ -21,11 +21,14 @@ interface TupleWritesDeps {
   readonly db: Db
   readonly now: Date
   readonly validateTuple: ValidateTuple
-  /** Keeps all others from committing tuples until this transaction ends, and waits until this replica has seen theirs. */
+  /**
+   * Blocks other transactions that change tuples until this one ends, and waits until this replica has applied the
+   * earlier ones.
+   */
   readonly settle: () => Promise<void>
   /** Present where a separate engine must receive tuples: a tuple is `live` once that engine has it, and gone once that engine has deleted it. */
   readonly mirrored?: MirroredWrites | undefined
-  /** Hears of each written tuple, in order. */
+  /** Called with each written tuple, in order. */
   readonly onChange: OnTupleChange
 }
 
@@ -61,8 +64,8 @@ export function createTupleWrites(deps: TupleWritesDeps): TupleWrites {
   let settled: Promise<void> | undefined
 
   /**
-   * Two groups could otherwise become members of each other in two transactions, neither of which saw the other; beside
-   * SpiceDB, one binding could get two caveats.
+   * Waits for concurrent changes: two transactions could otherwise make two groups members of each other. With SpiceDB,
+   * one binding could get two caveats.
    */
   async function check(tuple: Tuple, structural: boolean): Promise<void> {
     const isAlone = !tuple.subject.includes('#') && (mirrored === undefined || tuple.caveatName === undefined)

@@ -18,9 +18,9 @@ interface UnitOfWorkDeps {
   readonly validateTuple: ValidateTuple
   /** The engine that must receive every tuple; absent where the engine follows the feed. */
   readonly mirror?: TupleMirror | undefined
-  /** Hears of an audit row that could not be written: it goes to the error log and the failure counter. */
+  /** Called with an audit row that could not be written: for the error log and the failure counter. */
   readonly onAuditFailure: (error: unknown, entry: AuditEntry, trace: TraceMarks | undefined) => void
-  /** Hears when a committed change was not seen by this replica in time; its lease has lapsed by then. */
+  /** Called when this replica did not apply a committed change in time; its lease has lapsed by then. */
   readonly onLateFeed: (error: unknown) => void
   /** Called after each commit that appended outbox rows. Default: nothing is called, polling finds them. */
   readonly onEmitted?: () => void
@@ -29,7 +29,7 @@ interface UnitOfWorkDeps {
 /** How long to wait after a commit for this replica's own change feed: twice the lease. */
 const OWN_REVISION_DEADLINE_MS = 2_000
 
-/** What a change says besides its audit rows. */
+/** The records of a change besides its audit rows. */
 type PendingRecords = Pick<CommitRecords, 'events' | 'at' | 'pending'>
 
 interface Outcome<T> {
@@ -38,11 +38,11 @@ interface Outcome<T> {
   readonly hasEmitted: boolean
 }
 
-/** What the mirror has yet to send. */
+/** Bindings that the mirror must still send. */
 interface Unsettled {
   /** Bindings that this change wrote: to be settled once it is committed. */
   readonly written: Binding[]
-  /** Bindings that an earlier change left unsettled and this one came upon: to be settled however it ends. */
+  /** Bindings that an earlier change left unsettled and this one found: settled whether this change commits or not. */
   readonly met: Binding[]
 }
 
@@ -54,11 +54,14 @@ function mirroredBy(mirror: TupleMirror, { written, met }: Unsettled): MirroredW
   }
 }
 
-/** Runs changes with their outbox rows, audit rows and tuple changes, all or nothing but for the audit rows. */
+/**
+ * Runs changes with their outbox rows, audit rows and tuple changes. All commit together, except that a failed audit
+ * row does not undo the change.
+ */
 export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
   const { datastore, feed, clock, ids, mirror } = deps
 
-  /** Says what goes with the change; a change that says nothing needs no statement for it. */
+  /** Writes the records of a change. A change without records needs no statement. */
   async function writeRecords(tx: Db, records: PendingRecords, { audit, correlationId, trace }: ChangeOptions) {
     const entries = audit?.() ?? []
     if (entries.length === 0 && records.events.length === 0 && records.pending.length === 0) return []
@@ -69,7 +72,7 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
     return changes
   }
 
-  /** A caller that changes tuples takes a revision, and waits here for the row that gives it. */
+  /** Every change of tuples locks this row to take its revision, so it waits here. */
   async function settleTuples(tx: Db): Promise<void> {
     const head = tx.selectFrom('authz_head').select('revision').where('id', '=', 1).forUpdate()
     const { revision } = await head.executeTakeFirstOrThrow()
@@ -111,7 +114,7 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
     return result
   }
 
-  /** The change is committed whatever happens here: a feed that lags has lost its lease, and its caches answer nothing. */
+  /** The change stays committed if this fails: a feed that lags has lost its lease, so its caches are not used. */
   async function follow(changes: readonly FeedChange[]): Promise<void> {
     const [first] = changes
     if (first === undefined) return

@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts'
 
-/** The Ed25519 keys that sign event envelopes and session tokens. The one that signs has no end yet. */
+/** The Ed25519 keys that sign event envelopes and session tokens. The current key has no end yet. */
 export const signingKeys: Migration = {
   name: '0002-signing-keys',
   sql: `

@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts'
 
 /**
- * Who leads, how far the outbox is numbered and consumed, and what was last announced of a node's reachability. Nodes
- * that report already are announced as what they are: the first sweep has nothing to announce about them.
+ * Leadership, the progress of the outbox, and the last announced reachability of each node. Nodes that report already
+ * get their current state: the first sweep announces nothing about them.
  */
 export const order: Migration = {
   name: '0003-order',

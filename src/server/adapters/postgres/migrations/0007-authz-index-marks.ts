@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts'
 
 /**
- * Files that keep an authorization index name a mark of this table: they were written from this very history of the
- * database, not from one that a restored backup has left (decision 0013).
+ * A file that stores an authorization index names a mark of this table. The mark proves that the file belongs to this
+ * history of the database, and not to one that a restored backup has ended (decision 0013).
  */
 export const authzIndexMarks: Migration = {
   name: '0007-authz-index-marks',

@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts'
 
 /**
- * The way of an event from the outbox to its node, the embedded event log, and what policies and bridges have sent to their
- * nodes. Existing nodes are taken to know everything so far: their events begin with the next change.
+ * Events between the outbox and their nodes, the embedded event log, and the last events of policies and bridges.
+ * Existing nodes count as up to date: their events begin with the next change.
  */
 export const events: Migration = {
   name: '0009-events',

@@ -1,9 +1,9 @@
 import type { Migration } from '../migration.ts'
 
 /**
- * What nodes report and what they are to do. Revisions of a node's own state are on its heartbeat's row, so that a
- * heartbeat learns from the row that it writes anyway whether the node is behind; none of them is indexed. And how the
- * audit row of a change is written with all else that it says.
+ * Reports of nodes and the state that they should have. The revisions of a node's own state are in the row of its
+ * heartbeat: a heartbeat learns from the row that it writes whether the node is behind. No revision is indexed. Also
+ * the function that writes the audit row of a change.
  */
 export const mesh: Migration = {
   name: '0011-mesh',

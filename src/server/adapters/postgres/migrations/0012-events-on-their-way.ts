@@ -1,8 +1,8 @@
 import type { Migration } from '../migration.ts'
 
 /**
- * Events on their way are written, read and deleted within a second: their texts are not worth compressing. Where the stream
- * is in the datastore, next to none waits with its signature.
+ * Undelivered events are written, read and deleted within a second: compressing their texts costs more than it saves.
+ * If the stream is in the datastore, almost no event waits with its signature.
  */
 export const eventsOnTheirWay: Migration = {
   name: '0012-events-on-their-way',
