@@ -5,7 +5,7 @@ export interface SchemaNode {
   readonly uses: readonly string[]
   readonly definitions: readonly DefinitionNode[]
   readonly caveats: readonly CaveatNode[]
-  /** Members that several definitions take in with `...name`. */
+  /** Members that several definitions include with `...name`. */
   readonly partials: readonly DefinitionNode[]
 }
 
@@ -14,7 +14,7 @@ export interface DefinitionNode {
   readonly at: Position
   readonly relations: readonly RelationNode[]
   readonly permissions: readonly PermissionNode[]
-  /** The partials whose members it takes in. */
+  /** The partials whose members it includes. */
   readonly includes: readonly NameNode[]
 }
 
@@ -46,7 +46,7 @@ export interface SubjectTypeNode {
 export interface PermissionNode {
   readonly name: string
   readonly at: Position
-  /** The types of subjects that may be granted it, all of them; undefined where the schema does not say. */
+  /** All types of subjects that may have the permission; undefined if the schema does not declare them. */
   readonly subjectTypes: readonly string[] | undefined
   readonly expression: ExpressionNode
 }
@@ -66,7 +66,7 @@ export interface ArrowNode {
   readonly at: Position
 }
 
-/** Two operands or more of one operator, in the order of the text; what is excluded is what comes after the first. */
+/** Two or more operands of one operator, in the order of the text. In an exclusion, all but the first are excluded. */
 export interface OperationNode {
   readonly kind: 'union' | 'intersection' | 'exclusion'
   readonly parts: readonly ExpressionNode[]

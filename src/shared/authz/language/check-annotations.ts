@@ -3,10 +3,10 @@ import type { DefinitionNode } from './ast.ts'
 import type { ModelDraft } from './draft.ts'
 import { SchemaError } from './schema-error.ts'
 
-/** Steps that finding the subject types of all annotated permissions may take. */
+/** Maximum of steps to find the subject types of all annotated permissions. */
 const STEPS_MAX = 5_000_000
 
-/** @throws SchemaError where a permission says which types of subjects may be granted it and leaves one out. */
+/** @throws SchemaError if the declared subject types of a permission lack one that its expression can reach. */
 export function checkAnnotations(definitions: readonly DefinitionNode[], model: ModelDraft): void {
   let steps = 0
   for (const definition of definitions) {
@@ -23,7 +23,7 @@ export function checkAnnotations(definitions: readonly DefinitionNode[], model: 
   }
 }
 
-/** The types of subjects that a relation or permission may come down to. */
+/** The types of subjects that a relation or permission can have. */
 function reachableTypes(start: Askable): { readonly types: ReadonlySet<string>; readonly steps: number } {
   const seen = new Set<Askable>([start])
   const types = new Set<string>()
@@ -35,13 +35,13 @@ function reachableTypes(start: Askable): { readonly types: ReadonlySet<string>; 
   return { types, steps: seen.size }
 }
 
-/** What a relation takes the subjects of, or a permission asks. */
+/** The relations and permissions whose subjects a relation or permission includes. */
 function reachedFrom(member: Askable): Askable[] {
   if (member.kind === 'permission') return askedBy(member.expression)
   return member.subjects.map(({ relation }) => relation).filter((relation) => relation !== undefined)
 }
 
-/** What an expression asks, of the same object and of those that its arrows reach. */
+/** The relations and permissions that an expression refers to, on the same object and through arrows. */
 function askedBy({ reference, tupleset, targets, parts }: Expression): Askable[] {
   const reached = (tupleset?.subjects ?? []).map(({ type }) => targets[type.index])
   return [reference, ...reached, ...parts.flatMap(askedBy)].filter((member) => member !== undefined)

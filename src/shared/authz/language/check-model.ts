@@ -3,7 +3,7 @@ import type { DefinitionNode, ExpressionNode } from './ast.ts'
 import type { ModelDraft } from './draft.ts'
 import { SchemaError } from './schema-error.ts'
 
-/** @throws SchemaError where a permission is defined, on the same object, by itself. */
+/** @throws SchemaError if a permission refers to itself on the same object, directly or not. */
 export function checkPermissionCycles(definitions: readonly DefinitionNode[], model: ModelDraft): void {
   const finished = new Set<Askable>()
   for (const definition of definitions) {
@@ -36,14 +36,14 @@ function reachesOpen(start: PermissionModel, finished: Set<Askable>): boolean {
   return false
 }
 
-/** What an expression asks of the same object. */
+/** The relations and permissions of the same object that an expression refers to. */
 function references(expression: Expression): Askable[] {
   if (expression.reference !== undefined) return [expression.reference]
   return expression.parts.flatMap(references)
 }
 
 /**
- * @throws SchemaError where a userset of another type would bring in a wildcard (`group#member` while members may be
+ * @throws SchemaError if a userset of another type would include a wildcard (`group#member`, where members may be
  * `user:*`), or an arrow would follow one.
  */
 export function checkWildcards(definitions: readonly DefinitionNode[], model: ModelDraft): void {
@@ -71,7 +71,7 @@ function checkArrows(node: ExpressionNode, definition: DefinitionNode, { model, 
   throw new SchemaError(node.at, `expected a relation without wildcards before "->", found "${node.relation}"`)
 }
 
-/** The relations that take a wildcard, or a set of subjects from one that does. */
+/** The relations that allow a wildcard, or a userset of a relation that does. */
 function wildRelations({ types }: ModelDraft): ReadonlySet<Askable> {
   const relations = types.flatMap((type) => type.relations)
   const takenBy = new Map<Askable, Askable[]>()

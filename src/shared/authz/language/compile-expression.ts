@@ -4,7 +4,7 @@ import { NOTHING, type ModelDraft, type TypeDraft } from './draft.ts'
 import { checkTargetName } from './name-rules.ts'
 import { SchemaError } from './schema-error.ts'
 
-/** Resolves the names of a permission's expression; runs of one operator become one node. */
+/** Resolves the names of a permission's expression. Adjacent uses of one operator become one node. */
 export function compileExpression(node: ExpressionNode, type: TypeDraft, model: ModelDraft): Expression {
   switch (node.kind) {
     case 'nil':

@@ -8,10 +8,10 @@ import { resolveMembers } from './resolve.ts'
 import { includePartials } from './include-partials.ts'
 
 /**
- * Resolves the names of a parsed schema. `nameOf` gives what callers call each relation and permission; where a
- * relation and a permission of one type share that name, questions mean the permission and tuples the relation.
- * @throws SchemaError for names that are unknown, used twice or not allowed in their place, and for caveats that are no
- * conditions over their fields.
+ * Resolves the names of a parsed schema. `nameOf` returns the public name of a relation or permission. If a relation
+ * and a permission of one type have the same public name, questions use the permission and tuples the relation.
+ * @throws SchemaError for names that are unknown, duplicate or not allowed in their position, and for caveats whose
+ * expression is not a condition over their fields.
  */
 export function compileSchema(schema: SchemaNode, nameOf: (engineName: string) => string = (name) => name): Model {
   const definitions = includePartials(schema)

@@ -6,7 +6,7 @@ import { NOTHING, type ModelDraft, type PermissionDraft, type RelationDraft, typ
 import { checkMemberName, checkTypeName } from './name-rules.ts'
 import { SchemaError, type Position } from './schema-error.ts'
 
-/** @throws SchemaError for a name or field that is taken, and for an expression that is no condition. */
+/** @throws SchemaError for a duplicate name or field, and for an expression that is not a condition. */
 export function declareCaveat(model: ModelDraft, { name, at, fields, expression, expressionAt }: CaveatNode): void {
   checkIsNew(model, name, at)
   const places = new Map<string, Position>()
@@ -22,7 +22,7 @@ export function declareCaveat(model: ModelDraft, { name, at, fields, expression,
   model.caveats.set(name, caveat)
 }
 
-/** @throws SchemaError for a name that is taken or malformed. */
+/** @throws SchemaError for a duplicate or malformed name. */
 export function declareType(model: ModelDraft, { name, at }: DefinitionNode): TypeDraft {
   checkTypeName(name, at)
   checkIsNew(model, name, at)
@@ -44,7 +44,7 @@ interface Numbering {
   next: number
 }
 
-/** Gives each relation and permission of a type its number, so that expressions can refer to those that come later. */
+/** Numbers the relations and permissions of a type, so that expressions can refer to later ones. */
 export function declareMembers(type: TypeDraft, definition: DefinitionNode, numbering: Numbering): void {
   for (const node of definition.relations) declareRelation(type, node, numbering)
   for (const node of definition.permissions) declarePermission(type, node, numbering)

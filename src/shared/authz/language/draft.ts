@@ -10,16 +10,16 @@ import type {
 } from '../model.ts'
 import { SchemaError, type Position } from './schema-error.ts'
 
-/** A model while it is built; read-only once it is handed out. */
+/** A model under construction; read-only once it is returned. */
 export interface ModelDraft extends Model {
   readonly types: TypeDraft[]
   readonly byName: Map<string, TypeDraft>
   readonly caveats: Map<string, CaveatModel>
-  /** What an arrow asks of each type, by the type's index. Asked once every member is declared. */
+  /** The target of an arrow on each type, by the type's index. Call it only after every member is declared. */
   targetsOf(name: string, at: Position): readonly (Askable | undefined)[]
 }
 
-/** Types times different names behind arrows: what the tables of targets may hold together. */
+/** Maximum size of all target tables: types times distinct arrow targets. */
 const TARGETS_MAX = 5_000_000
 
 export function createModelDraft(): ModelDraft {
@@ -62,5 +62,5 @@ export interface PermissionDraft extends Omit<PermissionModel, 'expression'> {
 
 export type MemberDraft = RelationDraft | PermissionDraft
 
-/** The expression that grants nobody; also what a permission has until every name is declared. */
+/** The expression that grants nobody. Permissions have it until every name is declared. */
 export const NOTHING: Expression = { op: 'nil', parts: [], reference: undefined, tupleset: undefined, targets: [] }

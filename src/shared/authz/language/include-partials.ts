@@ -2,15 +2,16 @@ import type { DefinitionNode, NameNode, SchemaNode } from './ast.ts'
 import { checkSubjectTypeName, checkTargetName } from './name-rules.ts'
 import { SchemaError } from './schema-error.ts'
 
-/** Members that partials may add to a schema; partials of partials double with every step. */
+/** Maximum of members that partials add to a schema: nested partials can double them at each level. */
 const MEMBERS_MAX = 100_000
 
-/** Partials within partials. */
+/** Maximum nesting of partials. */
 const DEPTH_MAX = 100
 
 /**
- * Gives every definition the members of the partials that it takes in.
- * @throws SchemaError for a partial that is unknown, defined twice, named like a definition or caveat, or part of itself.
+ * Adds the members of the included partials to every definition.
+ * @throws SchemaError for a partial that is unknown, defined twice, named like a definition or caveat, or part of
+ * itself.
  */
 export function includePartials(schema: SchemaNode): readonly DefinitionNode[] {
   if (schema.partials.length === 0 && schema.definitions.every(({ includes }) => includes.length === 0)) {
@@ -55,7 +56,7 @@ export function includePartials(schema: SchemaNode): readonly DefinitionNode[] {
   return schema.definitions.map(completed)
 }
 
-/** @throws SchemaError for a name that is taken. */
+/** @throws SchemaError for a duplicate name. */
 function named({ partials, definitions, caveats }: SchemaNode): ReadonlyMap<string, DefinitionNode> {
   const byName = new Map<string, DefinitionNode>()
   const others = new Set([...definitions, ...caveats].map(({ name }) => name))

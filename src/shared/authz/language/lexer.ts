@@ -7,14 +7,14 @@ export interface Token {
   readonly kind: TokenKind
   readonly text: string
   readonly at: Position
-  /** Where it begins in the text. */
+  /** Offset of its first character in the text. */
   readonly offset: number
   readonly comment: string
 }
 
 const KEYWORDS: readonly string[] = ['definition', 'caveat', 'relation', 'permission', 'nil', 'with']
 
-/** What `use` can switch on, and the names that are keywords from there on. */
+/** Features that `use` enables, with the names that each makes keywords. */
 export const FEATURES: { readonly [feature: string]: readonly string[] } = {
   expiration: ['expiration', 'and'],
   import: ['import'],
@@ -29,22 +29,26 @@ const COMMENT = /\/\/[^\r\n]*|\/\*[^]*?\*\//y
 const WORD = /[\p{L}\p{Nd}_]+/uy
 const PUNCTUATION = /->|\.\.\.|\|\||&&|[!<>=]=|[{}()[\]|+&=:;#*<>,/.?!%-]/y
 
-/** Text in quotes, which has no escapes here. What three single quotes open, three double ones close, as in SpiceDB. */
+/**
+ * Quoted text, without escapes. As in SpiceDB, text that begins with three single quotes ends with three double quotes.
+ */
 const STRING = /"""[^]*?"""|'''[^]*?"""|"(?!"")[^"\r\n]*"|'(?!'')[^'\r\n]*'/y
 
 /** Punctuation after which a line break ends the statement, as after every word. */
 const ENDS_STATEMENT: ReadonlySet<string> = new Set(['}', ')', '*'])
 
-/** Cuts a schema text into tokens, on demand: `use` turns names that come after it into keywords. */
+/** Splits a schema text into tokens on demand: `use` turns later names into keywords. */
 export interface Lexer {
-  /** @throws SchemaError where a character starts no token. */
+  /** @throws SchemaError if the next character starts no token. */
   next(): Token
 }
 
 export function createLexer(text: string): Lexer {
   const keywords = new Set(KEYWORDS)
   const state = { offset: 0, lineStart: 0, line: 1, comment: '', canTerminate: false }
-  /** Whether `use` was the last token; undefined after the first definition or caveat, where it means nothing more. */
+  /**
+   * Whether `use` was the last token; undefined after the first definition or caveat, where `use` is an ordinary name.
+   */
   let afterUse: boolean | undefined = false
 
   const position = (): Position => ({ line: state.line, column: state.offset - state.lineStart + 1 })
@@ -75,7 +79,7 @@ export function createLexer(text: string): Lexer {
     return token
   }
 
-  /** Skips blanks and comments; a line break that ends a statement is a token of its own. */
+  /** Skips whitespace and comments. A line break that ends a statement is a token. */
   function passBlanks(): Token | undefined {
     for (;;) {
       const newline = match(NEWLINE)

@@ -4,7 +4,7 @@ import type { Token } from './lexer.ts'
 import { SchemaError } from './schema-error.ts'
 import type { TokenCursor } from './token-cursor.ts'
 
-/** Parses what follows `caveat`. */
+/** Parses a caveat after its keyword. */
 export function parseCaveat(tokens: TokenCursor): CaveatNode {
   const { at } = tokens.peek()
   const name = parseTypeName(tokens, 'a caveat name')
@@ -23,7 +23,7 @@ function parseField(tokens: TokenCursor): CaveatNode['fields'][number] {
   return { name, at, type: parseFieldType(tokens, 0) }
 }
 
-/** Lists of lists and so on that a type may have. */
+/** Maximum nesting of a field type, such as a list of lists. */
 const NESTING_MAX = 32
 
 /** `int`, `list<string>`, `map<any>`. */
@@ -37,7 +37,7 @@ function parseFieldType(tokens: TokenCursor, depth: number): string {
   return `${text}<${inner.join(',')}>`
 }
 
-/** Takes everything up to the `}` that matches the `{` before it. */
+/** Takes the text up to the `}` that matches the opening `{`. */
 function parseCel(tokens: TokenCursor, open: Token): Pick<CaveatNode, 'expression' | 'expressionAt'> {
   const first = tokens.peek()
   let end = first.offset

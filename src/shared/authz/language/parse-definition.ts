@@ -2,7 +2,7 @@ import type { DefinitionNode, NameNode, PermissionNode, RelationNode, SubjectTyp
 import { parseExpression } from './parse-expression.ts'
 import type { TokenCursor } from './token-cursor.ts'
 
-/** Put in the comment before a relation that only the service writes. */
+/** Marks, in the comment before it, a relation that only the service writes. */
 const STRUCTURAL = /@structural\b/
 
 interface Members {
@@ -11,7 +11,7 @@ interface Members {
   readonly includes: NameNode[]
 }
 
-/** Parses what follows `definition` or `partial`, which `what` names. */
+/** Parses a definition or partial after its keyword, which `what` names. */
 export function parseDefinition(tokens: TokenCursor, what: 'definition' | 'partial'): DefinitionNode {
   const { at } = tokens.peek()
   const name = parseTypeName(tokens, `a type name after "${what}"`)
@@ -71,7 +71,7 @@ type Conditions = Pick<SubjectTypeNode, 'caveat' | 'expires'>
 
 const NO_CONDITIONS: Conditions = { caveat: undefined, expires: false }
 
-/** `expiration`, a caveat, or a caveat `and expiration`; as in SpiceDB an `and` may also be redundant there. */
+/** `expiration`, a caveat, or a caveat `and expiration`. SpiceDB also accepts a redundant `and`. */
 function parseConditions(tokens: TokenCursor): Conditions {
   if (tokens.tryTake('expiration') !== undefined) {
     if (tokens.peek().text === 'and') tokens.fail('"with caveat and expiration": the caveat comes first')

@@ -11,12 +11,12 @@ const OPERATORS: readonly { readonly symbol: string; readonly kind: Operator }[]
   { symbol: '+', kind: 'union' },
 ]
 
-/** Depth of parentheses that a schema may have; a person writes three or four. */
+/** Maximum depth of parentheses; people write three or four. */
 const NESTING_MAX = 64
 
 const ARROW_KINDS: { readonly [name: string]: ArrowNode['kind'] } = { any: 'arrow', all: 'all' }
 
-/** Parses what follows the `=` of a permission. */
+/** Parses the expression of a permission, after the `=`. */
 export function parseExpression(tokens: TokenCursor): ExpressionNode {
   return parseBinary({ tokens, depth: 0 }, 0)
 }

@@ -5,10 +5,10 @@ import { parseDefinition } from './parse-definition.ts'
 import { SchemaError } from './schema-error.ts'
 import { createTokenCursor, type TokenCursor } from './token-cursor.ts'
 
-/** Characters of a schema; SpiceDB takes 4 MiB. */
+/** Maximum length of a schema in characters; SpiceDB accepts 4 MiB. */
 const CHARACTERS_MAX = 4 * 1024 * 1024
 
-/** A schema while it is parsed. */
+/** A partially parsed schema. */
 interface Draft {
   readonly uses: string[]
   readonly definitions: DefinitionNode[]
@@ -17,8 +17,8 @@ interface Draft {
 }
 
 /**
- * Parses a schema in the language of SpiceDB 1.54, but for `import`: a schema is one text.
- * @throws SchemaError at the first thing that is not in the language.
+ * Parses a schema in the language of SpiceDB 1.54, without `import`: a schema is one text.
+ * @throws SchemaError at the first syntax error.
  */
 export function parseSchema(text: string): SchemaNode {
   if (text.length > CHARACTERS_MAX) {

@@ -5,7 +5,7 @@ import type { MemberDraft, ModelDraft, TypeDraft } from './draft.ts'
 import { checkSubjectTypeName } from './name-rules.ts'
 import { SchemaError } from './schema-error.ts'
 
-/** Fills in the subject types and expressions of a type, once every name is declared. */
+/** Resolves the subject types and expressions of a type, after every name is declared. */
 export function resolveMembers(model: ModelDraft, type: TypeDraft, definition: DefinitionNode): void {
   for (const [slot, relation] of type.relations.entries()) {
     const seen = new Set<string>()
@@ -22,7 +22,7 @@ export function resolveMembers(model: ModelDraft, type: TypeDraft, definition: D
   }
 }
 
-/** The same for subject types that are the same. */
+/** A key that equal subject types share. */
 function subjectKey({ type, relation, wildcard, caveat, expires }: SubjectTypeNode): string {
   return JSON.stringify([type, relation, wildcard, caveat, expires])
 }

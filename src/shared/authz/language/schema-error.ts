@@ -1,10 +1,10 @@
-/** A position in a schema text: counted from 1, columns in UTF-16 units. */
+/** A position in a schema text. Lines and columns are counted from 1, columns in UTF-16 units. */
 export interface Position {
   readonly line: number
   readonly column: number
 }
 
-/** A schema that cannot be loaded. The message ends with what was expected there; no part of the schema is loaded. */
+/** A schema cannot be loaded; no part of it is. The message ends with what was expected at the position. */
 export class SchemaError extends Error {
   readonly position: Position
 

@@ -1,11 +1,14 @@
 import { createLexer, type Token, type TokenKind } from './lexer.ts'
 import { SchemaError } from './schema-error.ts'
 
-/** The tokens of a schema text, one ahead. Every failure names the expected token and the one found. */
+/**
+ * Reads the tokens of a schema text with one token of look-ahead. Every failure names the expected token and the one
+ * found.
+ */
 export interface TokenCursor {
   peek(): Token
   take(): Token
-  /** Takes the punctuation or keyword when it comes next. */
+  /** Takes the punctuation or keyword if it comes next. */
   tryTake(text: string): Token | undefined
   /** @throws SchemaError unless the text comes next. */
   expect(text: string): Token
@@ -13,11 +16,11 @@ export interface TokenCursor {
   expectName(what: string): Token
   /** Takes the end of a statement: a line break or `;`. */
   expectTerminator(what: string): void
-  /** Takes the end of a statement when it comes next. */
+  /** Takes the end of a statement if it comes next. */
   tryTakeTerminator(): void
   /** The text between two offsets. */
   slice(from: number, to: number): string
-  /** @throws SchemaError always, at the next token. */
+  /** @throws SchemaError always, at the position of the next token. */
   fail(expected: string): never
 }
 

@@ -8,7 +8,7 @@ import type { CaveatModel } from '../model.ts'
 
 type Context = Readonly<Record<string, unknown>>
 
-/** A value is not of the type that the parameter of a caveat has. */
+/** A value does not have the type of its caveat parameter. */
 export class ContextError extends Error {
   constructor(reason: string) {
     super(reason)
@@ -17,8 +17,8 @@ export class ContextError extends Error {
 }
 
 /**
- * Tells how far tuples count at an instant, given the values that come with a question.
- * @throws ContextError, from the verdict, for a value that does not fit a caveat that is asked.
+ * Creates the function that decides the conditions of tuples at an instant, with the values of a question.
+ * @throws ContextError, when the function is called, for a value that does not fit a caveat.
  */
 export function conditionsUnder(nowMs: number, context: Context): ConditionVerdict {
   const holds = conditionVerdict({ nowMs, context })
@@ -39,7 +39,9 @@ export function missingUnder(context: Context): MissingFields {
     caveat === undefined ? [] : compileCaveat(caveat).evaluate({ ...context, ...own }).missing
 }
 
-/** @throws ContextError for a value of a parameter that is not of its type. Names that are no parameters are passed over. */
+/**
+ * @throws ContextError for a value that does not have the type of its parameter. Ignores names that are not parameters.
+ */
 export function requireFitting({ parameters }: CaveatModel, context: Context): void {
   for (const { name, type: text } of parameters) {
     const type = valueType(text)
@@ -53,7 +55,7 @@ export function requireFitting({ parameters }: CaveatModel, context: Context): v
   }
 }
 
-/** A value as JSON, unless it is nested so deeply that it cannot be written. */
+/** A value as JSON, or a placeholder if it is nested too deeply to be written. */
 function shown(value: unknown): string {
   try {
     return JSON.stringify(value)
@@ -63,7 +65,7 @@ function shown(value: unknown): string {
   }
 }
 
-/** @throws ContextError for a name that is no parameter of the caveat, too. */
+/** @throws ContextError as `requireFitting`, and for a name that is not a parameter of the caveat. */
 export function requireKnown(caveat: CaveatModel, context: Context): void {
   const names = caveat.parameters.map(({ name }) => name)
   const unknown = Object.keys(context).find((name) => !names.includes(name))

@@ -3,7 +3,7 @@ import type { Model, RelationModel, SubjectRule } from '../model.ts'
 import type { Relationship } from './parse-relationship.ts'
 import { TextFault } from './text-fault.ts'
 
-/** Says what the schema expects in the place of what a relationship has there. */
+/** Describes what the schema expects instead of a part of a relationship. */
 export function describeMismatch(model: Model, relationship: Relationship, { part }: Mismatch): TextFault {
   const { resource, subject, offsets } = relationship
   const type = model.type(resource.type)
@@ -41,7 +41,7 @@ function expectedOneOf(what: string, names: readonly string[], found: string): s
   return `expected ${what} (${names.length === 0 ? 'there is none' : `${listed}${more}`}), found ${found}`
 }
 
-/** As the schema writes it. */
+/** The rule in the notation of the schema. */
 function describeRule({ type, kind, relation, caveat, expires }: SubjectRule): string {
   const suffix = kind === 'wildcard' ? ':*' : kind === 'userset' ? `#${relation?.name ?? ''}` : ''
   return `${type.name}${suffix}${traits(caveat?.name ?? '', expires)}`

@@ -25,16 +25,16 @@ export class ExpansionError extends Error {
 
 const NOBODY: Subjects = new Map()
 
-/** Relations of objects that one chain may go through. */
+/** Maximum length of a chain of relations. */
 const DEPTH_MAX = 500
 
-/** Subjects that may be looked at for one file: large groups that are nested in each other multiply. */
+/** Maximum of subjects examined for one file: large nested groups multiply. */
 const SUBJECTS_MAX = 5_000_000
 
 /**
- * Lists the subjects of relations and permissions with the relations that brought each in, as the `validation` section
- * of SpiceDB's files compares them: groups beside their members, and whatever has a caveat marked as conditional without
- * a look at its values. Relationships that have expired are to be left out by the caller.
+ * Lists the subjects of relations and permissions, with the relations through which they were found, as the
+ * `validation` section of SpiceDB's files compares them. Groups are listed beside their members. Every subject with a
+ * caveat is conditional, whatever values are given. The caller must omit expired relationships.
  */
 export function createExpander(
   model: Model,
@@ -140,7 +140,7 @@ function under(caveat: string, subjects: Subjects): Subjects {
   return caveat === '' ? subjects : new Map([...subjects].map(([kind, set]) => [kind, underCondition(set)]))
 }
 
-/** The subjects of tuples themselves: one object, a whole group, or everyone of a type. */
+/** The direct subjects of tuples: one object, a whole group, or everyone of a type. */
 function directly(tuples: readonly Pick<Relationship, 'subject' | 'caveat'>[], name: string): Subjects {
   const through = new Set([name])
   const byKind = grouped(tuples, ({ subject }) => kindOf(subject))

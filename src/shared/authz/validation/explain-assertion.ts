@@ -6,13 +6,15 @@ import { nameOf } from './references.ts'
 import { reasonsOf } from './reasons.ts'
 import type { AssertionRun } from './run-assertions.ts'
 
-/** Assertions of a file that are explained; a wrong policy fails them by the hundred, for the same few reasons. */
+/** Maximum of explained assertions in one file: a wrong policy fails hundreds of them for the same few reasons. */
 const EXPLAINED_MAX = 20
 
-/** A `RangeError` is a stack that an expression of thousands of parts exhausts. */
-const UNTELLABLE = [UndecidableError, ContextError, RangeError]
+/**
+ * Errors of an explanation that is not possible. An expression with thousands of parts exhausts the stack: RangeError.
+ */
+const UNEXPLAINABLE = [UndecidableError, ContextError, RangeError]
 
-/** Says why assertions came out as they did, in lines; nothing beyond the first twenty of a file. */
+/** Explains the results of assertions, in lines. Only the first twenty of a file are explained. */
 export function createExplainer(questions: Questions): AssertionRun['explain'] {
   let left = EXPLAINED_MAX
   return ({ relationship: { resource, subject }, context }, holds, expected) => {
@@ -24,8 +26,8 @@ export function createExplainer(questions: Questions): AssertionRun['explain'] {
       const explained = explain(questions, asking, options)
       return 'reason' in explained ? [] : reasonsOf(explained, expected)
     } catch (error) {
-      // The check was answered; only parts that the answer did not need cannot be explained.
-      if (UNTELLABLE.some((kind) => error instanceof kind)) return []
+      // The check was answered; a part that the answer did not need cannot be explained.
+      if (UNEXPLAINABLE.some((kind) => error instanceof kind)) return []
       throw error
     }
   }

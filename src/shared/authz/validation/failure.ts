@@ -1,26 +1,26 @@
 import type { Outcome } from '../explanation.ts'
 import type { Position } from '../language/schema-error.ts'
 
-/** What kind of expectation or text a failure is about. */
+/** The kind of expectation or text that a failure concerns. */
 export type FailureKind = 'file' | 'yaml' | 'schema' | 'relationship' | 'assertion' | 'validation'
 
-/** One thing in a validation file that does not hold, or that cannot be read. */
+/** A part of a validation file that does not hold or cannot be read. */
 export interface Failure extends Position {
   readonly kind: FailureKind
   /** The file that the position is in: the validation file, or the schema file that it names. */
   readonly file: string
-  /** The assertion, expectation or relationship as written; empty where the place says enough. */
+  /** The assertion, expectation or relationship as written; empty if the position is enough. */
   readonly text: string
-  /** What was expected and what came out, in one sentence without its end. */
+  /** The expected and the actual result, in one sentence without a full stop. */
   readonly message: string
-  /** Of assertions that were answered. */
+  /** Present for assertions that were answered. */
   readonly expected?: Outcome
   readonly found?: Outcome
-  /** Why it came out so, a line each; only of assertions. */
+  /** The reasons of the result, one in a line; only for assertions. */
   readonly because: readonly string[]
 }
 
-/** Something that is probably not meant, but no failure. */
+/** A probable mistake that is not a failure. */
 export interface Warning extends Position {
   readonly file: string
   readonly message: string

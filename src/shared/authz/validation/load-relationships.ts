@@ -9,18 +9,18 @@ import { nameOf } from './references.ts'
 import type { SourceText } from './source-map.ts'
 import { TextFault } from './text-fault.ts'
 
-/** Faults reported for one file; under a wrong schema every relationship is one. */
+/** Maximum of faults reported for one file: with a wrong schema every relationship is one. */
 const FAULTS_MAX = 20
 
-/** The relationships of a file, in its order, as far as they are right. */
+/** The valid relationships of a file, in its order. */
 export interface LoadedRelationships {
   readonly relationships: readonly Relationship[]
   readonly faults: readonly Omit<Failure, 'file'>[]
 }
 
 /**
- * Reads relationships, one a line; empty lines and those that begin with `//` are passed over. Each is held against the
- * schema, and may occur once, whatever its caveat and expiration.
+ * Reads relationships, one in a line. Skips empty lines and lines that begin with `//`. Checks each against the schema.
+ * A relationship may occur once, whatever its caveat and expiration.
  */
 export function loadRelationships(model: Model, block: SourceText | undefined): LoadedRelationships {
   const relationships: Relationship[] = []
@@ -62,7 +62,7 @@ function requireContext(caveat: CaveatModel | undefined, { context, offsets }: R
   }
 }
 
-/** The relationship in the columns of a registry. */
+/** The relationship as columns of a stored tuple. */
 export function columnsOf({ resource, subject, caveat, context, expiresAtMs }: Relationship): TupleColumns {
   return {
     subject_type: subject.type,

@@ -1,16 +1,16 @@
 import { parseContext, parseRelationship, type Relationship } from './parse-relationship.ts'
 
-/** A question with the values of caveat fields that are given with it. */
+/** A question with the given values of caveat fields. */
 export interface Assertion {
   readonly relationship: Relationship
   readonly context: Readonly<Record<string, unknown>>
-  /** Where the values begin. */
+  /** Offset of the values. */
   readonly contextOffset: number
 }
 
 const WITH = ' with '
 
-/** Parses `document:plan#view@user:anne` and `… with {"limit": 1}`, without blanks around. @throws TextFault */
+/** Parses `document:plan#view@user:anne` and `… with {"limit": 1}`, without surrounding whitespace. @throws TextFault */
 export function parseAssertion(text: string): Assertion {
   const cut = text.indexOf(WITH)
   if (cut < 0) return { relationship: parseRelationship(text), context: {}, contextOffset: text.length }

@@ -8,7 +8,7 @@ export interface MarkedSubject {
   readonly isConditional: boolean
 }
 
-/** A subject that a relation or permission should have, and through which relations. */
+/** An expected subject of a relation or permission, and the relations through which it is found. */
 export interface ExpectedSubject extends MarkedSubject {
   readonly exceptions: readonly MarkedSubject[]
   /** `<type>:<id>#<relation>`, sorted. */
@@ -79,7 +79,7 @@ export function parseObjectRelation(text: string): ReturnType<typeof scanObjectR
   return scanner.isAtEnd() ? found : scanner.fail('the end of the reference')
 }
 
-/** Moves the fault of a part to its place in the whole. */
+/** Adds the offset of a part to the offset of its fault. */
 function shifted<T>(offset: number, parse: () => T): T {
   try {
     return parse()

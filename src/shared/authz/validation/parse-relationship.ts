@@ -2,7 +2,7 @@ import { scanObjectRelation, scanSubject, type ObjectRelation, type SubjectRefer
 import { createScanner, excerpt, type Scanner } from './scanner.ts'
 import { TextFault } from './text-fault.ts'
 
-/** One relationship as SpiceDB writes it, with where its parts begin. */
+/** A relationship in SpiceDB's notation, with the offsets of its parts. */
 export interface Relationship {
   readonly resource: ObjectRelation
   readonly subject: SubjectReference
@@ -20,12 +20,12 @@ const CAVEAT_NAME = /(?:[a-z][a-z0-9_]{1,61}[a-z0-9]\/)*[a-z][a-z0-9_]{1,62}[a-z
 const CLOSE = /\]/y
 const EXPIRATION = /\[expiration:/y
 const INSTANT = /[\d.:TZ-]+/y
-/** The context reaches to the last `}]` before the end or the expiration, as SpiceDB has it; it is never empty. */
+/** The context ends at the last `}]` before the end or the expiration, as in SpiceDB. It is never empty. */
 const CONTEXT = /:\{.+\}(?=\](?:\[expiration:[\d.:TZ-]*\])?$)/y
 
 /**
  * Parses `document:plan#viewer@user:anne`, `…@group:eng#member`, `…[caveat]`, `…[caveat:{"limit": 1}]` and
- * `…[expiration:2030-01-01T00:00:00Z]`, without blanks around.
+ * `…[expiration:2030-01-01T00:00:00Z]`, without surrounding whitespace.
  * @throws TextFault
  */
 export function parseRelationship(text: string): Relationship {
@@ -82,7 +82,7 @@ function scanExpiration(scanner: Scanner): number | undefined {
 
 const RFC_3339 = /^(\d{4}-\d\d-(\d\d))T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|-\d\d:\d\d)$/
 
-/** RFC 3339 without a positive offset, which SpiceDB's notation has no sign for. Undefined for days that do not exist. */
+/** RFC 3339 without a positive offset, which SpiceDB's notation cannot express. Undefined for dates that do not exist. */
 function parseInstant(text: string): number | undefined {
   const [, date, day] = RFC_3339.exec(text) ?? []
   if (date === undefined || new Date(`${date}T00:00:00Z`).getUTCDate() !== Number(day)) return undefined

@@ -10,12 +10,12 @@ import { columnsOf } from './load-relationships.ts'
 import type { Relationship } from './parse-relationship.ts'
 import { nameOf, type ObjectRelation, type SubjectReference } from './references.ts'
 
-/** Asks over the relationships of one file. */
+/** Answers questions from the relationships of one file. */
 export interface Questions {
   readonly model: Model
   readonly index: TupleIndex
   readonly checker: Checker
-  /** Where the schema lacks a name, nobody holds it. @throws UndecidableError */
+  /** If the schema lacks a name, the answer is a denial. @throws UndecidableError */
   ask(resource: ObjectRelation, subject: SubjectReference, holds: ConditionVerdict): Outcome
 }
 

@@ -22,17 +22,17 @@ import { DEPTH_MAX, tooDeepAt } from './yaml-depth.ts'
 
 const SECTIONS = ['schema', 'schemaFile', 'relationships', 'assertions', 'validation'] as const
 
-/** Unknown keys that are reported, and how many characters of each. */
+/** Maximum of reported unknown keys, and of characters of each. */
 const WARNINGS_MAX = 20
 const NAME_MAX = 64
 
-/** Errors that are reported: the first ones are those to fix. */
+/** Maximum of reported YAML errors: the first ones must be fixed first. */
 const YAML_ERRORS_MAX = 5
 const REPEATED_MAX = 20
 
 /**
- * Reads the YAML of a validation file as SpiceDB's tools do: sections that they do not know are passed over, with a
- * warning here. Never throws; what is wrong is in `faults`.
+ * Reads the YAML of a validation file. As SpiceDB's tools, it skips unknown sections; here they are warnings. Never
+ * throws: errors are in `faults`.
  */
 export function readValidationFile(text: string): ValidationFile {
   const source = createSourceLines(text)
@@ -100,17 +100,17 @@ function documentsOf({ text, at }: SourceLines, faults: FileFault[]): readonly D
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
-/** Takes nodes for what they should be, and notes where they are not. */
+/** Reads nodes as the expected kinds, and records a fault for every other kind. */
 interface Reader {
   readonly faults: FileFault[]
   readonly warnings: FileFault[]
-  /** The values of a mapping by key, without those that are empty. Unknown keys are warned of, repeated ones are faults. */
+  /** The values of a mapping by key, without empty ones. Unknown keys are warnings, duplicate ones are faults. */
   entries(map: YAMLMap, known: readonly string[], what: string): Map<string, Node>
   map(node: Node | undefined, what: string): YAMLMap | undefined
   /** The texts of a list. */
   texts(node: Node | undefined, what: string): readonly SourceText[]
   text(node: Node | undefined, what: string): SourceText | undefined
-  /** Notes that what is there has been there before. */
+  /** Records a fault for a duplicate. */
   repeated(at: { readonly line: number; readonly column: number }, name: string): void
   resolved(node: unknown): Node | undefined
   position(node: Node): { readonly line: number; readonly column: number }
@@ -191,10 +191,10 @@ function unknownKey(name: string, known: readonly string[], what: string): strin
   return `"${name}" is not ${what} and is passed over; ${meant}`
 }
 
-/** `null`, `~`, nothing at all: a section that was left empty. */
+/** `null`, `~` or nothing: an empty section. */
 const isEmpty = (node: Node): boolean => isScalar(node) && node.value === null
 
-/** Numbers, dates and the like are taken as they are written. */
+/** Numbers, dates and other scalars are read as written. */
 const scalarText = ({ value, source }: Scalar): string => (typeof value === 'string' ? value : (source ?? ''))
 
 function kindOf(node: unknown): string {

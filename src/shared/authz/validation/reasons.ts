@@ -1,11 +1,11 @@
 import type { ExplainedCheck, ExplainedCondition, Explanation, Outcome, ProposedTuple } from '../explanation.ts'
 
-/** Lines of one explanation: a person reads three or four. */
+/** Maximum of lines of one explanation: people read three or four. */
 const REASONS_MAX = 6
 
 /**
- * The essence of an explanation, a line each: the relationships that made it so, with what their caveats came to, and what
- * would grant it where that was expected.
+ * A summary of an explanation, one reason in a line: the relationships that decided, the results of their caveats, and,
+ * where a grant was expected, what would grant it.
  */
 export function reasonsOf({ tree, remedies }: ExplainedCheck, expected: Outcome): readonly string[] {
   const tuples = new Set(telling(tree, false).map(lineOf))
@@ -15,13 +15,13 @@ export function reasonsOf({ tree, remedies }: ExplainedCheck, expected: Outcome)
     : [...all.slice(0, REASONS_MAX - 1), `and ${all.length - REASONS_MAX + 1} more`]
 }
 
-/** A tuple of the tree. `takes`: it is in the part that an exclusion removes. */
+/** A tuple of the tree. `takes`: it is in the excluded part of an exclusion. */
 interface Telling {
   readonly tuple: Explanation
   readonly takes: boolean
 }
 
-/** Tuples that say something: those that count, and those that would if it were not for a condition. */
+/** Tuples that decide the result, and tuples that would decide it without a condition. */
 function telling(node: Explanation, takes: boolean): Telling[] {
   const tells = node.kind === 'tuple' && (node.outcome !== 'denied' || node.condition !== undefined)
   const below = node.parts.flatMap((part, index) => telling(part, takes !== (node.kind === 'exclusion' && index > 0)))

@@ -20,16 +20,16 @@ const EXPECTED: { readonly [kind in AssertionKind]: Outcome } = {
 export interface AssertionRun {
   readonly model: Model
   readonly questions: Questions
-  /** Tells how far a tuple counts, given the values that come with the assertion. */
+  /** Decides the conditions of tuples, with the values of the assertion. */
   readonly conditions: (context: Readonly<Record<string, unknown>>) => ConditionVerdict
-  /** Why it came out so, in lines; none where nothing can be said. */
+  /** The reasons of the result, in lines; empty if there are none. */
   readonly explain: (assertion: Assertion, holds: ConditionVerdict, expected: Outcome) => readonly string[]
 }
 
 type Found = Omit<Failure, 'file'>
 type Warned = Omit<Warning, 'file'>
 
-/** Holds each assertion against what the engine answers. */
+/** Compares each assertion with the answer of the engine. */
 export function runAssertions(
   run: AssertionRun,
   assertions: readonly WrittenAssertion[],
@@ -62,7 +62,7 @@ function parsed(text: SourceText): Assertion {
   return assertion
 }
 
-/** Undefined when it came out as expected. */
+/** Undefined if the result is the expected one. */
 function runOne(
   run: AssertionRun,
   assertion: Assertion,
@@ -91,7 +91,7 @@ export function requireNames(model: Model, { type, relation }: ObjectRelation, r
   throw new TextFault(relationOffset, `expected a relation or permission of "${type}", found "${relation}"`)
 }
 
-/** What SpiceDB's tools let pass although nobody can mean it. */
+/** Warnings about assertions that SpiceDB's tools accept although they are probably mistakes. */
 function oddities(model: Model, { relationship }: Assertion): string[] {
   const { subject, expiresAtMs } = relationship
   return [

@@ -12,18 +12,18 @@ import type { WrittenExpectation } from './validation-file.ts'
 
 type Fault = Omit<Failure, 'file'>
 
-/** A subject as the section writes it. */
+/** A found subject in the notation of the section. */
 interface Computed {
   readonly name: string
   readonly found: Found | FoundWildcard
 }
 
-/** Failures that are reported for one relation; the rest is counted. */
+/** Maximum of reported failures for one relation; further ones are counted. */
 const FAILURES_MAX = 20
 
 /**
- * Holds the `validation` section against the subjects that come out: every subject is to be listed, with the relations
- * that bring it in, its mark if it is conditional, and whom a wildcard leaves out.
+ * Compares the `validation` section with the found subjects. Every subject must be listed, with the relations through
+ * which it is found, a mark if it is conditional, and the exceptions of a wildcard.
  */
 export function runExpectations(
   model: Model,
@@ -76,7 +76,7 @@ function compare({ relation, subjects }: WrittenExpectation, found: ReadonlyMap<
     if ('message' in expected) return [expected]
     return differences(expected, found).map((message) => faultOf(text, message))
   })
-  // What could not be read may name any of those that are not listed.
+  // An unreadable line may be the missing one of these subjects.
   if (read.some(({ expected }) => 'message' in expected)) return faults
   const listed = new Set(read.flatMap(({ expected }) => ('name' in expected ? [expected.name] : [])))
   const others = [...found.values()].filter(({ name }) => !listed.has(name))
@@ -140,7 +140,7 @@ function someOf(names: readonly string[]): string {
   return `${names.toSorted().slice(0, SHOWN_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** As it would be written. */
+/** The line that the section should have. */
 function lineOf({ name, found }: Computed): string {
   const exceptions = exceptionsOf(found)
   const without = exceptions.length === 0 ? '' : ` - {${exceptions.join(', ')}}`

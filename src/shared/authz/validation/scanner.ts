@@ -1,22 +1,22 @@
 import { TextFault } from './text-fault.ts'
 
-/** Goes through one line from left to right. */
+/** Reads one line from left to right. */
 export interface Scanner {
   offset(): number
   isAtEnd(): boolean
-  /** What is left. */
+  /** The rest of the line. */
   rest(): string
-  /** Passes what the sticky pattern matches here; undefined when it does not. */
+  /** Takes the text that the sticky pattern matches at the current position; undefined if it does not match. */
   take(pattern: RegExp): string | undefined
   /** As `take`. @throws TextFault naming what was expected (`what`) and what was found. */
   expect(pattern: RegExp, what: string): string
-  /** @throws TextFault always, here. */
+  /** @throws TextFault always, at the current position. */
   fail(what: string): never
 }
 
 const FOUND_MAX = 60
 
-/** The text at a position, quoted and not too long. */
+/** The text, quoted and shortened. */
 export function excerpt(text: string): string {
   if (text === '') return 'the end'
   return JSON.stringify(text.length > FOUND_MAX ? `${text.slice(0, FOUND_MAX)}…` : text)

@@ -4,17 +4,17 @@ import type { Position } from '../language/schema-error.ts'
 /** A text of the file: a block of several lines or one string. */
 export interface SourceText {
   readonly text: string
-  /** Where it begins in the file. */
+  /** Position in the file of its first character. */
   readonly at: Position
   /** Position in the file of a line and column of the text, counted from 1. */
   readonly locate: (position: Position) => Position
 }
 
-/** A file cut into lines. */
+/** The lines of a file. */
 export interface SourceLines {
   readonly text: string
   readonly lines: readonly string[]
-  /** Where an offset is, in UTF-16 units from 0. */
+  /** Position of an offset, in UTF-16 units from 0. */
   readonly at: (offset: number) => Position
 }
 
@@ -37,7 +37,7 @@ export function createSourceLines(text: string): SourceLines {
   }
 }
 
-/** Finds where the parts of a YAML scalar are in the file, which depends on its style. */
+/** Maps positions in a YAML scalar to positions in the file, by the style of the scalar. */
 export function mapScalar(source: SourceLines, scalar: Scalar, text: string): SourceText {
   const offset = scalar.range?.[0] ?? 0
   const at = source.at(offset)
@@ -50,7 +50,7 @@ export function mapScalar(source: SourceLines, scalar: Scalar, text: string): So
   const raw = source.text.slice(offset, scalar.range?.[1] ?? offset)
   if (raw === text) return { text, at, locate: shifter(at, 0) }
   if (raw.slice(1, -1) === text) return { text, at, locate: shifter(at, 1) }
-  // Escapes and folded lines: only the beginning is known.
+  // With escapes or folded lines, only the position of the beginning is known.
   return { text, at, locate: () => at }
 }
 
@@ -58,7 +58,10 @@ const shifter =
   ({ line, column }: Position, by: number) =>
   (position: Position): Position => ({ line, column: column + by + position.column - 1 })
 
-/** The line of the file, from 0, in which each line of a folded block begins: it may go on in those that follow. */
+/**
+ * The line of the file, from 0, in which each line of a folded block begins. A line of the block may span several lines
+ * of the file.
+ */
 function foldedPlaces(lines: readonly string[], from: number, values: readonly string[]): number[] {
   let next = from
   return values.map((value) => {

@@ -1,16 +1,16 @@
-/** A subject of a set, and the relations of objects whose tuples brought it in (`document:plan#viewer`). */
+/** A subject of a set, and the relations of objects through which it was found (`document:plan#viewer`). */
 export interface Found {
-  /** It depends on a caveat, whatever that comes to. */
+  /** It depends on a caveat, whatever the caveat's result is. */
   readonly isConditional: boolean
   readonly through: ReadonlySet<string>
 }
 
-/** Everyone of the type but some. */
+/** Everyone of the type, with exceptions. */
 export interface FoundWildcard extends Found {
   readonly exceptions: ReadonlyMap<string, Found>
 }
 
-/** Subjects of one kind, by id. A wildcard is kept beside the subjects that are named, as in SpiceDB. */
+/** Subjects of one kind, by id. As in SpiceDB, a wildcard is kept beside the named subjects. */
 export interface SubjectSet {
   readonly concrete: ReadonlyMap<string, Found>
   readonly wildcard: FoundWildcard | undefined
@@ -47,7 +47,10 @@ export function union(sets: readonly SubjectSet[]): SubjectSet {
   return { concrete, wildcard: unionOfWildcards(sets, concrete) }
 }
 
-/** Whom one wildcard leaves out comes back by another, or by a tuple of its own; a conditional one leaves a condition. */
+/**
+ * An exception of one wildcard is included again by another wildcard or by a tuple of its own; a conditional one adds a
+ * condition.
+ */
 function unionOfWildcards(
   sets: readonly SubjectSet[],
   concrete: ReadonlyMap<string, Found>,
@@ -95,7 +98,7 @@ function put(set: Map<string, Found>, id: string, found: Found | undefined): voi
   set.set(id, known === undefined ? found : either(known, found))
 }
 
-/** What a subject becomes that must also be covered by the wildcard. */
+/** A named subject intersected with a wildcard. */
 function underWildcard(id: string, found: Found, wildcard: FoundWildcard | undefined): Found | undefined {
   if (wildcard === undefined) return undefined
   const exception = wildcard.exceptions.get(id)
@@ -125,7 +128,7 @@ export function exclusion(from: SubjectSet, without: SubjectSet): SubjectSet {
   return { concrete, wildcard: lessWildcard(less, without.wildcard) }
 }
 
-/** What is left of a subject that is taken away: nothing, or what holds unless a caveat does. */
+/** The rest of an excluded subject: nothing, or a conditional subject if the exclusion has a caveat. */
 function remains(found: Found, taken: Found | undefined): Found | undefined {
   if (taken === undefined) return found
   return taken.isConditional ? { isConditional: true, through: joined(found, taken) } : undefined
@@ -144,7 +147,7 @@ function lessConcrete(wildcard: FoundWildcard, taken: ReadonlyMap<string, Found>
   return { ...wildcard, exceptions }
 }
 
-/** Whom the wildcard that is taken away leaves out, while the other one covers them: they remain, by themselves. */
+/** Exceptions of the excluded wildcard that the other wildcard covers: they stay as named subjects. */
 function exceptedAgain(from: FoundWildcard, without: FoundWildcard): [string, Found][] {
   return [...without.exceptions].flatMap(([id, exception]): [string, Found][] => {
     const known = from.exceptions.get(id)
@@ -154,14 +157,14 @@ function exceptedAgain(from: FoundWildcard, without: FoundWildcard): [string, Fo
   })
 }
 
-/** SpiceDB keeps a conditional wildcard from which an unconditional one with exceptions is taken. */
+/** SpiceDB keeps a conditional wildcard if an unconditional one with exceptions is excluded from it. */
 function lessWildcard(from: FoundWildcard, without: FoundWildcard): FoundWildcard | undefined {
   if (!without.isConditional && without.exceptions.size === 0) return undefined
   if (!from.isConditional && !without.isConditional) return undefined
   return { isConditional: true, through: joined(from, without), exceptions: from.exceptions }
 }
 
-/** The same subjects, under one more condition. */
+/** The same subjects with one more condition. */
 export function underCondition({ concrete, wildcard }: SubjectSet): SubjectSet {
   return {
     concrete: new Map([...concrete].map(([id, found]) => [id, conditionally(found)])),

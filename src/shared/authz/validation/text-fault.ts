@@ -1,6 +1,6 @@
-/** Something in a text is not what it should be. The message ends with what was expected there. */
+/** A fault in a text. The message ends with what was expected at the offset. */
 export class TextFault extends Error {
-  /** Where in the text, in UTF-16 units from 0. */
+  /** Offset in the text, in UTF-16 units from 0. */
   readonly offset: number
 
   constructor(offset: number, reason: string) {

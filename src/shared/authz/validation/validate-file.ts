@@ -11,14 +11,14 @@ import { runAssertions } from './run-assertions.ts'
 import { runExpectations } from './run-expectations.ts'
 import type { ValidationFile } from './validation-file.ts'
 
-/** What became of one validation or schema file. */
+/** The result of one validation or schema file. */
 export interface FileReport {
-  /** As it was named. */
+  /** The name that the caller gave. */
   readonly file: string
   readonly isPassed: boolean
   readonly relationships: number
   readonly assertions: number
-  /** Relations and permissions whose subjects were compared. */
+  /** Number of relations and permissions whose subjects were compared. */
   readonly validations: number
   readonly failures: readonly Failure[]
   readonly warnings: readonly Warning[]
@@ -33,15 +33,18 @@ export interface SchemaText {
 }
 
 export interface Validation {
-  /** As failures name it. */
+  /** The name of the file in failures. */
   readonly file: string
   readonly written: ValidationFile
   readonly schema: SchemaText
-  /** The instant at which relationships have expired or not. */
+  /** The instant that decides which relationships have expired. */
   readonly nowMs: number
 }
 
-/** Runs a validation file: schema, relationships, assertions, expected subjects, each as far as those before it hold. */
+/**
+ * Runs a validation file: schema, relationships, assertions and expected subjects. Each part runs only if the parts
+ * before it are valid.
+ */
 export function validateFile({ file, written, schema, nowMs }: Validation): FileReport {
   const warnings = written.warnings.map((each) => ({ ...each, file }))
   const failed = (failures: readonly Failure[]): FileReport => reportOf(file, { failures, warnings })
@@ -71,13 +74,13 @@ export function validateFile({ file, written, schema, nowMs }: Validation): File
 const inOrder = <T extends Position>(failures: readonly T[]): T[] =>
   failures.toSorted((a, b) => a.line - b.line || a.column - b.column)
 
-/** The report of a file whose YAML is wrong. */
+/** The report of a file with invalid YAML. */
 export function reportFaults(file: string, { faults, warnings }: ValidationFile): FileReport {
   const failures = faults.map((fault) => ({ ...fault, file, text: '', because: [] }))
   return reportOf(file, { failures, warnings: warnings.map((warning) => ({ ...warning, file })) })
 }
 
-/** Compiles a schema file by itself. */
+/** Compiles a schema file without a validation file. */
 export function validateSchema(schema: SchemaText): FileReport {
   const compiled = compile(schema)
   return reportOf(schema.file, { failures: 'message' in compiled ? [compiled] : [] })
@@ -89,7 +92,7 @@ export function reportOf(file: string, found: Partial<FileReport>): FileReport {
   return { file, isPassed: failures.length === 0, ...counts, ...found, failures }
 }
 
-/** Characters of a failure's texts: a file of one line of megabytes is answered with a sentence all the same. */
+/** Maximum length of the texts of a failure: a line of megabytes also gets a short message. */
 const TEXT_MAX = 240
 const MESSAGE_MAX = 1000
 

@@ -4,11 +4,11 @@ import type { SourceText } from './source-map.ts'
 export const ASSERTION_KINDS = ['assertTrue', 'assertCaveated', 'assertFalse'] as const
 export type AssertionKind = (typeof ASSERTION_KINDS)[number]
 
-/** What a validation file says, not yet understood: texts with their places. */
+/** The texts of a validation file with their positions, before they are parsed. */
 export interface ValidationFile {
-  /** The schema itself; absent where the file names another for it. */
+  /** The schema itself; absent if the file names a schema file. */
   readonly schema: SourceText | undefined
-  /** Where the schema is, relative to this file. */
+  /** Path of the schema file, relative to this file. */
   readonly schemaFile: SourceText | undefined
   readonly relationships: SourceText | undefined
   readonly assertions: readonly WrittenAssertion[]
@@ -22,7 +22,7 @@ export interface WrittenAssertion {
   readonly text: SourceText
 }
 
-/** The subjects that a relation or permission of an object should have. */
+/** The expected subjects of a relation or permission of an object. */
 export interface WrittenExpectation {
   readonly relation: SourceText
   readonly subjects: readonly SourceText[]

@@ -1,16 +1,16 @@
 import { Lexer } from 'yaml'
 
-/** Depth to which a validation file may nest; the format itself has four levels. */
+/** Maximum nesting of a validation file; the format itself has four levels. */
 export const DEPTH_MAX = 64
 
 const OPENING: ReadonlySet<string> = new Set(['[', '{'])
 const CLOSING: ReadonlySet<string> = new Set([']', '}'])
-/** Each opens a level on its own line: `- - - x`. */
+/** Indicators that open a level without a new line: `- - - x`. */
 const INDICATORS: ReadonlySet<string> = new Set(['-', '?'])
 
 /**
- * The offset at which YAML is nested deeper than `DEPTH_MAX`; undefined where it is not. The parser builds what it reads as
- * a tree, and a text of nothing but brackets exhausts memory there. Indentation needs no look: it makes long lines of its own.
+ * The offset at which YAML is nested deeper than `DEPTH_MAX`; undefined if it is not. The parser builds a tree, and a
+ * text of only brackets exhausts its memory. Indentation is not counted: it needs long lines.
  */
 export function tooDeepAt(text: string): number | undefined {
   let offset = 0
