@@ -3,29 +3,32 @@ import type { Change } from '../ports/unit-of-work.ts'
 import type { NewObject } from './bootstrap.ts'
 import type { TokenHandover } from './token-handover.ts'
 
-/** Login of the administrator that a first run makes. */
+/** Login of the administrator that the first start creates. */
 export const FIRST_LOGIN = 'admin'
 
-/** A one-time password, and what is stored of it. */
+/** A one-time password, and its stored hash. */
 export interface OneTimePassword {
   readonly text: string
   readonly hash: string
 }
 
-/** How the first administrator is created, where people sign in with local accounts. */
+/** Creates the first administrator, if people sign in with local accounts. */
 export interface FirstAdministrator {
-  /** Takes the one-time password. */
+  /** Receives the one-time password. */
   readonly handover: TokenHandover
   draw(): Promise<OneTimePassword>
-  /** Adds the account with the platform in its hands. */
+  /** Adds the account and makes it an administrator of the platform. */
   add(change: Change, account: NewObject & { readonly domainId: string; readonly passwordHash: string }): Promise<void>
-  /** Whether the first administrator still has that password, and has to change it. */
+  /** Whether this is still the password of the first administrator, who must change it. */
   isCurrent(password: string): Promise<boolean>
-  /** Whether the first administrator still has to change the password that the first run made. */
+  /** Whether the first administrator must still change the initial password. */
   isPending(): Promise<boolean>
 }
 
-/** Publishes a password that an interrupted start committed, else forgets it. Resolves with whether it was published. */
+/**
+ * Publishes the staged password of an interrupted start if its account was committed; discards it otherwise. Resolves
+ * with whether it was published.
+ */
 export async function resumeAdministrator(administrator: FirstAdministrator): Promise<boolean> {
   const { handover } = administrator
   const password = handover.staged()
@@ -36,7 +39,7 @@ export async function resumeAdministrator(administrator: FirstAdministrator): Pr
   return isReal
 }
 
-/** Removes the file with the one-time password, which is of no use once that was changed. */
+/** Removes the file with the one-time password after the password was changed. */
 export async function removeSpentPassword(path: string, of: Pick<FirstAdministrator, 'isPending'>): Promise<void> {
   if (existsSync(path) && !(await of.isPending())) rmSync(path, { force: true })
 }

@@ -3,15 +3,15 @@ import type { IdSource } from '../ports/clock.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 import * as store from './store.ts'
 
-/** What a new object is called and when it was made. */
+/** The id and the creation time of a new object. */
 export interface NewObject {
   readonly id: string
   readonly createdAt: Date
 }
 
 /**
- * How the slices make their objects: the same ways that requests take. The composition root passes them, since a slice
- * imports no other.
+ * Functions of the slices that create objects, the same as for requests. The composition root passes them, since a
+ * slice imports no other.
  */
 export interface BootstrapFactories {
   addDomain(change: Change, domain: NewObject & { readonly slug: string; readonly displayName: string }): Promise<void>
@@ -23,12 +23,12 @@ export interface BootstrapFactories {
     change: Change,
     identity: NewObject & { readonly domainId: string; readonly subject: string; readonly displayName: string },
   ): Promise<void>
-  /** Lets a service identity that was disabled authenticate again. */
+  /** Enables a disabled service identity. */
   enableServiceIdentity(
     change: Change,
     identity: { readonly id: string; readonly domainId: string; readonly at: Date },
   ): Promise<void>
-  /** The pseudonym by which a subject is known in its Domain. */
+  /** The pseudonym of a subject in its Domain. */
   pseudonymOf(domainId: string, subject: string): string
   /** Issues a token with every scope to a service identity; resolves with its plaintext. */
   issueToken(
@@ -45,17 +45,17 @@ export interface BootstrapFactories {
 export interface BootstrapDeps {
   readonly factories: BootstrapFactories
   readonly ids: IdSource
-  /** How long the token works. Default 90 days (decisions: First run). */
+  /** Lifetime of the token, s. Default 90 days (decisions: First run). */
   readonly tokenSeconds?: number
 }
 
-/** Slug of the Domain that a first run makes, and of the Project in it. */
+/** Slug of the first Domain, and of its Project. */
 export const DEFAULT_SLUG = 'default'
 const SUBJECT = 'bootstrap'
 const TOKEN_SECONDS = 90 * 86_400
 
 /**
- * Makes whatever is missing of what a first sign-in needs: the Domain `default`, a Project in it and the bootstrap
+ * Creates the missing objects that a first sign-in needs: the Domain `default`, a Project in it, and the bootstrap
  * identity with its grants. Then issues a token to that identity and resolves with its plaintext.
  */
 export async function bootstrap(change: Change, at: Date, deps: BootstrapDeps): Promise<string> {

@@ -13,23 +13,26 @@ export interface FirstRunDeps extends BootstrapDeps {
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly handover: TokenHandover
-  /** Absent where nobody signs in with a local account. */
+  /** Absent if nobody signs in with a local account. */
   readonly administrator?: FirstAdministrator | undefined
 }
 
-/** `founded`: the token is where the handover puts it. `resumed`: so it is, since an earlier start was cut short. */
+/**
+ * `founded`: this start created the platform and published the token. `resumed`: it published the token of an
+ * interrupted start.
+ */
 export type FirstRunOutcome = 'founded' | 'resumed' | 'nothing to do'
 
 /**
- * Founds an empty datastore in one transaction and hands over the bootstrap token. Where another replica was first,
- * nothing is done.
+ * Creates the first objects of an empty datastore in one transaction, then publishes the bootstrap token. Does nothing
+ * if another replica was first.
  */
 export async function firstRun(deps: FirstRunDeps): Promise<FirstRunOutcome> {
   const { administrator } = deps
   const hasPassword = administrator !== undefined && (await resumeAdministrator(administrator))
   if ((await resume(deps)) || hasPassword) return 'resumed'
   if (await store.hasDomain(deps.datastore.pool('interactive'))) return 'nothing to do'
-  // Drawn before the transaction, which its hash would make long.
+  // Created before the transaction: hashing takes long.
   const password = await administrator?.draw()
   const isFounded = await change(deps, 'platform.found', async (tx) => {
     if (await store.hasDomain(tx.db)) return false
@@ -43,7 +46,7 @@ export async function firstRun(deps: FirstRunDeps): Promise<FirstRunOutcome> {
   return 'founded'
 }
 
-/** Issues another bootstrap token: the way back in. Makes what is missing of what it needs. */
+/** Issues another bootstrap token, for an operator who has lost access. Creates missing objects that the token needs. */
 export async function remintBootstrapToken(deps: FirstRunDeps): Promise<void> {
   await resume(deps)
   await change(deps, 'platform.bootstrap_token', async (tx) => {
@@ -53,7 +56,7 @@ export async function remintBootstrapToken(deps: FirstRunDeps): Promise<void> {
   deps.handover.publish()
 }
 
-/** Settles what an interrupted start left: its token is published when it was committed, else forgotten. */
+/** Publishes the staged token of an interrupted start if the token was committed; discards it otherwise. */
 async function resume({ datastore, handover }: FirstRunDeps): Promise<boolean> {
   const token = handover.staged()
   if (token === undefined) return false
@@ -64,12 +67,12 @@ async function resume({ datastore, handover }: FirstRunDeps): Promise<boolean> {
   return isReal
 }
 
-/** Stages inside the transaction: no token is committed that could not be handed over. */
+/** Stages the token inside the transaction: a token that cannot be staged is not committed. */
 async function issue(tx: Change, deps: FirstRunDeps): Promise<void> {
   deps.handover.stage(await bootstrap(tx, new Date(deps.clock.now()), deps))
 }
 
-/** Staged inside the transaction as well. */
+/** Adds the administrator. Its password is staged inside the transaction as well. */
 async function addAdministrator(tx: Change, { text, hash }: OneTimePassword, deps: FirstRunDeps): Promise<void> {
   const domainId = await store.findDomainId(tx.db, DEFAULT_SLUG)
   if (domainId === undefined || deps.administrator === undefined)
@@ -79,7 +82,7 @@ async function addAdministrator(tx: Change, { text, hash }: OneTimePassword, dep
   deps.administrator.handover.stage(text)
 }
 
-/** Runs the work alone, and audits it when it says that it did something. */
+/** Runs the work under the lock of first runs. Writes an audit row if the work reports a change. */
 async function change(
   { unitOfWork, ids }: FirstRunDeps,
   relation: string,

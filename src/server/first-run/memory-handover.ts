@@ -1,10 +1,10 @@
 import type { TokenHandover } from './token-handover.ts'
 
-/** Hands the token to this very process, for a server that keeps nothing (`--dev`). */
+/** Passes the token to this process, for a server without storage (`--dev`). */
 export interface MemoryHandover extends TokenHandover {
-  /** The token that was published. Throws when there is none. */
+  /** The published token. @throws Error if there is none. */
   token(): string
-  /** The same; undefined when there is none. */
+  /** The published token; undefined if there is none. */
   published(): string | undefined
 }
 

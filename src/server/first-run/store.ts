@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 
-/** Serialises founding between replicas that start at once. */
+/** Key of the advisory lock that serializes first runs between replicas. */
 const FOUNDING_LOCK = 0x63746c_03
 
-/** Lets one transaction at a time found; held until it ends. */
+/** Blocks other first runs until the transaction ends. */
 export async function lockFounding(db: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(${FOUNDING_LOCK}::bigint)`.execute(db)
 }
 
-/** Whether anything was founded here before. */
+/** Whether a first run has created a Domain before. */
 export async function hasDomain(db: Db): Promise<boolean> {
   return (await db.selectFrom('domains').select('id').limit(1).executeTakeFirst()) !== undefined
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { syncDirectory, writeSecretFile } from '../ports/secret-file.ts'
 import type { TokenHandover } from './token-handover.ts'
 
-/** What a first run hands over. */
+/** The content of a file that a first run writes. */
 export type FileContent = 'bootstrap token' | 'initial password'
 
 /** Why the token file cannot be written; `code` is the system's, e.g. `EEXIST`. */
@@ -25,8 +25,8 @@ export class TokenFileError extends Error {
 }
 
 /**
- * Hands the token over in a file of mode 0600, written beside its place and linked into place. Neither step follows a
- * link or writes over a file.
+ * Writes the token to a file of mode 0600, first under a temporary name, then linked to the final one. Neither step
+ * follows a link or replaces a file.
  */
 export function createTokenFile(path: string, content: FileContent = 'bootstrap token'): TokenHandover {
   const staging = `${path}.new`

@@ -1,11 +1,15 @@
 /**
- * How the bootstrap token reaches a person. It is staged before the change that makes it real commits and published
- * after: whatever a crash interrupts, the next start finds either nothing that was promised, or the token.
+ * Passes the bootstrap token to a person. The token is staged before the transaction that creates it commits, and
+ * published afterwards. After a crash, the next start publishes the staged token if it was committed, and discards it
+ * otherwise.
  */
 export interface TokenHandover {
-  /** Throws where a token could not be staged, before anything was written for it. */
+  /** @throws Error if a token cannot be staged; nothing is written. */
   prove(): void
-  /** Keeps the token where only its owner can read it. Throws where it could not be published later. */
+  /**
+   * Stores the token where only the account of the server can read it. @throws Error if it could not be published
+   * later.
+   */
   stage(token: string): void
   /** The token that an interrupted start left staged. */
   staged(): string | undefined

@@ -3,11 +3,11 @@ import { DatastoreError, DatastoreStopped } from '../ports/datastore.ts'
 
 /** A dependency whose state readiness reports. */
 export interface Probe {
-  /** As S1 Degradation 1 names it, e.g. `db-primary`. */
+  /** The name of S1 Degradation 1, such as `db-primary`. */
   readonly name: string
-  /** What works without it and what does not: one sentence for anyone who asks. */
+  /** One sentence for everyone: what works without the dependency, and what does not. */
   readonly meanwhile: string
-  /** Whether it never comes back once it has failed: its failure takes the server out of rotation, whenever it comes. */
+  /** Whether a failure is permanent: it then makes the server unhealthy at any time. */
   readonly isFinal?: true
   /** Resolves when the dependency answers; rejects otherwise, after `deadlineMs` at the latest. */
   check(deadlineMs: number): Promise<void>
@@ -16,11 +16,11 @@ export interface Probe {
 export interface ProbeResult {
   readonly name: string
   readonly ok: boolean
-  /** The probe has succeeded since boot: its failure degrades the server and does not take it out of rotation. */
+  /** The probe has succeeded since boot: its failure makes the server degraded, not unhealthy. */
   readonly informational?: true
-  /** What is wrong, in words that anybody may read; this and what follows are present exactly when it is not ok. */
+  /** The fault, without internal details. This member and the next ones are present only if `ok` is false. */
   readonly detail?: string
-  /** RFC 3339: when it was first seen not to be ok. */
+  /** When the failure was first seen, RFC 3339. */
   readonly since?: string
   readonly meanwhile?: string
 }
@@ -31,11 +31,11 @@ export interface HealthReport {
 }
 
 export interface Health {
-  /** Asks every probe, at most once a second however often it is called. */
+  /** Runs every probe, at most once a second. */
   report(): Promise<HealthReport>
-  /** Asks by itself every few seconds, so that an outage is dated although nobody asks. */
+  /** Runs the probes every few seconds, so that the start of an outage is known even without requests. */
   follow(): void
-  /** From now on unhealthy: the server is going away. */
+  /** Makes the server unhealthy from now on: it is stopping. */
   drain(): void
 }
 
@@ -103,7 +103,7 @@ function statusOf(results: readonly ProbeResult[]): HealthReport['status'] {
   return results.every(({ ok, informational }) => ok || informational) ? 'degraded' : 'unhealthy'
 }
 
-/** What is wrong, and what that means where it is not what the dependency's absence means. */
+/** A fault, with a sentence that replaces the one of the probe if the consequences differ. */
 type Fault = Pick<ProbeResult, 'meanwhile'> & { readonly detail: string }
 
 const NO_ANSWER: Fault = { detail: 'it does not answer' }
@@ -113,13 +113,13 @@ const READ_ONLY: Fault = {
   meanwhile: 'Reads and checks work. Whatever changes something fails, heartbeats and sign-ins too.',
 }
 
-/** The cause is for the log: this is shown to anyone who asks. */
+/** The fault that everyone may see; the cause belongs into the log. */
 function faultOf(error: unknown): Fault {
   if (error instanceof DatastoreStopped) return STOPPED
   return error instanceof DatastoreError && error.failure === 'readonly' ? READ_ONLY : NO_ANSWER
 }
 
-/** What is wrong, undefined when nothing is. A probe that forgets its deadline is answered for. */
+/** The fault of a probe; undefined if there is none. A probe that exceeds its deadline counts as failed. */
 async function withDeadline(probe: Probe): Promise<Fault | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Fault>((resolve) => {

@@ -18,7 +18,10 @@ interface Answer {
 const TEXT = 'text/plain; charset=utf-8'
 const HEADERS_TIMEOUT_MS = 10_000
 
-/** The listener of `--ops-listen`: `/metrics`, and health for anyone who may not reach the API. Not listening yet. */
+/**
+ * Creates the server of `--ops-listen`: `/metrics`, and the health for clients that cannot reach the API. It does not
+ * listen yet.
+ */
 export function createOpsServer(deps: OpsDeps): Server {
   const answers: Readonly<Record<string, () => Promise<Answer>>> = {
     '/metrics': async () => ({ status: 200, type: deps.metrics.contentType, body: await deps.metrics.text() }),

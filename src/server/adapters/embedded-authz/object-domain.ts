@@ -5,12 +5,15 @@ import type { Model, RelationModel } from '../../../shared/authz/model.ts'
 import { PLATFORM } from '../../../shared/ids.ts'
 import type { OwningDomain } from '../../ports/authorizer.ts'
 
-/** Parent edges on the way from an object to its Domain: a token's owner, its Domain. Longer paths are not written by this server. */
+/**
+ * Maximum of parent edges between an object and its Domain, as for a token: its owner, then the Domain. This server
+ * writes no longer paths.
+ */
 const STEPS_MAX = 4
 
 /**
- * Finds the Domain of an object by following its parent edges, the first that it has of each type's: those are
- * the only tuples that every object has, and they are created and deleted with it.
+ * Finds the Domain of an object by its parent edges; if an object has several, the first in the order of its type's
+ * relations. Every object has parent edges: they are created and deleted with it.
  */
 export function createObjectDomains(model: Model): (index: TupleIndex, reference: string) => OwningDomain {
   const parents = model.types.map(({ relations }) => relations.filter(({ structural }) => structural))

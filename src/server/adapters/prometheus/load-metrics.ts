@@ -1,14 +1,14 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** How much the server has to do now. */
+/** The current load of the server. */
 export type LoadState = () => { readonly running: number; readonly lagSeconds: number } | undefined
 
-/** Counts what is refused because the server has too much to do. */
+/** Counts requests and connections that an overloaded server refuses. */
 export interface LoadMetrics {
   refused(reason: string): void
 }
 
-/** Shows what the bounds of the edge go by, and counts what they refuse. */
+/** Registers gauges of the values that the limits of the edge use, and counters of what they refuse. */
 export function createLoadMetrics(registry: Registry, state: LoadState): LoadMetrics {
   const registers = [registry]
   const gauge = (name: string, help: string, read: (found: NonNullable<ReturnType<LoadState>>) => number): Gauge =>

@@ -4,7 +4,7 @@ import { createRelayMetrics, type RelayLag, type RelayMetrics } from './relay-me
 import { createRequestMetrics } from './request-metrics.ts'
 import { createStreamMetrics, type StreamMetrics } from './stream-metrics.ts'
 
-/** The counters with their text, as Prometheus reads it. Labels have few values, never what callers choose. */
+/** The metrics, and their text in the format of Prometheus. Labels have few values and never contain input of callers. */
 export interface Prometheus {
   readonly contentType: string
   text(): Promise<string>
@@ -20,26 +20,29 @@ export interface Prometheus {
   readonly relay: RelayMetrics
   /** Counts event streams. */
   readonly streams: StreamMetrics
-  /** Counts what is refused because the server has too much to do. */
+  /** Counts requests and connections that an overloaded server refuses. */
   readonly overload: LoadMetrics
 }
 
-/** What a probe last said, asked whenever the metrics are read. */
+/** The last result of each probe, read with the metrics. */
 export type ProbeStates = () => Promise<readonly { readonly name: string; readonly ok: boolean }[]>
 
-/** Who leads, and how far the outbox has come. */
+/** The state of leadership, and the backlog of the outbox and of the relay. */
 export interface OrderStates {
   isLeading(): boolean
-  /** Rows that wait for a number, and those that each consumer has not taken. @throws while the datastore is away. */
+  /**
+   * Rows that wait for a number, and rows that each consumer has not processed. @throws while the datastore is
+   * unavailable.
+   */
   outboxLag(): Promise<{
     readonly unnumbered: number
     readonly consumers: readonly { readonly name: string; readonly rows: number }[]
   }>
-  /** What has not reached the event stream yet. @throws while the datastore is away. */
+  /** Events that have not reached the event stream yet. @throws while the datastore is unavailable. */
   relayLag(): Promise<RelayLag>
 }
 
-/** What the authorization index holds. */
+/** The content of the authorization index. */
 export type IndexState = () =>
   | { readonly tuples: number; readonly bytes: number; readonly bytesMax: number }
   | undefined
@@ -52,7 +55,7 @@ export interface PrometheusDeps {
   readonly load?: LoadState
 }
 
-/** Counts with prom-client, in a registry of its own: two servers in one process do not mix. */
+/** Creates the metrics with prom-client, in a separate registry for each server of the process. */
 export function createPrometheus({
   probeStates,
   order = () => undefined,
@@ -98,7 +101,10 @@ function probeGauge(probeStates: ProbeStates): Gauge {
   })
 }
 
-/** Gauges of the leader and the outbox. While the datastore is away there is no lag to show: the probe says why. */
+/**
+ * Gauges of the leader and the outbox. While the datastore is unavailable they have no value; a probe reports that
+ * outage.
+ */
 function orderGauges(order: () => OrderStates | undefined): readonly Gauge[] {
   const leading = new Gauge({
     name: 'leading',

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** Counts what the relay did. Types are few by nature. */
+/** Counts the events of the relay. There are few types. */
 export interface RelayMetrics {
   published(type: string, count: number): void
   merged(hints: number): void
@@ -8,14 +8,14 @@ export interface RelayMetrics {
   publishFailed(): void
 }
 
-/** What has not reached the event stream yet. */
+/** Events that have not reached the event stream yet. */
 export interface RelayLag {
   readonly rows: Readonly<Record<string, number>>
   readonly seconds: number
   readonly blockedLanes: number
 }
 
-/** Registers the counters of the relay, and gauges of what it has before it. */
+/** Registers the counters of the relay, and gauges of its backlog. */
 export function createRelayMetrics(registry: Registry, lag: () => Promise<RelayLag | undefined>): RelayMetrics {
   const registers = [registry]
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers })
@@ -39,7 +39,7 @@ export function createRelayMetrics(registry: Registry, lag: () => Promise<RelayL
 
 type AskLag = () => Promise<RelayLag | undefined>
 
-/** While the datastore is away there is nothing to show: the probe says why. */
+/** While the datastore is unavailable the gauges have no value; a probe reports that outage. */
 function registerLag(registry: Registry, lag: AskLag): void {
   const once = sharedWhileAsked(lag)
   const rows = new Gauge({
@@ -76,7 +76,7 @@ function registerLag(registry: Registry, lag: AskLag): void {
   }
 }
 
-/** The gauges of one reading ask together. */
+/** The gauges of one scrape share one query. */
 function sharedWhileAsked(lag: AskLag): AskLag {
   let asked: Promise<RelayLag | undefined> | undefined
   return () => {

@@ -8,17 +8,17 @@ export interface RequestMetrics {
   text(): string
 }
 
-/** What is counted of one operation. */
+/** The counts of one operation. */
 interface Tally {
   readonly statuses: Map<number, number>
-  /** Answers whose time fell into each bucket, the last one beyond every bound. */
+  /** Answers by bucket of their duration; the last bucket has no upper bound. */
   readonly buckets: number[]
   seconds: number
 }
 
 /**
- * Counts requests. Apart from the other metrics because every request is counted: a library that looks its labels up
- * again each time costs as much as the check that is being counted. Operations and statuses are few by nature.
+ * Counts requests without prom-client: looking up its labels for every request would cost as much as the check that is
+ * counted. There are few operations and statuses.
  */
 export function createRequestMetrics(): RequestMetrics {
   const tallies = new Map<string, Tally>()

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** Counts event streams. Reasons and codes are few by nature. */
+/** Counts event streams. There are few reasons and codes. */
 export interface StreamMetrics {
   opened(): void
   frame(): void
@@ -24,7 +24,7 @@ export function createStreamMetrics(registry: Registry): StreamMetrics {
     labelNames: ['code'],
     registers,
   })
-  // Counted here, and handed over when the metrics are read: the library would look each frame's labels up.
+  // Counted here, and passed on when the metrics are read: the library would look up the labels for each frame.
   let frames = 0
   const sent = new Counter({
     name: 'event_stream_frames_total',

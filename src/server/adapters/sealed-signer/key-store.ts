@@ -5,16 +5,16 @@ import type { SealedPlace, SecretStore } from '../../ports/keyring.ts'
 import type { VerificationKey } from '../../ports/signer.ts'
 import type { Tables } from '../../ports/tables/tables.ts'
 
-/** A signing key as stored, opened. Its state is a matter of the time at which one asks. */
+/** A stored signing key with its decrypted private key. Its state depends on the current time. */
 export interface SigningKey {
   readonly public: Omit<VerificationKey, 'state'>
   readonly secret: KeyObject
 }
 
-/** Serialises the making of keys between replicas. */
+/** Key of the advisory lock that serializes the creation of keys between replicas. */
 const KEYS_LOCK = 0x63746c_02
 
-/** Holds every other maker of keys back until the transaction ends. */
+/** Blocks other transactions that create keys until this one ends. */
 export async function lockKeys(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(${KEYS_LOCK}::bigint)`.execute(tx)
 }
@@ -30,10 +30,10 @@ export async function readKeys(db: Db, secrets: SecretStore, now: Date): Promise
   return Promise.all(rows.flatMap((row) => openKey(row, secrets) ?? []))
 }
 
-/** More keys than anybody makes by hand. */
+/** More keys than an operator creates by hand. */
 const EXPIRED_MAX = 1_000
 
-/** Public halves of the keys that verify nothing new at `now`, newest first. */
+/** Public keys that verify no new signatures at `now`, newest first. */
 export async function readExpired(db: Db, now: Date): Promise<SigningKey['public'][]> {
   const rows = await db
     .selectFrom('signing_keys')
@@ -45,7 +45,7 @@ export async function readExpired(db: Db, now: Date): Promise<SigningKey['public
   return rows.map(publicHalf)
 }
 
-/** Makes a key that is published now. */
+/** Creates a key that is published from now on. */
 export async function addKey(
   tx: Db,
   secrets: SecretStore,
@@ -64,12 +64,12 @@ export async function addKey(
   return { secret, public: { kid, publicKey, notBefore: now, signsFrom, notAfter: undefined } }
 }
 
-/** Sets until when a key verifies. */
+/** Sets the instant until which a key verifies signatures. */
 export async function endKey(tx: Db, kid: string, notAfter: Date): Promise<void> {
   await tx.updateTable('signing_keys').set({ not_after: notAfter }).where('kid', '=', kid).execute()
 }
 
-/** Erases the private halves of keys that verify nothing any more. The public halves stay, for records that are kept longer. */
+/** Erases the private keys that are expired. The public keys stay, for records that are kept longer. */
 export async function erasePastKeys(tx: Db, now: Date): Promise<void> {
   await tx.updateTable('signing_keys').set({ private_sealed: null }).where('not_after', '<=', now).execute()
 }

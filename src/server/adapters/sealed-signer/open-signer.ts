@@ -12,31 +12,31 @@ export interface SignerDeps {
   readonly clock: Clock
 }
 
-/** A signer that follows what other processes on the datastore do with the keys. */
+/** A signer that picks up the changes that other processes make to the keys. */
 export interface FollowingSigner extends Signer {
   /** Reloads the keys every few seconds from now on. */
   follow(onFailure: (error: unknown) => void): void
-  /** Ends that. */
+  /** Stops reloading. */
   stop(): void
 }
 
 /** How often each process reloads the keys. */
 const REFRESH_MS = 15_000
-/** A process that could not do so for as long publishes no keys: its list may lack the one that others sign with soon. */
+/** A process whose last reload is older publishes no keys: its list may lack the next signing key. */
 const STALE_MS = 120_000
 /** How long a verifier may keep the list. */
 const KEEP_MS = 300_000
-/** By how much the clocks of replicas may differ. */
+/** Maximum difference between the clocks of replicas. */
 const SKEW_MS = 60_000
 /**
- * From the publication of a key to its first signature. By then every list without it is out of use, wherever it came
- * from; what is left over is for a person who wants to look before.
+ * Time from the publication of a key to its first signature. By then every cached list without the key is out of use.
+ * The rest is for an operator who wants to check the new key before.
  */
 const PUBLISHED_AHEAD_MS = STALE_MS + KEEP_MS + SKEW_MS + 120_000
 /** How long a key verifies after its last signature: event envelopes are kept for 7 days (decisions: Events). */
 const VERIFIES_ON_MS = 8 * 86_400_000
 
-/** The signer whose Ed25519 keys are stored sealed in the datastore. Creates the first one. */
+/** Opens the signer whose Ed25519 keys are stored encrypted in the datastore. Creates the first key. */
 export async function openSigner(deps: SignerDeps): Promise<FollowingSigner> {
   const { datastore, secrets, clock } = deps
   let known = await firstKeys(deps)
@@ -93,7 +93,7 @@ function firstKeys(deps: SignerDeps): Promise<readonly SigningKey[]> {
   })
 }
 
-/** Publishes the key that follows, and says how long the one before it verifies. */
+/** Publishes the next key, and sets the end of the current one. */
 async function rotate(tx: Db, { secrets, clock }: SignerDeps): Promise<KeyRotation> {
   await lockKeys(tx)
   const nowMs = clock.now()
@@ -112,7 +112,10 @@ async function rotate(tx: Db, { secrets, clock }: SignerDeps): Promise<KeyRotati
   return { next: stated(next, 'next'), previous: { ...stated(current, 'current'), notAfter }, isNew: true }
 }
 
-/** The newest key whose time has come. A clock that runs behind the first key's still has that one. */
+/**
+ * The newest key whose first signature may be made now. If the clock is behind the start of the first key, that key
+ * signs.
+ */
 function currentOf(keys: readonly SigningKey[], nowMs: number): SigningKey | undefined {
   return keys.findLast((key) => key.public.signsFrom.getTime() <= nowMs) ?? keys[0]
 }

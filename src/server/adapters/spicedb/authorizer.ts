@@ -8,7 +8,7 @@ import type { Authorizer, CheckQuery } from '../../ports/authorizer.ts'
 import { createDecisions, type DecisionsDeps, type Question } from './decisions.ts'
 import { createStoredObjectDomains } from './object-domain.ts'
 
-/** Decides by asking SpiceDB, at least as fresh as the last write that the change feed brought (decisions: SpiceDB). */
+/** Decides with SpiceDB, at least as fresh as the last write that the change feed delivered (decisions: SpiceDB). */
 export function createSpicedbAuthorizer(deps: DecisionsDeps): Authorizer {
   const { model, datastore } = deps
   const decisions = createDecisions(deps)
@@ -23,9 +23,9 @@ export function createSpicedbAuthorizer(deps: DecisionsDeps): Authorizer {
   }
 }
 
-/** @throws Problem `invalid_triple`, with the words of the embedded engine. */
+/** @throws Problem `invalid_triple`, with the same details as the embedded engine. */
 export function createQuestions(model: Model) {
-  // What a question may say does not depend on any tuple.
+  // The validity of a question does not depend on tuples.
   const index = new TupleIndex(model)
   return (query: Pick<CheckQuery, 'subject' | 'relation' | 'resource'>): Question => {
     const question = resolveQuestion(model, index, query)
@@ -38,7 +38,7 @@ export function createQuestions(model: Model) {
   }
 }
 
-/** What a denial shows of each relation and permission: static, so worked out once. */
+/** The path that a denial shows, for each relation and permission. Static, so computed once. */
 function pathsOf({ types }: Model): ReadonlyMap<string, readonly string[]> {
   const askables = types.flatMap(({ askable }) => [...askable.values()])
   return new Map(askables.map((asked) => [`${asked.type.name}#${asked.name}`, grantingNames(asked)]))

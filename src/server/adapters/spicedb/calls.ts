@@ -1,6 +1,6 @@
 import { problem } from '../../../shared/problems.ts'
 
-/** SpiceDB does not take the schema: relationships would lose their definition, or it is none. */
+/** SpiceDB refuses the schema: it is invalid, or existing relationships would lose their definition. */
 export class SchemaRefused extends Error {
   constructor(cause: Error) {
     super(cause.message, { cause })
@@ -8,7 +8,7 @@ export class SchemaRefused extends Error {
   }
 }
 
-/** SpiceDB could not evaluate a caveat with the values that it was given. */
+/** SpiceDB could not evaluate a caveat with the given values. */
 export class CaveatFailed extends Error {
   constructor(cause: Error) {
     super(cause.message, { cause })
@@ -33,8 +33,8 @@ function isCallError(error: unknown): error is CallError {
 export const codeOf = (error: unknown): number | undefined => (isCallError(error) ? error.code : undefined)
 
 /**
- * Whatever SpiceDB says instead of an answer, there is none that could be trusted: it is away, too slow, another one, or
- * without the schema. Data that is nested too deep is the one 500 that checks declare.
+ * Translates a failed call. Without an answer nothing can be trusted: SpiceDB is unavailable, too slow, a different
+ * server, or has no schema. Data that is nested too deep is the one 500 that checks declare.
  */
 export function unanswered(error: unknown): Error {
   if (!isCallError(error)) return problem('authz_unavailable', {}, error)
@@ -43,7 +43,7 @@ export function unanswered(error: unknown): Error {
   return problem('authz_unavailable', {}, error)
 }
 
-/** A refusal of a schema, where it is one. */
+/** Translates a failed write of the schema: SchemaRefused if SpiceDB refuses the schema. */
 export function schemaRefusal(error: unknown): Error {
   const code = codeOf(error)
   const isRefusal = code === INVALID_ARGUMENT || code === FAILED_PRECONDITION
@@ -52,7 +52,7 @@ export function schemaRefusal(error: unknown): Error {
 
 type Done<T> = (error: Error | null, value?: T) => void
 
-/** Makes one call with one answer. Rejects with gRPC's own error. */
+/** Makes a call that has one answer. Rejects with the error of gRPC. */
 export function answerTo<T>(start: (done: Done<T>) => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
     start((error, value) => {
@@ -63,7 +63,7 @@ export function answerTo<T>(start: (done: Done<T>) => unknown): Promise<T> {
   })
 }
 
-/** Reads a stream to its end. Rejects with gRPC's own error. */
+/** Reads a stream to its end. Rejects with the error of gRPC. */
 export async function wholeStream<T>(stream: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = []
   for await (const each of stream) all.push(each)

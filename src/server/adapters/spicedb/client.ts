@@ -15,17 +15,17 @@ import {
 } from './messages.ts'
 import { traceOf, type Trace } from './trace.ts'
 
-/** Where SpiceDB is and how it is reached. */
+/** The address of SpiceDB and the security of its connection. */
 export interface SpicedbAddress {
   /** `host:port`. */
   readonly endpoint: string
   /** The preshared key. */
   readonly token: string
-  /** `ca`: certificates in PEM that vouch for it; the roots of the runtime where absent. */
+  /** `ca`: the trusted certificates in PEM; the root certificates of Node if absent. */
   readonly security: { readonly kind: 'plaintext' | 'tls'; readonly ca?: Buffer | undefined }
 }
 
-/** Touched: it is there afterwards, with that caveat. Deleted: it is not, whatever its caveat was. */
+/** `touch` creates the relationship or replaces its caveat. `delete` removes it, whatever its caveat is. */
 export interface RelationshipEdit {
   readonly op: 'touch' | 'delete'
   readonly relationship: Relationship
@@ -34,7 +34,7 @@ export interface RelationshipEdit {
 interface Asked {
   readonly permission: string
   readonly freshness: Freshness
-  /** Values for caveats; those that lack one leave the answer conditional. */
+  /** Values for caveats. The answer is conditional if a caveat lacks one. */
   readonly context?: CaveatContext | undefined
 }
 
@@ -68,16 +68,16 @@ export interface Found {
 }
 
 /**
- * The calls of SpiceDB that are used here, each with a deadline.
+ * The calls of SpiceDB that this server uses, each with a deadline.
  * @throws Problem `authz_unavailable`, `internal` where data is nested too deep; CaveatFailed.
  */
 export interface Spicedb {
   check(request: CheckRequest): Promise<CheckResponse>
-  /** All or nothing. Resolves with the token of the write. */
+  /** Writes all edits or none. Resolves with the token of the write. */
   write(edits: readonly RelationshipEdit[]): Promise<string>
-  /** Undefined while there is none. */
+  /** Undefined if SpiceDB has no schema. */
   readSchema(): Promise<string | undefined>
-  /** @throws SchemaRefused, with what SpiceDB says. */
+  /** @throws SchemaRefused, with the message of SpiceDB. */
   writeSchema(text: string): Promise<void>
   /** Every relationship of resources of the type, in pages, as fresh as can be. */
   relationships(resourceType: string): AsyncIterable<readonly Relationship[]>
@@ -89,10 +89,10 @@ export interface Spicedb {
 const CALL_MS = 2_000
 const SCHEMA_MS = 10_000
 const STREAM_MS = 30_000
-/** What one answer of SpiceDB may hold, as it is shipped. */
+/** Maximum of results in one answer, by SpiceDB's default settings. */
 const PAGE = 1_000
 
-/** A SpiceDB that was away is found again within a second; a connection that died unnoticed is given up in 15 s. */
+/** Reconnects within a second after an outage, and gives up an unnoticed dead connection after 15 s. */
 const CHANNEL = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
@@ -126,7 +126,7 @@ const found = (id: string, permissionship: v1.LookupPermissionship): Found => ({
   isConditional: permissionship !== v1.LookupPermissionship.HAS_PERMISSION,
 })
 
-/** Connects when it is first used, and again whenever the connection is lost. */
+/** Connects on first use, and reconnects whenever the connection is lost. */
 export function openSpicedb(address: SpicedbAddress): Spicedb {
   const client = connect(address)
   return { ...checks(client), ...schemas(client), ...lookups(client), close: () => client.close() }

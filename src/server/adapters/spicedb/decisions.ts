@@ -27,20 +27,21 @@ export interface DecisionsDeps {
   readonly freshness: () => string | undefined
 }
 
-/** No value of any caveat would change it. */
+/** A denial that no value of a caveat would change. */
 const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insufficient_relation', isUnconditional: true })
 const VIOLATION: Decision = Object.freeze({ allowed: false, reason: 'caveat_violation' })
 
-/** Domains whose settings are tried for one question; its caveated tuples are seldom in two. */
+/** Maximum of Domains whose settings are tried for one question. Its caveated tuples are seldom in two Domains. */
 const DOMAINS_MAX = 16
 
 /** The Domains of the caveated tuples of relations, by the relation's name. */
 type CaveatDomains = ReadonlyMap<string, ReadonlySet<string | null>>
 
 /**
- * Asks SpiceDB first without any value: its answer then is the same for every caller and moment, which its caches like.
- * It is asked again only if caveats alone are undecided, with the values of each Domain that owns their tuples; a grant
- * counts if it rests on tuples of that Domain alone, since SpiceDB gives one set of values to all of them.
+ * Asks SpiceDB first without values for caveats: that answer is the same for every caller at any time, so SpiceDB can
+ * cache it. Asks again only if the answer depends on caveats, with the values of each Domain that owns such tuples.
+ * SpiceDB applies one set of values to all tuples, so a grant counts only if all its caveated tuples belong to that
+ * Domain.
  */
 export function createDecisions({ model, datastore, spicedb, settings, freshness }: DecisionsDeps) {
   const db = () => datastore.pool('interactive')
@@ -58,7 +59,7 @@ export function createDecisions({ model, datastore, spicedb, settings, freshness
     return path && { allowed: true, path }
   }
 
-  /** What the registry knows of the caveats that a trace came upon. */
+  /** The Domains of the caveated tuples in a trace. */
   async function caveatDomains(trace: Trace | undefined): Promise<CaveatDomains> {
     const relations = (trace === undefined ? [] : caveatedRelations(trace)).map((each) => relationOf(model, each))
     return readCaveatDomains(db(), relations).catch((cause: unknown) => {
@@ -66,7 +67,7 @@ export function createDecisions({ model, datastore, spicedb, settings, freshness
     })
   }
 
-  /** The answer with the values of one Domain. */
+  /** The decision with the values of one Domain; undefined if they do not grant. */
   async function within(
     domainId: string | null,
     { question, query, domains }: { question: Question; query: CheckQuery; domains: CaveatDomains },
@@ -76,7 +77,7 @@ export function createDecisions({ model, datastore, spicedb, settings, freshness
     const answer = await spicedb
       .check({ ...requestOf(question), context, tracing: true })
       .catch((error: unknown): undefined => {
-        // Values that SpiceDB cannot work with leave the caveat as undecided as missing ones do.
+        // A caveat that SpiceDB cannot evaluate is as undecided as one with missing values.
         if (!(error instanceof CaveatFailed)) throw error
       })
     if (answer?.permissionship !== 'yes') return undefined

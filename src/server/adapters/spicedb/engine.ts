@@ -42,8 +42,8 @@ export interface SpicedbEngine {
   readonly reconciler: AuthzReconciler
   readonly job: LeaderJob
   /**
-   * Puts the schema there and, where SpiceDB may lack tuples, gives it all of them; goes on where an earlier start was cut.
-   * To be called once the feed is started, before anything is answered.
+   * Writes the schema, and all tuples if SpiceDB may lack some. Resumes what an earlier start left unfinished. Call it
+   * after the feed has started and before the server answers requests.
    * @throws BootError in one sentence.
    */
   prepare(): Promise<void>
@@ -111,7 +111,7 @@ async function refuseSecondCaveats(datastore: Datastore): Promise<void> {
   )
 }
 
-/** The settings of Domains, until one changes. */
+/** Caches the settings of Domains until one changes. */
 function followSettings(datastore: Datastore, feed: FollowedFeed): SettingsCache {
   const settings = createSettingsCache(datastore)
   feed.subscribe(
@@ -123,7 +123,10 @@ function followSettings(datastore: Datastore, feed: FollowedFeed): SettingsCache
   return settings
 }
 
-/** Tells SpiceDB of tuples that processes write which know of none, while a deployment moves from one engine to the other. */
+/**
+ * Writes tuples to SpiceDB that other processes wrote without it, while a deployment moves from one engine to the
+ * other.
+ */
 function followStrangers({
   feed,
   mirror,

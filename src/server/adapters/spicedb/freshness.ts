@@ -1,11 +1,12 @@
 import { problem } from '../../../shared/problems.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 
-/** The token of SpiceDB's last write as the change feed brings it. Subscribe before the feed is started. */
+/** The token of SpiceDB's last write, as the change feed delivers it. Subscribe before the feed is started. */
 export interface TokenFollower {
   /**
-   * The token that an answer must be at least as fresh as; undefined before the first write.
-   * @throws Problem `authz_unavailable` while the feed is not confirmed: an older token would bring revoked grants back.
+   * The minimum freshness of an answer, as a token; undefined before the first write.
+   * @throws Problem `authz_unavailable` while the feed is not confirmed: with an older token, revoked grants would
+   * still count.
    */
   token(): string | undefined
 }

@@ -1,13 +1,14 @@
 import type { Askable, Expression, Model, PermissionModel, RelationModel } from '../../../shared/authz/model.ts'
 import type { Trace } from './trace.ts'
 
-/** Whether a granted question of the trace may be rested on. */
+/** Whether a granted question of the trace may be used for a path. */
 export type MayUse = (trace: Trace) => boolean
 
 /**
- * Finds in the trace of a check the names of relations that grant it, as the embedded engine returns them: first those that
- * the schema evaluates first. Where several ways grant, SpiceDB evaluates them concurrently and returns the ones it used.
- * @returns undefined where no way of the trace rests on granted questions alone that may be used.
+ * Finds the names of the relations that grant a check in its trace, in the form of the embedded engine. If several ways
+ * grant, the first in the order of the schema is taken. SpiceDB evaluates them concurrently and returns those that it
+ * used.
+ * @returns undefined if no way of the trace consists only of granted questions that may be used.
  */
 export function grantPath(asked: Askable, trace: Trace, walk: PathWalk): readonly string[] | undefined {
   if (asked.kind === 'relation') return pathOfRelation(asked, trace, walk)
@@ -30,12 +31,12 @@ export interface PathWalk {
 
 const isUsable = (trace: Trace, { mayUse }: PathWalk): boolean => trace.isGranted && mayUse(trace)
 
-/** The name behind a permission that is only an alias. */
+/** The relation or permission that a permission is an alias of. */
 function aliasOf({ expression }: PermissionModel): Askable | undefined {
   return expression.op === 'reference' ? expression.reference : undefined
 }
 
-/** The name at the end of a chain of aliases: what SpiceDB asks for. */
+/** The end of a chain of aliases: the name that SpiceDB evaluates. */
 function resolved(asked: Askable): Askable {
   const alias = asked.kind === 'permission' ? aliasOf(asked) : undefined
   return alias === undefined ? asked : resolved(alias)

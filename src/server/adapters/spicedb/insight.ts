@@ -17,7 +17,7 @@ export interface InsightDeps {
   readonly feed: Pick<ChangeFeed, 'isFresh' | 'revision'>
 }
 
-/** How long an index is kept that nobody asks. */
+/** How long an unused index is kept. */
 const KEEP_MS = 60_000
 
 interface Kept {
@@ -26,9 +26,9 @@ interface Kept {
 }
 
 /**
- * Explanations and previews from an index that is built of the registry when somebody asks and kept for a minute: SpiceDB
- * neither previews tuples nor explains what was missing. Tuples that it has not received yet do not count here either. The first
- * question over a million tuples waits for some seconds.
+ * Explanations and previews from an index of the registry: SpiceDB has no previews, and does not explain what was
+ * missing. The index is built on demand and kept for a minute. It omits tuples that SpiceDB has not received yet. The
+ * first question over a million tuples waits for some seconds.
  */
 export function createRegistryInsight({ model, datastore, settings, feed }: InsightDeps): AuthzInsight {
   const domainIn = createObjectDomains(model)
@@ -42,7 +42,7 @@ export function createRegistryInsight({ model, datastore, settings, feed }: Insi
     kept = { revision, insight: createEmbeddedInsight({ model, settings, domainIn, usableTuples: () => tuples }) }
   }
 
-  /** At least as new as what this replica knows now. */
+  /** An index at least as new as the revision that this replica has applied. */
   async function current(): Promise<AuthzInsight> {
     if (!feed.isFresh()) throw problem('authz_unavailable')
     const wanted = feed.revision()

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 
 /**
- * Sorts objects of a type by the revision that made their first tuple, then by id, and writes them as references. The first
- * tuple is the live one of the lowest revision among those with the object as resource or, where there are none, as subject.
+ * Sorts objects of a type by the revision of their first tuple, then by id, and returns them as references. The first
+ * tuple is the live one with the lowest revision that has the object as resource, or as subject if there is none.
  */
 export async function inOrder(
   db: Db,

@@ -20,7 +20,7 @@ export interface LookupsDeps {
 /** Conditional results that are decided at the same time. */
 const CHECKS_AT_ONCE = 16
 
-/** Nobody: who is found to hold something as this subject holds it as everyone of its type. */
+/** An id that no object has: it represents a subject that only a wildcard names. */
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
 /** Lookups as SpiceDB answers them, in the order of the registry. */
@@ -44,7 +44,7 @@ export function createSpicedbLookups({ model, datastore, spicedb, freshness, che
     if (model.type(type) === undefined) throw invalidTriple({ part, reason: 'unknown' })
   }
 
-  /** Keeps those that hold without further conditions. */
+  /** The ids that hold unconditionally, or after a check of their caveats. */
   async function decided(found: readonly Found[], question: (id: string) => CheckQuery): Promise<string[]> {
     const kept = new Set(found.filter(({ isConditional }) => !isConditional).map(({ id }) => id))
     const open = found.filter(({ id }) => !kept.has(id))

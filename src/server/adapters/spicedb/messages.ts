@@ -20,10 +20,10 @@ export interface Relationship {
   readonly caveat: string
 }
 
-/** Values by the names of caveat parameters, such as JSON has. */
+/** JSON values by the names of caveat parameters. */
 export type CaveatContext = Readonly<Record<string, unknown>>
 
-/** At least as fresh as the write that gave the token; `undefined`: as fresh as can be. */
+/** The token of a write: the answer is at least as fresh. Undefined: as fresh as possible. */
 export type Freshness = string | undefined
 
 export const objectOf = ({ type, id }: ObjectName): v1.ObjectReference =>
@@ -42,7 +42,7 @@ export function consistencyOf(freshness: Freshness): v1.Consistency {
 
 export function contextOf(context: CaveatContext | undefined): { context: v1.PbStruct } | undefined {
   if (context === undefined) return undefined
-  // What caveats read of the server is JSON; their type for it also has writable members, and nothing is written.
+  // The values are JSON. The library's type for JSON has writable members; it does not write to them.
   return { context: v1.PbStruct.fromJson(context as Parameters<typeof v1.PbStruct.fromJson>[0]) }
 }
 

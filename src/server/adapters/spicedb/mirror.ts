@@ -18,7 +18,7 @@ export interface MirrorDeps {
 
 /** Bindings in one call to SpiceDB; its default limit is a thousand. */
 const BINDINGS_MAX = 500
-/** How long to wait until this replica has the token of its own write: twice the lease. */
+/** How long to wait until this replica has applied the token of its own write: twice the lease. */
 const OWN_REVISION_MS = 2_000
 
 interface Caller {
@@ -28,8 +28,8 @@ interface Caller {
 }
 
 /**
- * Settles what changes wrote. While one pass is on its way the next one gathers; passes of all processes go one after
- * another, so that SpiceDB's last write matches the registry's last state.
+ * Settles the bindings that changes wrote. While one pass is running, the bindings of the next one are collected. The
+ * passes of all processes are serialized, so that the last write to SpiceDB matches the last state of the registry.
  */
 export function createMirror(deps: MirrorDeps): TupleMirror {
   let waiting: Caller[] = []
@@ -62,7 +62,7 @@ export function createMirror(deps: MirrorDeps): TupleMirror {
   }
 }
 
-/** For a failure of SpiceDB or of the registry: whether the change took effect is unknown. */
+/** The problem for a failure of SpiceDB or of the registry. Whether the change took effect is unknown. */
 const unavailable = (error: unknown): unknown =>
   error instanceof Problem ? error : problem('authz_unavailable', {}, error)
 
@@ -75,7 +75,9 @@ async function settleAll(deps: MirrorDeps, bindings: readonly Binding[]): Promis
   }
 }
 
-/** On the embedded store this process is the only one, and its one session must not wait for SpiceDB. */
+/**
+ * On the embedded store this process is the only one. Its single session must not wait for SpiceDB, so no lock is held.
+ */
 async function settleSome(deps: MirrorDeps, bindings: readonly Binding[]): Promise<readonly FeedChange[]> {
   const { datastore, model, spicedb } = deps
   const send = async (rows: readonly SettledRow[]): Promise<string | undefined> => {
@@ -94,7 +96,7 @@ async function settleSome(deps: MirrorDeps, bindings: readonly Binding[]): Promi
   })
 }
 
-/** What SpiceDB has to have of each binding, whatever it has now. */
+/** The edits that give SpiceDB the wanted tuple of each binding, whatever it has now. */
 function editsOf(model: Model, bindings: readonly Binding[], rows: readonly SettledRow[]): RelationshipEdit[] {
   const wanted = wantedRows(rows)
   return bindings.flatMap((binding): RelationshipEdit[] => {

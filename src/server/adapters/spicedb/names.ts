@@ -4,7 +4,10 @@ import type { TupleColumns } from '../../../shared/authz/tuple.ts'
 import type { Binding } from '../../ports/tuple-mirror.ts'
 import type { Relationship } from './messages.ts'
 
-/** A tuple as SpiceDB keeps it; undefined where the schema does not have it, so that SpiceDB cannot. */
+/**
+ * The relationship of a tuple in SpiceDB; undefined if the schema does not allow the tuple, so that SpiceDB cannot have
+ * it.
+ */
 export function relationshipOf(model: Model, tuple: TupleColumns): Relationship | undefined {
   const found = findRule(model, tuple)
   if ('reason' in found) return undefined
@@ -20,7 +23,7 @@ export function relationshipOf(model: Model, tuple: TupleColumns): Relationship 
   }
 }
 
-/** The relationship of a binding without its caveat, to be deleted; undefined where the schema does not have the names. */
+/** The relationship of a binding without its caveat, for a deletion; undefined if the schema does not have the names. */
 export function bareRelationship(model: Model, binding: Binding): Relationship | undefined {
   const relation = model.type(binding.resource_type)?.writable.get(binding.relation)
   const userset = binding.subject_relation
@@ -55,6 +58,6 @@ function usersetName(model: Model, { type, relation }: Relationship['subject']):
   return (members?.relations.find(isNamed) ?? members?.permissions.find(isNamed))?.name
 }
 
-/** One text for each binding. */
+/** A unique text for each binding. */
 export const bindingKey = (binding: Binding): string =>
   `${binding.resource_type}:${binding.resource_id}#${binding.relation}@${binding.subject_type}:${binding.subject_id}#${binding.subject_relation}`

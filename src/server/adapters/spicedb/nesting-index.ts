@@ -7,8 +7,8 @@ import type { Db } from '../../ports/datastore.ts'
 const CHUNK_ROWS = 5_000
 
 /**
- * The tuples whose subject is a set, which are few, as the registry has them: what the rules against cycles and deep
- * nesting need. Undefined until the feed has loaded them. Subscribe before the feed is started.
+ * Follows the tuples of the registry whose subject is a set, for the rules against cycles and deep nesting. There are
+ * few. The index is undefined until the feed has loaded it. Subscribe before the feed is started.
  */
 export function followNesting(model: Model, changeFeed: ChangeFeed): () => TupleIndex | undefined {
   let index: TupleIndex | undefined

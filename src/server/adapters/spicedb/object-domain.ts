@@ -6,7 +6,7 @@ import type { OwningDomain } from '../../ports/authorizer.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { readAncestors } from './registry-store.ts'
 
-/** Finds the Domain of an object by its parent edges in the registry, as the embedded engine does in its index. */
+/** Finds the Domain of an object by its parent edges in the registry. The embedded engine does the same in its index. */
 export function createStoredObjectDomains(
   model: Model,
   datastore: Datastore,

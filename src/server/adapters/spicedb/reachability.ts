@@ -1,7 +1,7 @@
 import { Problem, problem } from '../../../shared/problems.ts'
 import type { Spicedb } from './client.ts'
 
-/** SpiceDB together with whether it answers. */
+/** SpiceDB, and whether it is reachable. */
 export interface WatchedSpicedb extends Spicedb {
   /** @throws Problem `authz_unavailable` while the last call failed and no probe has succeeded since. */
   assertReachable(): void
@@ -12,8 +12,8 @@ export interface WatchedSpicedb extends Spicedb {
 const PROBE_MS = 500
 
 /**
- * Remembers whether the last call was answered, so that a change is refused before it is written rather than after. While
- * it was not, SpiceDB is asked twice a second until it is there again.
+ * Tracks whether the last call was answered, so that a change is refused before it is written rather than after. While
+ * SpiceDB is unreachable, it is probed twice a second.
  */
 export function watchSpicedb(spicedb: Spicedb): WatchedSpicedb {
   let isAway = false
@@ -36,7 +36,7 @@ export function watchSpicedb(spicedb: Spicedb): WatchedSpicedb {
     if (timer !== undefined || isClosed) return
     timer = setTimeout(() => {
       timer = undefined
-      // Whether it answers is noted; what it answers is nobody's business here.
+      // Only whether it answers matters here, not the answer.
       ping().catch(() => undefined)
     }, PROBE_MS).unref()
   }

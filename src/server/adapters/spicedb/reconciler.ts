@@ -22,19 +22,19 @@ export interface ReconcilerDeps {
   readonly mirror: Pick<TupleMirror, 'settle'>
 }
 
-/** Tuples that are looked at together. */
+/** Tuples that are compared in one batch. */
 const CHUNK = 500
 
 type Counts = { -readonly [K in keyof Reconciliation]: Reconciliation[K] }
 
 /**
- * Compares the registry with SpiceDB. What differs is settled like any change, from what the registry says at that moment:
- * changes may go on meanwhile.
+ * Compares the registry with SpiceDB. Differences are settled like changes, with the state of the registry at that
+ * moment: other changes may run meanwhile.
  */
 export function createReconciler({ model, datastore, spicedb, mirror }: ReconcilerDeps): AuthzReconciler {
   const db = () => datastore.pool('worker')
 
-  /** Finishes what crashes cut. */
+  /** Settles tuples that a crash left unsettled. */
   async function finish(counts: Counts): Promise<void> {
     for (let isMore = true; isMore;) {
       const rows = await readUnsettled(db(), CHUNK)
@@ -45,7 +45,9 @@ export function createReconciler({ model, datastore, spicedb, mirror }: Reconcil
     }
   }
 
-  /** Takes from SpiceDB what the registry does not have; resolves with what SpiceDB had of the type. */
+  /**
+   * Deletes relationships from SpiceDB that the registry does not have. Resolves with all that SpiceDB had of the type.
+   */
   async function takeStrangers(type: string, counts: Counts): Promise<Set<string>> {
     const there = new Set<string>()
     for await (const page of spicedb.relationships(type)) {
@@ -61,7 +63,7 @@ export function createReconciler({ model, datastore, spicedb, mirror }: Reconcil
     return there
   }
 
-  /** Gives SpiceDB what it lacks of the type. */
+  /** Writes the tuples of the type that SpiceDB lacks. */
   async function giveMissing(type: string, there: ReadonlySet<string>, counts: Counts): Promise<void> {
     for (let last: string | undefined; ;) {
       const rows = await readTuples(db(), { type, last, count: CHUNK })
@@ -102,7 +104,7 @@ export function createReconciler({ model, datastore, spicedb, mirror }: Reconcil
   }
 }
 
-/** What SpiceDB can be asked to have: a binding under one caveat. */
+/** The identity of a relationship in SpiceDB: a binding under one caveat. */
 const fact = (binding: Binding, caveat: string): string => `${bindingKey(binding)}[${caveat}]`
 
 function factOf(model: Model, relationship: Relationship): string {

@@ -29,7 +29,10 @@ export async function readCaveatDomains(
   return new Map(rows.map(({ name, domain_ids }) => [name, new Set(domain_ids)]))
 }
 
-/** Parent edges on the way from an object to its Domain: a token's owner, its Domain. Longer paths are not written by this server. */
+/**
+ * Maximum of parent edges between an object and its Domain, as for a token: its owner, then the Domain. This server
+ * writes no longer paths.
+ */
 const STEPS_MAX = 4
 
 export interface Ancestor extends ObjectName {
@@ -38,8 +41,8 @@ export interface Ancestor extends ObjectName {
 }
 
 /**
- * Follows parent edges upward from an object, the first that it has by the given order of relations on each type
- * (`<type>#<relation>`). The object itself comes first, with whether it has a parent.
+ * Follows the parent edges from an object upward. If an object has several, the order of `parentRelations`
+ * (`<type>#<relation>`) decides. The object itself comes first.
  */
 export async function readAncestors(
   db: Db,

@@ -6,10 +6,10 @@ import { BootError } from '../../ports/boot-error.ts'
 import { SchemaRefused } from './calls.ts'
 import type { Spicedb } from './client.ts'
 
-/** A schema as it is deployed: none, this version's, or that of another version. */
+/** The deployed schema: none, this version's, or that of another version. */
 export type Deployed = 'none' | 'ours' | 'other'
 
-/** What a schema consists of, one line each, however it is written. */
+/** The names that a schema defines, independent of its formatting. */
 function namesOf({ types, caveats }: Model): Set<string> {
   const relations = types.flatMap((type) => [...type.relations, ...type.permissions])
   return new Set([
@@ -19,7 +19,7 @@ function namesOf({ types, caveats }: Model): Set<string> {
   ])
 }
 
-/** What every version of this schema has: a schema without them is another application's. */
+/** Names that every version of this schema has. A schema without them belongs to another application. */
 const OWN_TYPES = ['platform', 'domain', 'project', 'serviceaccount']
 const OWN_CAVEATS = ['within_hours', 'from_network', 'strong_auth']
 
@@ -29,9 +29,10 @@ function isOwn(model: Model): boolean {
 }
 
 /**
- * Puts the schema into SpiceDB, where it is not there already. SpiceDB itself compares it with every relationship and
- * refuses what would leave one without its definition; nothing is written then.
- * @throws BootError, in one sentence, where SpiceDB has a schema of somebody else, or relationships that ours would orphan.
+ * Writes the schema to SpiceDB, unless it is there. SpiceDB itself refuses a schema that would orphan relationships;
+ * nothing is written then.
+ * @throws BootError, in one sentence, if SpiceDB has the schema of another application, or relationships that this
+ * schema would orphan.
  */
 export async function deploySchema(spicedb: Spicedb, schema: string): Promise<Deployed> {
   const deployed = await spicedb.readSchema()

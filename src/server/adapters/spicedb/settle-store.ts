@@ -9,21 +9,21 @@ import { bindingKey } from './names.ts'
 
 export type SettledRow = Selectable<RelationTupleRow>
 
-/** Key of the advisory lock under which tuples are settled; beside that of migrations. */
+/** Key of the advisory lock for settling tuples; next to that of migrations. */
 const SETTLING_LOCK = 7_210_443_002
-/** A caller that holds the lock waits for SpiceDB, and that has a deadline of two seconds. */
+/** Longer than the holder of the lock waits for SpiceDB, whose deadline is two seconds. */
 const LOCK_MS = 3_000
 
 /**
- * Keeps every other process from settling until the transaction ends: writes to SpiceDB then have one order, the one in
- * which the registry was read.
+ * Blocks other processes that settle tuples until the transaction ends: writes to SpiceDB then have the order in which
+ * the registry was read.
  */
 export async function lockSettling(tx: Db): Promise<void> {
   await sql`select set_config('lock_timeout', ${String(LOCK_MS)}, true)`.execute(tx)
   await sql`select pg_advisory_xact_lock(${SETTLING_LOCK}::bigint)`.execute(tx)
 }
 
-/** Every tuple of some bindings, in whatever state. */
+/** Every tuple of the bindings, in any state. */
 export async function readBindings(db: Db, bindings: readonly Binding[]): Promise<readonly SettledRow[]> {
   const column = (name: keyof Binding): string[] => bindings.map((binding) => binding[name])
   const { rows } = await sql<SettledRow>`
@@ -40,8 +40,8 @@ export async function readBindings(db: Db, bindings: readonly Binding[]): Promis
 }
 
 /**
- * The tuple of each binding that SpiceDB is to have, by `bindingKey`: the one without a caveat, since it grants whatever
- * the others do, else that of the first caveat by name.
+ * The tuple of each binding that SpiceDB must have, by `bindingKey`: the tuple without a caveat, since it grants
+ * everything that the others grant, else the one with the first caveat by name.
  */
 export function wantedRows(rows: readonly SettledRow[]): ReadonlyMap<string, SettledRow> {
   const wanted = new Map<string, SettledRow>()
@@ -53,7 +53,7 @@ export function wantedRows(rows: readonly SettledRow[]): ReadonlyMap<string, Set
   return wanted
 }
 
-/** Tuples that are not settled, the first of them by id. */
+/** Unsettled tuples in the order of their ids, at most `count`. */
 export function readUnsettled(db: Db, count: number): Promise<SettledRow[]> {
   return db.selectFrom('relation_tuples').selectAll().where('state', '<>', 'live').orderBy('id').limit(count).execute()
 }
@@ -76,7 +76,7 @@ export interface TuplePage {
   readonly count: number
 }
 
-/** The last revision whose tuples SpiceDB may not have; null when it has all. */
+/** The last revision whose tuples SpiceDB may lack; null when it has all. */
 export async function readUnmirrored(db: Db): Promise<string | null> {
   const head = await db.selectFrom('authz_head').select('unmirrored_revision').executeTakeFirstOrThrow()
   return head.unmirrored_revision
@@ -93,7 +93,7 @@ export async function setMirrored(db: Db, upTo: string): Promise<boolean> {
   return updated !== undefined
 }
 
-/** How many bindings have several caveats and no tuple without one: of those SpiceDB can keep one each. */
+/** Number of bindings that have several caveats and no tuple without one: SpiceDB can keep only one caveat of each. */
 export async function countSecondCaveats(db: Db): Promise<number> {
   const { rows } = await sql<{ bindings: number }>`
     select count(*)::int as bindings from (
@@ -104,16 +104,16 @@ export async function countSecondCaveats(db: Db): Promise<number> {
   return rows[0]?.bindings ?? 0
 }
 
-/** A write and what it was for. */
+/** The rows that a write to SpiceDB settled. */
 export interface SettledWrite {
   readonly rows: readonly SettledRow[]
-  /** Undefined where there was nothing to send to SpiceDB. */
+  /** Undefined if nothing had to be sent to SpiceDB. */
   readonly zedToken: string | undefined
 }
 
 /**
- * Records that SpiceDB has received the rows, except rows that changed since they were sent: those that were
- * pending are live, those that were being revoked are gone.
+ * Records that SpiceDB has received the rows: pending ones become live, revoking ones are deleted. Rows that changed
+ * since they were sent keep their state.
  */
 export async function conclude(tx: Db, { rows, zedToken }: SettledWrite): Promise<readonly FeedChange[]> {
   const idsIn = (state: SettledRow['state']): string[] => rows.filter((row) => row.state === state).map(({ id }) => id)

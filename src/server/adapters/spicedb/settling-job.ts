@@ -10,7 +10,7 @@ export interface SettlingJobDeps {
   readonly reconciler: AuthzReconciler
   readonly log: { info(details: object, message: string): void }
   readonly everyMs?: number
-  /** How often everything is compared while processes that know no SpiceDB write tuples. */
+  /** How often the whole registry is compared while processes without SpiceDB write tuples. */
   readonly compareEveryMs?: number
   readonly monotonicMs?: () => number
 }
@@ -20,9 +20,9 @@ const COMPARE_EVERY_MS = 60_000
 const ROWS = 500
 
 /**
- * Finishes what a crash or an outage of SpiceDB cut: tuples that two passes in a row found unsettled, since those that one
- * finds may be under way. While the registry has tuples of processes that know no SpiceDB, it also compares everything
- * once a minute.
+ * Settles tuples that a crash or an outage of SpiceDB left unsettled. Settles a tuple only if two successive passes
+ * find it, since the first may find it while its change is running. While processes without SpiceDB write tuples, it
+ * also compares the whole registry once a minute.
  */
 export function createSettlingJob(deps: SettlingJobDeps): LeaderJob {
   const { datastore, mirror, reconciler, log } = deps

@@ -1,14 +1,14 @@
 import type { v1 } from '@authzed/authzed-node'
 import { plainObject, type ObjectName } from './messages.ts'
 
-/** SpiceDB's trace of one question within a check. It leaves out permissions that are only an alias. */
+/** SpiceDB's trace of one question within a check. It omits permissions that are only an alias. */
 export interface Trace {
   readonly object: ObjectName
   /** In the spelling of the schema. */
   readonly name: string
   readonly isRelation: boolean
   readonly isGranted: boolean
-  /** Whether a caveat had a part in it. */
+  /** Whether a caveat was evaluated for it. */
   readonly hasCaveat: boolean
   readonly parts: readonly Trace[]
 }
@@ -21,7 +21,7 @@ const HAS_PERMISSION = 2
 const CONDITIONAL = 3
 const CAVEAT_TRUE = 3
 
-/** A question that only a caveat decides is conditional in its trace even where the caveat held. */
+/** SpiceDB marks a question that only a caveat decides as conditional in the trace, even if the caveat holds. */
 function isGranted({ result, caveatEvaluationInfo: caveat }: DebugTrace): boolean {
   const outcome: number = result
   const held: number | undefined = caveat?.result
@@ -42,7 +42,7 @@ export function traceOf(debug: DebugTrace): Trace {
   }
 }
 
-/** Every relation of the trace that a caveat had a part in. */
+/** Every relation of the trace for which a caveat was evaluated. */
 export function caveatedRelations(trace: Trace): Trace[] {
   const below = trace.parts.flatMap(caveatedRelations)
   return trace.isRelation && trace.hasCaveat ? [trace, ...below] : below

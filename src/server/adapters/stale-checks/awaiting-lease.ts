@@ -3,7 +3,7 @@ import type { AuthzLookups } from '../../ports/authz-lookups.ts'
 import type { Authorizer } from '../../ports/authorizer.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 
-/** What answers from what follows the change feed. */
+/** The engine, which answers from an index that follows the change feed. */
 export interface LeasedEngine {
   readonly authorizer: Authorizer
   readonly lookups: AuthzLookups
@@ -11,8 +11,8 @@ export interface LeasedEngine {
 }
 
 /**
- * Lets questions that find the lease lapsed wait for its next confirmation (`ChangeFeed.untilFresh`) before the engine is
- * asked. A lease that holds costs no promise.
+ * Lets a question wait for the next confirmation of a lapsed lease (`ChangeFeed.untilFresh`) before the engine is
+ * asked. A valid lease costs no promise.
  */
 export function awaitingLease(engine: LeasedEngine, feed: Pick<ChangeFeed, 'isFresh' | 'untilFresh'>): LeasedEngine {
   const { authorizer, lookups, insight } = engine

@@ -3,18 +3,19 @@ import { createSecondChanceMap } from '../../../shared/second-chance-map.ts'
 import type { Authorizer, CheckQuery, Decision, OwningDomain } from '../../ports/authorizer.ts'
 import type { StaleAnswersOptions } from '../../ports/stale-answers.ts'
 
-/** A decision that tuples alone made, and when it was made last. */
+/** A decision that depends on tuples only, and when it was last made. */
 interface KnownDecision {
   readonly decision: Decision
   readonly atMs: number
 }
 
 /**
- * Answers checks from memory while the engine is out of reach (S1 Degradation 2): exactly the question that was decided
- * within the TTL, by tuples alone, where the query says that a recent answer will do and names no facts. Everything else
- * stays `authz_unavailable`. Costs a fresh decision one entry in a map.
+ * Answers checks from a cache while the engine is unavailable (S1 Degradation 2). An answer is used only for exactly
+ * the same question, within the TTL, if it depends on tuples only, and if the query accepts stale answers and names no
+ * facts. Every other question fails with `authz_unavailable`. A fresh decision costs one entry in a map.
  *
- * The Domain of an object is cached with the answer, since it decides what a caller may learn; objects never change Domain.
+ * The Domain of an object is cached with the answer, since it decides what a caller may learn; objects never change
+ * their Domain.
  */
 export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, entriesMax }: StaleAnswersOptions): A {
   if (ttlMs === 0 || entriesMax === 0) return authorizer
@@ -31,7 +32,7 @@ export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, en
     return decision
   }
 
-  /** A plain denial needs no Domains while the engine answers; in an outage they decide who may see it. */
+  /** While the engine is available, a plain denial needs no Domains. In an outage they decide who may see it. */
   function locateBoth({ subject, resource }: CheckQuery): void {
     for (const reference of [subject, resource]) if (domains.get(reference) === undefined) locate(reference)
   }
@@ -39,7 +40,7 @@ export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, en
   function locate(reference: string): void {
     try {
       const domain = authorizer.domainOf(reference)
-      // A Domain that cannot be read now stays unknown; in an outage fewer callers then get the answer.
+      // A Domain that cannot be read now stays unknown: in an outage fewer callers then get the answer.
       if (domain instanceof Promise) domain.then((late) => located(reference, late)).catch(() => undefined)
       else located(reference, domain)
     } catch (failure) {
@@ -98,7 +99,10 @@ export function withStaleChecks<A extends Authorizer>(authorizer: A, { ttlMs, en
   }
 }
 
-/** Tuples alone decide what is kept, so that nothing else of the question matters; no part of one that was decided holds a space. */
+/**
+ * Only decisions that depend on tuples are cached, so no other member of the question matters. The parts contain no
+ * space: they are parts of a decided question.
+ */
 function keyOf({ subject, relation, resource, wantPath }: CheckQuery): string {
   return `${wantPath ? 'path' : ''} ${subject} ${relation} ${resource}`
 }

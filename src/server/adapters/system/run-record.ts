@@ -2,19 +2,19 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { ownIdentity, stateOf, type ProcessIdentity } from '../pglite/process-identity.ts'
 
-/** Record from which a later start learns whether this run ended cleanly, where the datastore cannot know. */
+/** Lets a later start detect whether this run ended cleanly, if the datastore cannot tell. */
 export interface RunRecord {
-  /** Whether a run with the same directory went away without ending its record. */
+  /** Whether an earlier run with the same directory did not end its record. */
   readonly wasAbandoned: boolean
-  /** Ends the record: the run ended in order. */
+  /** Deletes the record: the run ended cleanly. */
   end(): void
 }
 
 const RECORD = /^run\.\d+$/
 
 /**
- * Keeps a record of this run in the directory, and clears those of processes that are gone. Only informs: a directory
- * that cannot be written leaves no record.
+ * Writes a record of this run to the directory, and deletes those of processes that have ended. If the directory is not
+ * writable there is no record, and no error.
  */
 export function recordRun(directory: string): RunRecord {
   const path = join(directory, `run.${process.pid}`)

@@ -12,8 +12,8 @@ const BYTES_PER_ID = 10
 const DIGITS = Buffer.from('0123456789abcdef', 'latin1')
 
 /**
- * UUIDv7 ids, strictly increasing: within a millisecond by the counter, and when the counter is full or the clock
- * steps back by running ahead of the clock.
+ * UUIDv7 ids, strictly increasing. Within a millisecond a counter increases. If the counter is full, or the clock steps
+ * back, the ids run ahead of the clock.
  */
 export function createUuidV7(clock: Clock): IdSource {
   /** Random bytes, drawn in bulk, since each draw is a call into the kernel. */
@@ -21,7 +21,10 @@ export function createUuidV7(clock: Clock): IdSource {
   let at = POOL_BYTES
   let ms = 0
   let counter = 0
-  /** The characters of the last id. Joining strings would cost each of an id's readers more than writing it costs here. */
+  /**
+   * The characters of the last id. A joined string would cost each reader of the id more than writing the characters
+   * here.
+   */
   const text = Buffer.from('00000000-0000-7000-8000-000000000000', 'latin1')
 
   function byte(): number {
