@@ -1,5 +1,6 @@
 import type { Manifest, ManifestOperation } from '../shared/contract/manifest-format.ts'
-import type { Operations, Result, Sending } from '../shared/contract/operation.ts'
+import type { Operations } from '../shared/contract/operation.ts'
+import type { Result, Sending } from '../shared/contract/operation-types.ts'
 import { shapeFault } from './answer-shape.ts'
 import { ProblemAnswer, TransportFailure, type ProblemDocument } from './failures.ts'
 import { foreignServer, mayRefuse, misshapenAnswer, namesItself, undeclaredStatus } from './foreign-server.ts'

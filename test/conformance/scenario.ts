@@ -1,4 +1,5 @@
-import type { Operations, Sending } from '../../src/shared/contract/operation.ts'
+import type { Operations } from '../../src/shared/contract/operation.ts'
+import type { Sending } from '../../src/shared/contract/operation-types.ts'
 
 /** A valid call of an operation, and who may and may not make it. */
 export interface ValidCall<I = Readonly<Record<string, unknown>>> {

@@ -1,4 +1,5 @@
-import type { Answer, Operation, Operations, Input } from '../../shared/contract/operation.ts'
+import type { Operation, Operations } from '../../shared/contract/operation.ts'
+import type { Answer, Input } from '../../shared/contract/operation-types.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { CarriedAudit, Change } from '../ports/unit-of-work.ts'
 import type { CaveatFacts } from '../ports/authorizer.ts'

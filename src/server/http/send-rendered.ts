@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import type { Rendered } from '../../shared/contract/operation.ts'
+import type { Rendered } from '../../shared/contract/operation-types.ts'
 import type { StreamHead } from './open-streams.ts'
 
 /** How long a reader may read nothing of a pending answer, ms; then its connection is closed. */

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../client/client.ts'
 import type { contract } from '../../../shared/contract/index.ts'
 import type { ManifestOperation } from '../../../shared/contract/manifest-format.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import type { Progress } from '../../output/progress.ts'

@@ -1,5 +1,5 @@
 import type { nodes } from '../../../shared/contract/nodes.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 
 type Operations = (typeof nodes)['operations']
 

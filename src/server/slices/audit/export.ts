@@ -1,7 +1,7 @@
 import { chainOf } from '../../../shared/audit/chain.ts'
 import type { SignedPosition } from '../../../shared/audit/signed-position.ts'
 import type { audit } from '../../../shared/contract/audit.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Db } from '../../ports/datastore.ts'
 import {

@@ -1,5 +1,5 @@
 import type { audit } from '../../../shared/contract/audit.ts'
-import type { Input } from '../../../shared/contract/operation.ts'
+import type { Input } from '../../../shared/contract/operation-types.ts'
 import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'

@@ -8,7 +8,7 @@ import {
   type ChainVerifier,
 } from '../../../shared/audit/verifier.ts'
 import type { audit } from '../../../shared/contract/audit.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { Signer, VerificationKey } from '../../ports/signer.ts'
 import { countUnsealed, readChain, readHeads, readSealed, type ChainState } from './chain-store.ts'

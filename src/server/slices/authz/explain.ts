@@ -1,6 +1,6 @@
 import type { Explanation, ProposedTuple } from '../../../shared/authz/explanation.ts'
 import type { authz } from '../../../shared/contract/authz.ts'
-import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { Authorizer, Decision } from '../../ports/authorizer.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'

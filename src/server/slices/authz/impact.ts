@@ -1,7 +1,7 @@
 import type { PermissionChange, TupleEdit } from '../../../shared/authz/impact.ts'
 import { IMPACT_CHANGES_MAX } from '../../../shared/contract/authz-schemas.ts'
 import type { authz } from '../../../shared/contract/authz.ts'
-import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { ResolveEdits } from './edits.ts'

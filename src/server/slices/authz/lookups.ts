@@ -1,5 +1,5 @@
 import type { authz } from '../../../shared/contract/authz.ts'
-import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'
 import { factsOf, namedFacts, noteAsked } from './question-context.ts'

@@ -1,5 +1,5 @@
 import type { authz } from '../../../shared/contract/authz.ts'
-import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Authorizer, Decision } from '../../ports/authorizer.ts'

@@ -1,5 +1,5 @@
 import type { domains } from '../../../shared/contract/domains.ts'
-import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { MemberError } from '../../../shared/problems/row.ts'
 import { faultOfHours, normalizeHours } from './business-hours.ts'

@@ -1,6 +1,6 @@
 import { canonicalize } from '../../../shared/canonical-json.ts'
 import type { executions } from '../../../shared/contract/executions.ts'
-import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import type { ExecutionRecord } from './store.ts'
 
 type Operations = (typeof executions)['operations']

@@ -1,5 +1,5 @@
 import type { executions } from '../../../shared/contract/executions.ts'
-import type { Input } from '../../../shared/contract/operation.ts'
+import type { Input } from '../../../shared/contract/operation-types.ts'
 import type { ExecutionRecord, Progress, Status } from './store.ts'
 
 /** A node's report about an execution. */

@@ -1,5 +1,5 @@
 import type { groups } from '../../../shared/contract/groups.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { GroupRecord, Membership } from './store.ts'
 
 type Operations = (typeof groups)['operations']

@@ -1,5 +1,5 @@
 import type { identities } from '../../../shared/contract/identities.ts'
-import type { Input } from '../../../shared/contract/operation.ts'
+import type { Input } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { OwnedTokens } from '../../ports/owned-tokens.ts'
 import type { Change } from '../../ports/unit-of-work.ts'

@@ -1,5 +1,5 @@
 import type { identities } from '../../../shared/contract/identities.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { IdentifyingColumns, PrincipalRecord, PrincipalSummary, PrincipalWithLogin } from './store.ts'
 
 type Operations = (typeof identities)['operations']

@@ -1,5 +1,5 @@
 import type { idpBindings } from '../../../shared/contract/idp-bindings.ts'
-import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import { PLATFORM } from '../../../shared/ids.ts'
 import type { IdpBinding } from '../../ports/idp-bindings.ts'
 import type { SealedPlace } from '../../ports/keyring.ts'

@@ -1,6 +1,6 @@
 import { errors } from 'jose'
 import type { idpBindings } from '../../../shared/contract/idp-bindings.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import { Problem } from '../../../shared/problems.ts'
 import type { IdpBinding } from '../../ports/idp-bindings.ts'
 import type { IssuerMetadata, Issuers } from '../../ports/issuers.ts'

@@ -1,5 +1,5 @@
 import type { invitations } from '../../../shared/contract/invitations.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { InvitationRecord } from './store.ts'
 
 type Answer = Result<(typeof invitations)['operations']['CreateInvitation']>

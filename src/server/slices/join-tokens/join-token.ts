@@ -1,5 +1,5 @@
 import type { joinTokens } from '../../../shared/contract/join-tokens.ts'
-import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import type { JoinTokenRecord } from './store.ts'
 
 type Operations = (typeof joinTokens)['operations']

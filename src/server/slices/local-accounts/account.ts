@@ -1,5 +1,5 @@
 import type { localAccounts } from '../../../shared/contract/local-accounts.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { ListedAccount } from './store.ts'
 
 type Answer = Result<(typeof localAccounts)['operations']['PatchAdminUserByID']>

@@ -1,4 +1,4 @@
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { ownFactors } from '../../../shared/contract/own-factors.ts'
 import { problem } from '../../../shared/problems.ts'
 import { isSignInRecent } from '../../http/auth/recent-sign-in.ts'

@@ -1,5 +1,5 @@
 import type { localAccounts } from '../../../shared/contract/local-accounts.ts'
-import type { Input } from '../../../shared/contract/operation.ts'
+import type { Input } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'

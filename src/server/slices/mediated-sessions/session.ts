@@ -1,5 +1,5 @@
 import type { mediatedSessions } from '../../../shared/contract/mediated-sessions.ts'
-import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import type { SessionRecord } from './store.ts'
 
 type Operations = (typeof mediatedSessions)['operations']

@@ -1,5 +1,5 @@
 import type { meshKeys } from '../../../shared/contract/mesh-keys.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { StoredRotation } from './rotation-store.ts'
 
 /** The handle of a rotation (decisions 6: Rotation handle). */

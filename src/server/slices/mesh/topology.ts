@@ -1,5 +1,5 @@
 import type { mesh } from '../../../shared/contract/mesh.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'

@@ -1,5 +1,5 @@
 import type { nodeObservations } from '../../../shared/contract/node-observations.ts'
-import type { Input } from '../../../shared/contract/operation.ts'
+import type { Input } from '../../../shared/contract/operation-types.ts'
 import { checksumBytes } from './checksum-bytes.ts'
 
 type Body = Input<(typeof nodeObservations)['operations']['PutNodeCapabilities']>['body']

@@ -1,5 +1,5 @@
 import type { nodeObservations } from '../../../shared/contract/node-observations.ts'
-import type { Input } from '../../../shared/contract/operation.ts'
+import type { Input } from '../../../shared/contract/operation-types.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import { checksumBytes } from './checksum-bytes.ts'

@@ -1,6 +1,6 @@
 import type { StaleAnswersOptions } from '../../ports/stale-answers.ts'
 import type { nodeState } from '../../../shared/contract/node-state.ts'
-import type { Rendered } from '../../../shared/contract/operation.ts'
+import type { Rendered } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import { isUnavailable, type Datastore } from '../../ports/datastore.ts'

@@ -1,5 +1,5 @@
 import type { nodes } from '../../../shared/contract/nodes.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { StoredNode } from './node-store.ts'
 import type { Observed } from './observed-store.ts'
 import { formatEndpoint } from '../../sql/endpoint-text.ts'

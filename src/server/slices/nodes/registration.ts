@@ -1,5 +1,5 @@
 import type { nodes } from '../../../shared/contract/nodes.ts'
-import type { Input } from '../../../shared/contract/operation.ts'
+import type { Input } from '../../../shared/contract/operation-types.ts'
 import { publishedKey } from '../../http/auth/published-key.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'

@@ -1,5 +1,5 @@
 import type { projects } from '../../../shared/contract/projects.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { ProjectRecord } from './store.ts'
 
 type Operations = (typeof projects)['operations']

@@ -1,7 +1,7 @@
 import { referencesOf } from '../../../shared/authz/tuple.ts'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import { parseReference } from '../../../shared/ids.ts'
-import type { Input } from '../../../shared/contract/operation.ts'
+import type { Input } from '../../../shared/contract/operation-types.ts'
 import type { relationTuples } from '../../../shared/contract/relation-tuples.ts'
 import { problem } from '../../../shared/problems.ts'
 import { listPage } from '../../http/list-page.ts'

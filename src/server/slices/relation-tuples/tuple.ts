@@ -1,6 +1,6 @@
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import type { relationTuples } from '../../../shared/contract/relation-tuples.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { WantedTuple } from '../../ports/tuple-admission.ts'
 import type { StoredTuple, Tuple } from '../../ports/unit-of-work.ts'
 

@@ -1,5 +1,5 @@
 import type { resources } from '../../../shared/contract/resources.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { ResourceRecord } from './store.ts'
 
 type Operations = (typeof resources)['operations']

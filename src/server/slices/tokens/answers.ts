@@ -1,5 +1,5 @@
 import type { tokens } from '../../../shared/contract/tokens.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { Caller } from '../../ports/credential-resolver.ts'
 import type { Rotated } from './change-tokens.ts'

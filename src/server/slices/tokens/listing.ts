@@ -1,5 +1,5 @@
 import type { tokens } from '../../../shared/contract/tokens.ts'
-import type { Result } from '../../../shared/contract/operation.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { Db } from '../../ports/datastore.ts'
 import { toSummary } from './answers.ts'
 import { listTokens } from './store.ts'

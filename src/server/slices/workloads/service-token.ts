@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import {
   CLIENT_CREDENTIALS_GRANT,
   DEVICE_GRANT,

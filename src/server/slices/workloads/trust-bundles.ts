@@ -1,4 +1,4 @@
-import type { Input, Result } from '../../../shared/contract/operation.ts'
+import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import type { serviceToken } from '../../../shared/contract/service-token.ts'
 import { problem, type Problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'

@@ -46,9 +46,7 @@ export interface Lexer {
 export function createLexer(text: string): Lexer {
   const keywords = new Set(KEYWORDS)
   const state = { offset: 0, lineStart: 0, line: 1, comment: '', canTerminate: false }
-  /**
-   * Whether `use` was the last token; undefined after the first definition or caveat, where `use` is an ordinary name.
-   */
+  /** Whether `use` was the last token; undefined after the first definition or caveat, where `use` has no effect. */
   let afterUse: boolean | undefined = false
 
   const position = (): Position => ({ line: state.line, column: state.offset - state.lineStart + 1 })

@@ -1,5 +1,5 @@
 import type { meshKeys } from '../../../../shared/contract/mesh-keys.ts'
-import type { Result } from '../../../../shared/contract/operation.ts'
+import type { Result } from '../../../../shared/contract/operation-types.ts'
 import { shortDuration } from '../../../argv/duration.ts'
 import type { Session } from '../../../session/session.ts'
 import type { FleetNode } from '../fleet-node.ts'

@@ -1,5 +1,5 @@
 import type { meshKeys } from '../../../../shared/contract/mesh-keys.ts'
-import type { Result } from '../../../../shared/contract/operation.ts'
+import type { Result } from '../../../../shared/contract/operation-types.ts'
 import { ProblemAnswer } from '../../../../client/failures.ts'
 import { EXIT, type ExitCode } from '../../../errors/exit-code.ts'
 import { shortDuration } from '../../../argv/duration.ts'

@@ -1,6 +1,6 @@
 import { ProblemAnswer } from '../../../../client/failures.ts'
 import type { mesh } from '../../../../shared/contract/mesh.ts'
-import type { Result } from '../../../../shared/contract/operation.ts'
+import type { Result } from '../../../../shared/contract/operation-types.ts'
 import { createProgress } from '../../../output/progress.ts'
 import type { Session } from '../../../session/session.ts'
 import type { FleetNode } from '../fleet-node.ts'

@@ -1,5 +1,5 @@
 import type { mesh } from '../../../../shared/contract/mesh.ts'
-import type { Result } from '../../../../shared/contract/operation.ts'
+import type { Result } from '../../../../shared/contract/operation-types.ts'
 
 export type Topology = Result<(typeof mesh)['operations']['GetDomainMeshTopology']>
 export type PlacedNode = Topology['nodes'][number]
