@@ -13,7 +13,7 @@ export interface FirstRunDeps extends BootstrapDeps {
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly handover: TokenHandover
-  /** Absent if nobody signs in with a local account. */
+  /** Absent if this server has no local accounts. */
   readonly administrator?: FirstAdministrator | undefined
 }
 

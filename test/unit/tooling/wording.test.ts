@@ -35,13 +35,27 @@ describe('the check of wording', () => {
     expect(others).toEqual([])
   })
 
-  it('finds file names that say nothing', () => {
-    expect(wordingFaults('src/server/http/departures.ts', '')).toEqual([
-      'src/server/http/departures.ts: call the file response-batcher',
-    ])
+  it.each([
+    ['src/server/http/departures.ts', 'response-batcher'],
+    ['src/server/adapters/pglite/engine-turns.ts', 'engine-scheduler'],
+    ['test/unit/server/adapters/pglite/waiting-line.test.ts', 'bounded-queue'],
+    ['src/server/adapters/postgres/closing.ts', 'commit-records'],
+    ['src/server/adapters/spicedb/homes.ts', 'object-domain'],
+    ['src/server/http/limits/caller-turns.ts', 'caller-queues'],
+    ['src/server/slices/node-events/turns.ts', 'read-limiter'],
+    ['src/shared/audit/signed-place.ts', 'signed-position'],
+    ['src/shared/events/frame-judge.ts', 'frame-verifier'],
+  ])('finds that %s should be called %s', (path, name) => {
+    expect(wordingFaults(path, '')).toEqual([`${path}: call the file ${name}`])
   })
 
-  it.each(['src/client/a.ts', 'src/cli/agent-sim/a.ts', 'src/server/jobs/a.ts'])('finds more in %s', (path) => {
+  it.each([
+    'src/client/a.ts',
+    'src/cli/agent-sim/a.ts',
+    'src/server/jobs/a.ts',
+    'src/server/adapters/postgres/a.ts',
+    'src/shared/authz/validation/a.ts',
+  ])('finds more in %s', (path) => {
     const text = 'Tells nodes of it.\nThe id stands in it.\nWhat the header says.\nNobody waits.'
     expect(wordingFaults(path, text).map((fault) => fault.split(': write ')[0])).toEqual([
       `${path}:1: "Tells"`,
@@ -50,6 +64,7 @@ describe('the check of wording', () => {
       `${path}:4: "Nobody"`,
     ])
     expect(wordingFaults('src/shared/a.ts', text)).toEqual([])
+    expect(wordingFaults('src/server/adapters/postgres/migrations/a.ts', text)).toEqual([])
   })
 
   it('takes plain sentences and names', () => {

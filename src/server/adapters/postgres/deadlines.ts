@@ -1,7 +1,7 @@
 import type { Pool } from '../../ports/datastore.ts'
 
 /**
- * How long one statement may take, in ms. A person waits for an `interactive` statement; nobody waits for a `bulk` one.
+ * How long one statement may take, in ms. A person waits for an `interactive` statement, and no request waits for a `bulk` one.
  */
 export const STATEMENT_DEADLINES_MS: Readonly<Record<Pool, number>> = {
   interactive: 5_000,

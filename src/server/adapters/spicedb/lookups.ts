@@ -21,7 +21,7 @@ export interface LookupsDeps {
 const CHECKS_AT_ONCE = 16
 
 /** An id that no object has: it represents a subject that only a wildcard names. */
-const NOBODY = '00000000-0000-0000-0000-000000000000'
+const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000'
 
 /** Lookups as SpiceDB answers them, in the order of the registry. */
 export function createSpicedbLookups({ model, datastore, spicedb, freshness, check }: LookupsDeps): AuthzLookups {
@@ -78,7 +78,7 @@ export function createSpicedbLookups({ model, datastore, spicedb, freshness, che
       const { engineName: permission } = askableOf(resource.type, relation)
       const found = await spicedb.lookupSubjects({ subjectType, permission, resource, freshness: freshness() })
       const question = (id: string): CheckQuery => {
-        const subject = `${subjectType}:${id === '*' ? NOBODY : id}`
+        const subject = `${subjectType}:${id === '*' ? UNKNOWN_ID : id}`
         return { subject, relation, resource: asked, facts, allowedFacts, wantPath: false }
       }
       return sorted(subjectType, await decided(found, question))

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { ownIdentity, stateOf, type ProcessIdentity } from '../pglite/process-identity.ts'
 
-/** Lets a later start detect whether this run ended cleanly, if the datastore cannot tell. */
+/** Lets a later start detect whether this run ended cleanly, if the datastore cannot. */
 export interface RunRecord {
   /** Whether an earlier run with the same directory did not end its record. */
   readonly wasAbandoned: boolean

@@ -62,5 +62,5 @@ export interface PermissionDraft extends Omit<PermissionModel, 'expression'> {
 
 export type MemberDraft = RelationDraft | PermissionDraft
 
-/** The expression that grants nobody. Permissions have it until every name is declared. */
+/** The expression that grants no subject. Permissions have it until every name is declared. */
 export const NOTHING: Expression = { op: 'nil', parts: [], reference: undefined, tupleset: undefined, targets: [] }

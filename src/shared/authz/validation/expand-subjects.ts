@@ -23,7 +23,7 @@ export class ExpansionError extends Error {
   }
 }
 
-const NOBODY: Subjects = new Map()
+const NO_SUBJECTS: Subjects = new Map()
 
 /** Maximum length of a chain of relations. */
 const DEPTH_MAX = 500
@@ -72,7 +72,7 @@ export function createExpander(
     const each = (): Subjects[] => parts.map((part) => evaluate(id, part, name))
     switch (expression.op) {
       case 'reference':
-        return reference === undefined ? NOBODY : expand(reference.type, id, reference)
+        return reference === undefined ? NO_SUBJECTS : expand(reference.type, id, reference)
       case 'arrow':
         return combined(targets(id, expression), union)
       case 'all':
@@ -86,7 +86,7 @@ export function createExpander(
       case 'exclusion':
         return excluded(each())
       default:
-        return NOBODY
+        return NO_SUBJECTS
     }
   }
 
@@ -96,18 +96,18 @@ export function createExpander(
     return tuples.map(({ subject, caveat }) => {
       const type = model.type(subject.type)
       const target = type && asked[type.index]
-      return type === undefined || target === undefined ? NOBODY : under(caveat, expand(type, subject.id, target))
+      return type === undefined || target === undefined ? NO_SUBJECTS : under(caveat, expand(type, subject.id, target))
     })
   }
 
   function reached({ type: name, id, relation }: ObjectRelation): Subjects {
     const type = model.type(name)
     const member = type?.askable.get(relation)
-    return type === undefined || member === undefined ? NOBODY : expand(type, id, member)
+    return type === undefined || member === undefined ? NO_SUBJECTS : expand(type, id, member)
   }
 
   function combined(all: readonly Subjects[], combine: (sets: readonly SubjectSet[]) => SubjectSet): Subjects {
-    if (all.length === 1) return all[0] ?? NOBODY
+    if (all.length === 1) return all[0] ?? NO_SUBJECTS
     for (const subjects of all) for (const { concrete } of subjects.values()) spend(concrete.size + 1)
     const kinds = new Set(all.flatMap((subjects) => [...subjects.keys()]))
     return new Map([...kinds].map((kind) => [kind, combine(all.flatMap((subjects) => subjects.get(kind) ?? []))]))
@@ -120,7 +120,7 @@ export function createExpander(
     return new Map(kinds.map((kind) => [kind, ofKind(kind)]))
   }
 
-  function excluded([from = NOBODY, without = NOBODY]: readonly Subjects[]): Subjects {
+  function excluded([from = NO_SUBJECTS, without = NO_SUBJECTS]: readonly Subjects[]): Subjects {
     for (const { concrete } of from.values()) spend(concrete.size + 1)
     return new Map([...from].map(([kind, set]) => [kind, exclusion(set, without.get(kind) ?? EMPTY)]))
   }

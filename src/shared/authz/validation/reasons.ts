@@ -8,28 +8,30 @@ const REASONS_MAX = 6
  * where a grant was expected, what would grant it.
  */
 export function reasonsOf({ tree, remedies }: ExplainedCheck, expected: Outcome): readonly string[] {
-  const tuples = new Set(telling(tree, false).map(lineOf))
+  const tuples = new Set(decisiveTuples(tree, false).map(lineOf))
   const all = [...tuples, ...(expected === 'granted' ? remedies.slice(0, 1).map(remedyLine) : [])]
   return all.length <= REASONS_MAX
     ? all
     : [...all.slice(0, REASONS_MAX - 1), `and ${all.length - REASONS_MAX + 1} more`]
 }
 
-/** A tuple of the tree. `takes`: it is in the excluded part of an exclusion. */
-interface Telling {
+/** A tuple of the tree. `isExcluded`: it is in the excluded part of an exclusion. */
+interface DecisiveTuple {
   readonly tuple: Explanation
-  readonly takes: boolean
+  readonly isExcluded: boolean
 }
 
 /** Tuples that decide the result, and tuples that would decide it without a condition. */
-function telling(node: Explanation, takes: boolean): Telling[] {
-  const tells = node.kind === 'tuple' && (node.outcome !== 'denied' || node.condition !== undefined)
-  const below = node.parts.flatMap((part, index) => telling(part, takes !== (node.kind === 'exclusion' && index > 0)))
-  return [...(tells ? [{ tuple: node, takes }] : []), ...below]
+function decisiveTuples(node: Explanation, isExcluded: boolean): DecisiveTuple[] {
+  const isDecisive = node.kind === 'tuple' && (node.outcome !== 'denied' || node.condition !== undefined)
+  const below = node.parts.flatMap((part, index) =>
+    decisiveTuples(part, isExcluded !== (node.kind === 'exclusion' && index > 0)),
+  )
+  return [...(isDecisive ? [{ tuple: node, isExcluded }] : []), ...below]
 }
 
-function lineOf({ tuple: { object, name, subject, outcome, condition }, takes }: Telling): string {
-  const how = takes ? 'taken away by' : 'by'
+function lineOf({ tuple: { object, name, subject, outcome, condition }, isExcluded }: DecisiveTuple): string {
+  const how = isExcluded ? 'taken away by' : 'by'
   const tuple = `${object}#${name}@${subject ?? ''}`
   const end = condition === undefined ? '' : conditionText(condition)
   return `${outcome === 'denied' ? 'not ' : ''}${how} ${tuple}${end}`

@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts'
 
-/** Recovery codes of local accounts, and what an identity provider receives when somebody signs out. */
+/** Recovery codes of local accounts, and what an identity provider receives when a user signs out. */
 export const signingOut: Migration = {
   name: '0014-signing-out',
   sql: `
