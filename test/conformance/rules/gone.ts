@@ -64,7 +64,7 @@ function deletable(operation: Operation, contract: readonly Placed[]): readonly 
 
 /** A call whose input names that object; undefined when neither the scenario's nor its variants do. */
 async function callNaming(subject: Subject, { isNamedIn }: NamedObject): Promise<ValidCall | undefined> {
-  const { variants = [], ...call } = await subject.arrange()
+  const { variants = [], ...call } = await subject.refused()
   const input = [call.input, ...variants].find(isNamedIn)
   return input && { ...call, input }
 }
