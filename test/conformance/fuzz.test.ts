@@ -4,7 +4,7 @@ import { contract } from '../../src/shared/contract/index.ts'
 import type { Operation } from '../../src/shared/contract/operation.ts'
 import { problemCodesOf } from '../../src/shared/contract/problem-codes.ts'
 import { PROBLEMS } from '../../src/shared/problems.ts'
-import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { depth } from '../support/run/depth.ts'
 import { mutationsOf, unlikelyOf } from './mutations.ts'
 import { scenarios } from './scenarios/all.ts'
@@ -17,11 +17,11 @@ import { startWorld, type RunningWorld, type World } from './world.ts'
 const RUNS = depth({ ci: 20, deep: 200 })
 const seeded = depth<{ readonly seed?: number }>({ ci: { seed: 20_260_301 }, deep: {} })
 
-describe.each(DATASTORE_KINDS)('the API on the %s datastore under wrong requests of a privileged caller', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
+describe.each(STORES)('the API on the $name datastore under wrong requests of a privileged caller', (store) => {
+  describe.skipIf(store.missing)('', () => {
     let running: RunningWorld | undefined
     beforeAll(async () => {
-      running = await startWorld(kind)
+      running = await startWorld(store)
     })
     afterAll(() => running?.stop())
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { asZod } from '../../src/shared/contract/json-schema.ts'
 import type { AnySchema, Operation } from '../../src/shared/contract/operation.ts'
-import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { arrangeOwn, OWN_KEY_OPERATIONS, type OwnCall } from './own-keys.ts'
 import { ORDERS } from './own-key-orders.ts'
 import { rowDigests } from './row-digests.ts'
@@ -57,11 +57,11 @@ it('of every operation it is said whether its calls have an order, and of no oth
   expect(Object.keys(ORDERS).toSorted()).toEqual(OWN_KEY_OPERATIONS.map(({ id }) => id).toSorted())
 })
 
-describe.each(DATASTORE_KINDS)('a node’s call on the %s datastore', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('is refused, and no row changes,', () => {
+describe.each(STORES)('a node’s call on the $name datastore', (store) => {
+  describe.skipIf(store.missing)('is refused, and no row changes,', () => {
     let running: RunningWorld
     beforeAll(async () => {
-      running = await startWorld(kind)
+      running = await startWorld(store)
     }, 120_000)
     afterAll(() => running?.stop())
 

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 import { rowDigests } from './row-digests.ts'
 
-describe.each(DATASTORE_KINDS)('the digest of rows on the %s datastore', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const { current } = useDatastore(kind)
+describe.each(STORES)('the digest of rows on the $name datastore', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const { current } = useDatastore(store)
 
     it('tells a row that was added, changed or deleted, by its table', async () => {
       const db = current().pool('bulk')

@@ -14,9 +14,9 @@ import type { Operation } from '../../src/shared/contract/operation.ts'
 import { HIGH_RATE_LIMITS } from '../support/server/high-rate-limits.mjs'
 import type { EngineKind } from '../support/authz/engines.ts'
 import { startMigratedCluster } from '../support/datastores/migrated-cluster.ts'
+import type { TestStore } from '../support/datastores/stores.ts'
 import { startSpicedb, type SpicedbServer } from '../support/authz/spicedb-server.ts'
 import { startTestIssuer, type TestIssuer } from '../support/sign-in/test-issuer.ts'
-import type { DatastoreKind } from '../support/datastores/datastores.ts'
 import type { Running } from './loop.ts'
 import { rowDigests } from './row-digests.ts'
 import type { AuditedRow, ConformanceWorld } from './rules/rule.ts'
@@ -86,9 +86,9 @@ export interface RunningWorld extends Running<World> {
 }
 
 /** Starts the whole server on a datastore of its own, and a SpiceDB of its own if asked, and makes a world in it. */
-export async function startWorld(kind: DatastoreKind, engine: EngineKind = 'embedded'): Promise<RunningWorld> {
+export async function startWorld(store: TestStore, engine: EngineKind = 'embedded'): Promise<RunningWorld> {
   const scratch = mkdtempSync(join(tmpdir(), 'ctl-conformance-'))
-  const cluster = kind === 'postgres' ? await startMigratedCluster() : undefined
+  const cluster = store.name === 'postgres' ? await startMigratedCluster() : undefined
   const argv = ['--listen', '127.0.0.1:0', '--env', 'test', '--log-level', 'silent', '--data-dir', scratch]
   const storage = cluster === undefined ? [] : ['--database-url', cluster.url]
   const spicedb = engine === 'spicedb' ? await startSpicedb() : undefined

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createAuditSink } from '../../src/server/adapters/postgres/audit-sink.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 const ROW = {
   id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b',
@@ -15,15 +16,15 @@ const ROW = {
   context: { item_count: 3, note: 'Zürich "x"' },
 } as const
 
-describe.each(DATASTORE_KINDS)('on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('the audit sink', () => {
-    const store = useDatastore(kind)
-    beforeEach(() => emptyTables(store.current()))
-    const stored = () => store.current().pool('interactive').selectFrom('audit').selectAll().orderBy('id').execute()
+describe.each(STORES)('on $name', (store) => {
+  describe.skipIf(store.missing)('the audit sink', () => {
+    const inUse = useDatastore(store)
+    beforeEach(() => emptyTables(inUse.current()))
+    const stored = () => inUse.current().pool('interactive').selectFrom('audit').selectAll().orderBy('id').execute()
 
     test('stores every member of every row', async () => {
       const platform = { ...ROW, id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4c', domainId: null, context: {} }
-      await createAuditSink(store.current()).write([ROW, platform])
+      await createAuditSink(inUse.current()).write([ROW, platform])
       expect(await stored()).toEqual([
         {
           id: ROW.id,
@@ -42,14 +43,14 @@ describe.each(DATASTORE_KINDS)('on %s', (kind) => {
     })
 
     test('stores a row once, however often it is handed over', async () => {
-      const sink = createAuditSink(store.current())
+      const sink = createAuditSink(inUse.current())
       await sink.write([ROW])
       await sink.write([ROW])
       expect(await stored()).toHaveLength(1)
     })
 
     test('takes no rows as nothing to do', async () => {
-      await createAuditSink(store.current()).write([])
+      await createAuditSink(inUse.current()).write([])
       expect(await stored()).toEqual([])
     })
   })

@@ -6,7 +6,8 @@ import type { CaveatFacts, CheckQuery, Decision } from '../../src/server/ports/a
 import type { Tuple, TuplePlace } from '../../src/server/ports/unit-of-work.ts'
 import { Problem } from '../../src/shared/problems.ts'
 import { openReplica, type EngineKind, isEngineMissing, type Replica, useSpicedb } from '../support/authz/engines.ts'
-import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { type TestStore, useDatastore } from '../support/datastores/stores.ts'
 
 /** A Monday, 10:00 in Berlin. */
 const NOW_MS = Date.parse('2026-03-02T09:00:00Z')
@@ -52,8 +53,8 @@ async function codeOf(work: () => unknown): Promise<string> {
  * - `cycles`: over cycles in data from elsewhere SpiceDB answers with a depth error (decisions: Authorization). None can be
  *   written here, so that there is nothing to test.
  */
-export function authorizerContract(engine: EngineKind, store: DatastoreKind): void {
-  describe.skipIf(isEngineMissing(engine) || isDatastoreMissing(store))(`the ${engine} engine over ${store}`, () => {
+export function authorizerContract(engine: EngineKind, store: TestStore): void {
+  describe.skipIf(isEngineMissing(engine) || store.missing)(`the ${engine} engine over ${store.name}`, () => {
     const inUse = useDatastore(store)
     const server = useSpicedb(engine)
     let replica: Replica

@@ -1,5 +1,5 @@
 import { ENGINE_KINDS } from '../support/authz/engines.ts'
-import { DATASTORE_KINDS } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { authorizerContract } from './authorizer.contract.ts'
 
-for (const engine of ENGINE_KINDS) for (const store of DATASTORE_KINDS) authorizerContract(engine, store)
+for (const engine of ENGINE_KINDS) for (const store of STORES) authorizerContract(engine, store)

@@ -7,19 +7,20 @@ import {
 import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-work.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { Change, UnitOfWork } from '../../src/server/ports/unit-of-work.ts'
-import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { type TestStore, useDatastore } from '../support/datastores/stores.ts'
 
 const NEVER_MS = 3_600_000
 
 /** What the change feed promises over every datastore (`ports/change-feed.ts`). */
-export function changeFeedContract(kind: DatastoreKind): void {
-  describe.skipIf(isDatastoreMissing(kind))(`the change feed on the ${kind} datastore`, () => {
-    const store = useDatastore(kind)
+export function changeFeedContract(store: TestStore): void {
+  describe.skipIf(store.missing)(`the change feed on the ${store.name} datastore`, () => {
+    const inUse = useDatastore(store)
     let open: FollowedFeed[]
     let warnings: string[]
 
     beforeEach(async () => {
-      await emptyTables(store.current())
+      await emptyTables(inUse.current())
       open = []
       warnings = []
       return () => open.forEach((feed) => feed.stop())
@@ -28,7 +29,7 @@ export function changeFeedContract(kind: DatastoreKind): void {
     /** A follower that keeps the ids of the changed credentials. */
     async function follow(options: Partial<ChangeFeedOptions> = {}) {
       const feed = createChangeFeed({
-        datastore: store.current(),
+        datastore: inUse.current(),
         warn: (message) => void warnings.push(message),
         pollIntervalMs: NEVER_MS,
         ...options,
@@ -46,7 +47,7 @@ export function changeFeedContract(kind: DatastoreKind): void {
 
     function writer(feed: Pick<FollowedFeed, 'committed' | 'waitFor'>): (id: string) => Promise<void> {
       const unitOfWork: UnitOfWork = createUnitOfWork({
-        datastore: store.current(),
+        datastore: inUse.current(),
         feed,
         clock: { now: () => 0 },
         ids: { next: () => '' },
@@ -119,14 +120,14 @@ export function changeFeedContract(kind: DatastoreKind): void {
 
     test('takes thousands of missed revisions, in order', async () => {
       const { feed, applied } = await follow()
-      await seedRevisions(store.current(), 2_500)
+      await seedRevisions(inUse.current(), 2_500)
       await feed.waitFor(2_500n, 10_000)
       expect(applied).toEqual(Array.from({ length: 2_500 }, (_, index) => `seeded-${index + 1}`))
     })
 
     test('says so and loads anew when a gap cannot be closed, because its changes were pruned', async () => {
       const { feed, loadedAt, applied } = await follow({ pollIntervalMs: 5 })
-      await seedRevisions(store.current(), 3, [2])
+      await seedRevisions(inUse.current(), 3, [2])
       await feed.waitFor(3n, 2_000)
       expect(loadedAt).toEqual([0n, 3n])
       expect(applied).toEqual([])
@@ -138,7 +139,7 @@ export function changeFeedContract(kind: DatastoreKind): void {
 
     test('says so and loads anew when a follower fails: it cannot be trusted any more', async () => {
       const feed = createChangeFeed({
-        datastore: store.current(),
+        datastore: inUse.current(),
         warn: (message) => void warnings.push(message),
         pollIntervalMs: 5,
       })
@@ -157,7 +158,7 @@ export function changeFeedContract(kind: DatastoreKind): void {
     })
 
     test('fails to start when a follower cannot be loaded', async () => {
-      const feed = createChangeFeed({ datastore: store.current(), warn: fail })
+      const feed = createChangeFeed({ datastore: inUse.current(), warn: fail })
       open.push(feed)
       feed.subscribe(
         () => undefined,
@@ -168,7 +169,7 @@ export function changeFeedContract(kind: DatastoreKind): void {
     })
 
     // The embedded store has one process, which makes every commit itself: nobody else moves the head.
-    describe.skipIf(kind === 'embedded')('beside other replicas', () => {
+    describe.skipIf(store.name === 'embedded')('beside other replicas', () => {
       test('sees their commits by polling, in order', async () => {
         const { applied } = await follow({ pollIntervalMs: 5 })
         const write = elsewhere()
@@ -177,9 +178,9 @@ export function changeFeedContract(kind: DatastoreKind): void {
       })
 
       test('says so and loads anew when the head went back, as after a failover that lost commits', async () => {
-        await seedRevisions(store.current(), 5)
+        await seedRevisions(inUse.current(), 5)
         const { feed, loadedAt } = await follow({ pollIntervalMs: 5 })
-        await store.current().transaction('worker', async (tx) => {
+        await inUse.current().transaction('worker', async (tx) => {
           await tx.deleteFrom('authz_changes').where('revision', '=', '5').execute()
           await tx.updateTable('authz_head').set({ revision: '4' }).execute()
         })
@@ -191,10 +192,10 @@ export function changeFeedContract(kind: DatastoreKind): void {
       test('holds a lease of one second from before the confirming query was sent', async () => {
         let nowMs = 0
         const slow: Datastore = {
-          ...store.current(),
+          ...inUse.current(),
           pool(name) {
             if (name === 'change-feed') nowMs += 600
-            return store.current().pool(name)
+            return inUse.current().pool(name)
           },
         }
         const { feed } = await follow({ datastore: slow, monotonicMs: () => nowMs })
@@ -225,10 +226,10 @@ export function changeFeedContract(kind: DatastoreKind): void {
 
       test('loses its lease while the server is away and has it again afterwards', async () => {
         const { feed } = await follow({ pollIntervalMs: 20 })
-        await store.cluster().end('SIGQUIT')
+        await inUse.cluster().end('SIGQUIT')
         await vi.waitFor(() => expect(feed.isFresh()).toBe(false), { timeout: 5_000 })
         expect(await feed.untilFresh()).toBe(false)
-        await store.cluster().start()
+        await inUse.cluster().start()
         await vi.waitFor(() => expect(feed.isFresh()).toBe(true), { timeout: 5_000 })
       })
     })

@@ -1,4 +1,4 @@
-import { DATASTORE_KINDS } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { changeFeedContract } from './change-feed.contract.ts'
 
-for (const kind of DATASTORE_KINDS) changeFeedContract(kind)
+for (const store of STORES) changeFeedContract(store)

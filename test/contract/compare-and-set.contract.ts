@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { Tables } from '../../src/server/ports/tables/tables.ts'
 import { updateIfAsRead, updateIfVersion } from '../../src/server/sql/compare-and-set.ts'
-import { type DatastoreKind, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { type TestStore, useDatastore } from '../support/datastores/stores.ts'
 import { gate } from '../support/run/gate.ts'
 
 interface Item {
@@ -22,12 +22,12 @@ const STALE = expect.objectContaining({ code: 'tuple_already_exists' })
 const GONE = expect.objectContaining({ code: 'tuple_not_found' })
 
 /** What optimistic concurrency promises on every datastore (`sql/compare-and-set.ts`). */
-export function compareAndSetContract(kind: DatastoreKind): void {
-  describe.skipIf(isDatastoreMissing(kind))(`compare and set on the ${kind} datastore`, () => {
-    const store = useDatastore(kind)
-    const db = (): Kysely<WithItem> => store.current().pool('interactive').withTables<{ item: Item }>()
+export function compareAndSetContract(store: TestStore): void {
+  describe.skipIf(store.missing)(`compare and set on the ${store.name} datastore`, () => {
+    const inUse = useDatastore(store)
+    const db = (): Kysely<WithItem> => inUse.current().pool('interactive').withTables<{ item: Item }>()
     const inTransaction = <R>(work: (tx: Kysely<WithItem>) => Promise<R>): ReturnType<Datastore['transaction']> =>
-      store.current().transaction('interactive', (tx) => work(tx.withTables<{ item: Item }>()))
+      inUse.current().transaction('interactive', (tx) => work(tx.withTables<{ item: Item }>()))
     const all = (): Promise<readonly Item[]> => db().selectFrom('item').selectAll().orderBy('id').execute()
 
     beforeEach(async () => {
@@ -102,14 +102,14 @@ export function compareAndSetContract(kind: DatastoreKind): void {
         const { row_version } = await tx.selectFrom('item').selectAll().where('id', '=', 'a').executeTakeFirstOrThrow()
         readers += 1
         // The embedded store runs one transaction at a time: the second reads what the first wrote.
-        if (readers === 2 || kind === 'embedded') bothRead.open()
+        if (readers === 2 || store.name === 'embedded') bothRead.open()
         await bothRead.passed
         return rename(tx, row_version)
       })
       const ended = await Promise.allSettled([write(), write()])
       const refused = ended.filter(({ status }) => status === 'rejected')
-      expect(refused).toEqual(kind === 'embedded' ? [] : [{ status: 'rejected', reason: STALE }])
-      expect((await all())[0]?.row_version).toBe(kind === 'embedded' ? 9 : 8)
+      expect(refused).toEqual(store.name === 'embedded' ? [] : [{ status: 'rejected', reason: STALE }])
+      expect((await all())[0]?.row_version).toBe(store.name === 'embedded' ? 9 : 8)
     })
   })
 }

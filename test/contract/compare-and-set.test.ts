@@ -1,4 +1,4 @@
-import { DATASTORE_KINDS } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { compareAndSetContract } from './compare-and-set.contract.ts'
 
-for (const kind of DATASTORE_KINDS) compareAndSetContract(kind)
+for (const store of STORES) compareAndSetContract(store)

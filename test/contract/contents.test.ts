@@ -1,4 +1,4 @@
-import { DATASTORE_KINDS } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { contentsContract } from './contents.contract.ts'
 
-for (const kind of DATASTORE_KINDS) contentsContract(kind)
+for (const store of STORES) contentsContract(store)

@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { DatastoreError, type Db } from '../../src/server/ports/datastore.ts'
-import { type DatastoreKind, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { type TestStore, useDatastore } from '../support/datastores/stores.ts'
 import { gate } from '../support/run/gate.ts'
 
 /** What every datastore promises its callers (`ports/datastore.ts`). */
-export function datastoreContract(kind: DatastoreKind): void {
-  describe.skipIf(isDatastoreMissing(kind))(`the ${kind} datastore`, () => {
-    const store = useDatastore(kind)
-    const db = () => store.current().pool('interactive')
+export function datastoreContract(store: TestStore): void {
+  describe.skipIf(store.missing)(`the ${store.name} datastore`, () => {
+    const inUse = useDatastore(store)
+    const db = () => inUse.current().pool('interactive')
     const count = async (on: Db = db()) => {
       const { rows } = await sql<{ count: number }>`select count(*)::int as count from item`.execute(on)
       return rows[0]?.count
@@ -31,7 +31,7 @@ export function datastoreContract(kind: DatastoreKind): void {
 
     describe('a transaction', () => {
       test('is kept when its work resolves, and gives its result', async () => {
-        const result = await store.current().transaction('interactive', async (tx) => {
+        const result = await inUse.current().transaction('interactive', async (tx) => {
           await add(tx, 1)
           return 'done'
         })
@@ -41,7 +41,7 @@ export function datastoreContract(kind: DatastoreKind): void {
 
       test('leaves nothing when its work rejects, and passes the error on', async () => {
         const reason = new Error('changed my mind')
-        const work = store.current().transaction('interactive', async (tx) => {
+        const work = inUse.current().transaction('interactive', async (tx) => {
           await add(tx, 1)
           throw reason
         })
@@ -50,7 +50,7 @@ export function datastoreContract(kind: DatastoreKind): void {
       })
 
       test('rejects when a failed statement within it was ignored, since nothing was written', async () => {
-        const work = store.current().transaction('interactive', async (tx) => {
+        const work = inUse.current().transaction('interactive', async (tx) => {
           await add(tx, 1)
           await add(tx, 1).catch(() => undefined)
         })
@@ -59,14 +59,14 @@ export function datastoreContract(kind: DatastoreKind): void {
       })
 
       test('is READ COMMITTED', async () => {
-        const { rows } = await store
+        const { rows } = await inUse
           .current()
           .transaction('worker', (tx) => sql`show transaction_isolation`.execute(tx))
         expect(rows).toEqual([{ transaction_isolation: 'read committed' }])
       })
 
       test('takes statements that were not awaited one by one', async () => {
-        await store.current().transaction('interactive', async (tx) => {
+        await inUse.current().transaction('interactive', async (tx) => {
           await Promise.all([add(tx, 1), add(tx, 2), add(tx, 3)])
         })
         expect(await count()).toBe(3)
@@ -74,7 +74,7 @@ export function datastoreContract(kind: DatastoreKind): void {
 
       test('runs beside and after others without losing any', async () => {
         const ids = Array.from({ length: 40 }, (_, index) => index)
-        await Promise.all(ids.map((id) => store.current().transaction('interactive', (tx) => add(tx, id))))
+        await Promise.all(ids.map((id) => inUse.current().transaction('interactive', (tx) => add(tx, id))))
         expect(await count()).toBe(40)
       })
 
@@ -96,7 +96,7 @@ export function datastoreContract(kind: DatastoreKind): void {
         ]
         const ids = Array.from({ length: 40 }, (_, index) => index * 10)
         const transactions = ids.map((id, index) =>
-          store.current().transaction('interactive', (tx) => endings[index % endings.length]?.(id, tx) ?? kept(id, tx)),
+          inUse.current().transaction('interactive', (tx) => endings[index % endings.length]?.(id, tx) ?? kept(id, tx)),
         )
         // One of two fails.
         const statements = ids.flatMap((id) => [add(db(), id + 2), count(), add(db(), id + 2)])
@@ -136,23 +136,23 @@ export function datastoreContract(kind: DatastoreKind): void {
       const mistake = /a query through the pool while a transaction is open on the same path/
 
       test.each(['interactive', 'worker', 'bulk'] as const)('throws on the %s pool', async (pool) => {
-        const work = store.current().transaction('interactive', async (tx) => {
+        const work = inUse.current().transaction('interactive', async (tx) => {
           await add(tx, 1)
-          await count(store.current().pool(pool))
+          await count(inUse.current().pool(pool))
         })
         await expect(work).rejects.toThrow(mistake)
         expect(await count()).toBe(0)
       })
 
       test('throws for a second transaction as well', async () => {
-        const { transaction } = store.current()
+        const { transaction } = inUse.current()
         await expect(transaction('interactive', () => transaction('bulk', (tx) => count(tx)))).rejects.toThrow(mistake)
       })
 
       test('is allowed again once the transaction has ended, for what it left running too', async () => {
         const ended = gate()
         let left: Promise<unknown> | undefined
-        await store.current().transaction('interactive', async (tx) => {
+        await inUse.current().transaction('interactive', async (tx) => {
           await add(tx, 1)
           left = ended.passed.then(() => count())
         })
@@ -250,15 +250,15 @@ export function datastoreContract(kind: DatastoreKind): void {
     })
 
     test('a ping resolves', async () => {
-      await expect(store.current().ping(2_000)).resolves.toBeUndefined()
+      await expect(inUse.current().ping(2_000)).resolves.toBeUndefined()
     })
   })
 
-  describe.skipIf(isDatastoreMissing(kind))(`deadlines of the ${kind} datastore`, () => {
-    const store = useDatastore(kind, { statementDeadlinesMs: { interactive: 300, worker: 20_000 } })
+  describe.skipIf(store.missing)(`deadlines of the ${store.name} datastore`, () => {
+    const inUse = useDatastore(store, { statementDeadlinesMs: { interactive: 300, worker: 20_000 } })
 
     test('a statement past its deadline is unavailable, and the next one is answered', async () => {
-      const { current } = store
+      const { current } = inUse
       const slow = sql`select pg_sleep(1.2)`.execute(current().pool('interactive'))
       await expect(slow).rejects.toMatchObject({ name: 'DatastoreError', failure: 'unavailable' })
       const { rows } = await sql`select 1 as one`.execute(current().pool('worker'))
@@ -266,7 +266,7 @@ export function datastoreContract(kind: DatastoreKind): void {
     })
 
     test('a transaction past its deadline leaves nothing', async () => {
-      const { current } = store
+      const { current } = inUse
       const domain = { purpose: 'sealing', sealed: Buffer.alloc(1), created_at: new Date(0), retired_at: null }
       const work = current().transaction('interactive', async (tx) => {
         await tx
@@ -280,7 +280,7 @@ export function datastoreContract(kind: DatastoreKind): void {
     })
 
     test('a ping that gets no turn in time is unavailable', async () => {
-      const { current } = store
+      const { current } = inUse
       const busy = Array.from({ length: 20 }, () => sql`select pg_sleep(0.25)`.execute(current().pool('interactive')))
       const ping = current().ping(50)
       await expect(ping).rejects.toMatchObject({ failure: 'unavailable' })
@@ -289,18 +289,18 @@ export function datastoreContract(kind: DatastoreKind): void {
   })
 
   // On the embedded store transactions take turns, so that none ever waits for another's lock.
-  describe.skipIf(kind === 'embedded' || isDatastoreMissing(kind))(`deadlocks on the ${kind} datastore`, () => {
-    const store = useDatastore(kind)
+  describe.skipIf(store.name === 'embedded' || store.missing)(`deadlocks on the ${store.name} datastore`, () => {
+    const inUse = useDatastore(store)
 
     test('the victim is tried once more, and both transactions are kept', async () => {
-      const db = store.current().pool('interactive')
+      const db = inUse.current().pool('interactive')
       await sql
         .raw('create table row (id integer primary key, n integer not null); insert into row values (1, 0), (2, 0)')
         .execute(db)
       const hold = [gate(), gate()] as const
       let attempts = 0
       const bump = (first: 0 | 1) =>
-        store.current().transaction('interactive', async (tx) => {
+        inUse.current().transaction('interactive', async (tx) => {
           attempts += 1
           await sql`update row set n = n + 1 where id = ${first + 1}`.execute(tx)
           hold[first].open()
@@ -316,11 +316,11 @@ export function datastoreContract(kind: DatastoreKind): void {
     })
   })
 
-  describe.skipIf(isDatastoreMissing(kind))(`a closed ${kind} datastore`, () => {
-    const store = useDatastore(kind)
+  describe.skipIf(store.missing)(`a closed ${store.name} datastore`, () => {
+    const inUse = useDatastore(store)
 
     test('has finished what was begun before, refuses what comes after, and may be closed again', async () => {
-      const { pool, transaction, close } = store.current()
+      const { pool, transaction, close } = inUse.current()
       const begun = gate()
       const closing = gate()
       const work = transaction('interactive', async (tx) => {

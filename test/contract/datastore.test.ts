@@ -1,4 +1,4 @@
-import { DATASTORE_KINDS } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { datastoreContract } from './datastore.contract.ts'
 
-for (const kind of DATASTORE_KINDS) datastoreContract(kind)
+for (const store of STORES) datastoreContract(store)

@@ -4,35 +4,30 @@ import { afterAll, beforeAll } from 'vitest'
 import { createEventLog } from '../../src/server/adapters/event-log/event-log.ts'
 import { createEventRetention } from '../../src/server/adapters/event-log/retention.ts'
 import { openJetStreamBus } from '../../src/server/adapters/jetstream/jetstream.ts'
-import {
-  DATASTORE_KINDS,
-  type DatastoreKind,
-  emptyTables,
-  isDatastoreMissing,
-  useDatastore,
-} from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { STORES, type TestStore, useDatastore } from '../support/datastores/stores.ts'
 import { type NatsServer, startNatsServer } from '../support/events/nats-server.ts'
 import { requirement } from '../support/run/requirements.mjs'
 import { type BusInUse, eventBusContract } from './event-bus.contract.ts'
 
-function useEventLog(kind: DatastoreKind): BusInUse {
-  const store = useDatastore(kind)
+function useEventLog(store: TestStore): BusInUse {
+  const inUse = useDatastore(store)
   const clock = { now: () => Date.now() }
   return {
-    empty: () => emptyTables(store.current()),
+    empty: () => emptyTables(inUse.current()),
     async open() {
       // Two logs over one embedded datastore stand for two replicas, which it does not have otherwise: both must poll.
-      const datastore = { ...store.current(), kind: 'postgres' as const }
+      const datastore = { ...inUse.current(), kind: 'postgres' as const }
       return createEventLog({ datastore, clock, pollMs: 50, deadlineMs: 2_000, onFailure: () => undefined })
     },
     outage:
-      kind === 'embedded'
+      store.name === 'embedded'
         ? undefined
-        : { begin: () => store.cluster().end('SIGQUIT'), end: () => store.cluster().start() },
+        : { begin: () => inUse.cluster().end('SIGQUIT'), end: () => inUse.cluster().start() },
     async prune() {
       const job = createEventRetention({ clock }, { ageMs: 3_600_000, perNode: 3 })
       const leading = {
-        transaction: store.current().transaction.bind(undefined, 'worker'),
+        transaction: inUse.current().transaction.bind(undefined, 'worker'),
       }
       // The job uses nothing else of a leader.
       while (await job.run(leading as Parameters<typeof job.run>[0]));
@@ -81,5 +76,5 @@ function useJetStream(): BusInUse {
 
 eventBusContract('JetStream', useJetStream, requirement('nats-server') === undefined)
 
-for (const kind of DATASTORE_KINDS)
-  eventBusContract(`the event log of the ${kind} datastore`, () => useEventLog(kind), isDatastoreMissing(kind))
+for (const store of STORES)
+  eventBusContract(`the event log of the ${store.name} datastore`, () => useEventLog(store), store.missing)

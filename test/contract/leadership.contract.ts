@@ -6,27 +6,28 @@ import type { Db } from '../../src/server/ports/datastore.ts'
 import type { LeaderSeat, SeatPlace } from '../../src/server/ports/leader-seat.ts'
 import { LeadershipLost } from '../../src/server/ports/leadership-lost.ts'
 import type { LeaderJob, Leading } from '../../src/server/ports/leadership.ts'
-import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { type TestStore, useDatastore } from '../support/datastores/stores.ts'
 import { gate } from '../support/run/gate.ts'
 import { leaderParts, type LeaderParts } from '../support/datastores/leading.ts'
 
 const NOW = Date.parse('2026-03-01T08:00:00.000Z')
 
 /** What terms and the jobs of a leader do, on either store. */
-export function leadershipContract(kind: DatastoreKind): void {
-  describe.skipIf(isDatastoreMissing(kind))(`leadership on the ${kind} store`, () => {
-    const store = useDatastore(kind)
+export function leadershipContract(store: TestStore): void {
+  describe.skipIf(store.missing)(`leadership on the ${store.name} store`, () => {
+    const inUse = useDatastore(store)
     let parts: LeaderParts
 
     beforeEach(async () => {
-      await emptyTables(store.current())
-      parts = await leaderParts(store.current(), NOW)
+      await emptyTables(inUse.current())
+      parts = await leaderParts(inUse.current(), NOW)
       return () => parts.feed.stop()
     })
 
     const write = (tx: Db, name: string) => tx.insertInto('outbox_consumers').values({ name, seq: '0' }).execute()
     const written = async () =>
-      (await store.current().pool('interactive').selectFrom('outbox_consumers').select('name').execute()).map(
+      (await inUse.current().pool('interactive').selectFrom('outbox_consumers').select('name').execute()).map(
         ({ name }) => name,
       )
 
@@ -73,7 +74,7 @@ export function leadershipContract(kind: DatastoreKind): void {
       expect(await written()).toEqual(['first'])
     })
 
-    test.skipIf(kind === 'embedded')(
+    test.skipIf(store.name === 'embedded')(
       'a leader that stopped within a transaction keeps the next term waiting for two seconds, and writes nothing',
       async () => {
         const [begun, awake] = [gate(), gate()]
@@ -101,19 +102,19 @@ export function leadershipContract(kind: DatastoreKind): void {
       const { rows } = await leading.transaction((tx) =>
         sql<{ limit: string }>`select current_setting('idle_in_transaction_session_timeout') as limit`.execute(tx),
       )
-      expect(rows).toEqual([{ limit: kind === 'embedded' ? '0' : '2s' }])
+      expect(rows).toEqual([{ limit: store.name === 'embedded' ? '0' : '2s' }])
     })
 
-    describe.skipIf(kind === 'embedded')('the seat', () => {
+    describe.skipIf(store.name === 'embedded')('the seat', () => {
       const seats: LeaderSeat[] = []
       const open = async () => {
-        const seat = await (store.current() as PostgresDatastore).place.openSeat(() => undefined)
+        const seat = await (inUse.current() as PostgresDatastore).place.openSeat(() => undefined)
         seats.push(seat)
         return seat
       }
       const endSessions = () =>
         sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'ctl leader'`.execute(
-          store.current().pool('interactive'),
+          inUse.current().pool('interactive'),
         )
       afterEach(() => Promise.all(seats.splice(0).map((seat) => seat.leave())))
 
@@ -150,7 +151,7 @@ export function leadershipContract(kind: DatastoreKind): void {
         onFailure: vi.fn<(error: unknown) => void>(),
       } satisfies LeadershipReports
       /** Both stores' adapters bring the place with the datastore. */
-      const place = (): SeatPlace => (store.current() as PostgresDatastore).place
+      const place = (): SeatPlace => (inUse.current() as PostgresDatastore).place
       const start = (run: LeaderJob['run'], everyMs = 3_600_000) =>
         startLeadership({
           openSeat: place().openSeat,

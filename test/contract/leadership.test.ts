@@ -1,4 +1,4 @@
-import { DATASTORE_KINDS } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { leadershipContract } from './leadership.contract.ts'
 
-for (const kind of DATASTORE_KINDS) leadershipContract(kind)
+for (const store of STORES) leadershipContract(store)

@@ -3,12 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
 import type { Migration } from '../../src/server/adapters/postgres/migration.ts'
 import type { Db } from '../../src/server/ports/datastore.ts'
-import {
-  type DatastoreKind,
-  dropEverything,
-  isDatastoreMissing,
-  useDatastore,
-} from '../support/datastores/datastores.ts'
+import { dropEverything } from '../support/datastores/empty-tables.ts'
+import { type TestStore, useDatastore } from '../support/datastores/stores.ts'
 
 const FIRST: Migration = { name: '0001-first', sql: 'create table first (id integer); insert into first values (1)' }
 const SECOND: Migration = { name: '0002-second', sql: 'create table second (id integer)' }
@@ -18,10 +14,10 @@ const BROKEN: Migration = {
 }
 
 /** How the schema is brought up to date on every datastore (quality promise 7). */
-export function migrationsContract(kind: DatastoreKind): void {
-  describe.skipIf(isDatastoreMissing(kind))(`migrations on the ${kind} datastore`, () => {
-    const store = useDatastore(kind)
-    const db = () => store.current().pool('interactive')
+export function migrationsContract(store: TestStore): void {
+  describe.skipIf(store.missing)(`migrations on the ${store.name} datastore`, () => {
+    const inUse = useDatastore(store)
+    const db = () => inUse.current().pool('interactive')
     const tables = async () => {
       const { rows } = await sql<{ name: string }>`
         select tablename as name from pg_tables where schemaname = 'public' order by tablename collate "C"`.execute(
@@ -30,36 +26,36 @@ export function migrationsContract(kind: DatastoreKind): void {
       return rows.map(({ name }) => name)
     }
 
-    beforeEach(() => dropEverything(store.current()))
+    beforeEach(() => dropEverything(inUse.current()))
 
     test('are applied in order, once, and named', async () => {
-      expect(await migrate(store.current(), [FIRST, SECOND])).toEqual(['0001-first', '0002-second'])
-      expect(await migrate(store.current(), [FIRST, SECOND])).toEqual([])
+      expect(await migrate(inUse.current(), [FIRST, SECOND])).toEqual(['0001-first', '0002-second'])
+      expect(await migrate(inUse.current(), [FIRST, SECOND])).toEqual([])
       expect(await tables()).toEqual(['first', 'schema_migrations', 'second'])
       expect((await sql`select * from first`.execute(db())).rows).toEqual([{ id: 1 }])
     })
 
     test('go on from where an older version left off', async () => {
-      await migrate(store.current(), [FIRST])
-      expect(await migrate(store.current(), [FIRST, SECOND])).toEqual(['0002-second'])
+      await migrate(inUse.current(), [FIRST])
+      expect(await migrate(inUse.current(), [FIRST, SECOND])).toEqual(['0002-second'])
     })
 
     test('record name and checksum of what was applied', async () => {
-      await migrate(store.current(), [FIRST])
+      await migrate(inUse.current(), [FIRST])
       expect((await sql`select name, checksum from schema_migrations`.execute(db())).rows).toEqual([
         { name: '0001-first', checksum: 'adfe3ddc7fdf43cff2eddf95e289f91311790dbf07868f9b17a35e54c47f1442' },
       ])
     })
 
     test('leave nothing of one that fails, and what came before it stays', async () => {
-      await expect(migrate(store.current(), [FIRST, BROKEN])).rejects.toThrow('division by zero')
+      await expect(migrate(inUse.current(), [FIRST, BROKEN])).rejects.toThrow('division by zero')
       expect(await tables()).toEqual(['first', 'schema_migrations'])
-      expect(await migrate(store.current(), [FIRST, SECOND])).toEqual(['0002-second'])
+      expect(await migrate(inUse.current(), [FIRST, SECOND])).toEqual(['0002-second'])
     })
 
     test('refuse a schema newer than this version, by name, and change nothing', async () => {
-      await migrate(store.current(), [FIRST, SECOND])
-      await expect(migrate(store.current(), [FIRST])).rejects.toMatchObject({
+      await migrate(inUse.current(), [FIRST, SECOND])
+      await expect(migrate(inUse.current(), [FIRST])).rejects.toMatchObject({
         name: 'BootError',
         exitCode: 1,
         message:
@@ -69,8 +65,8 @@ export function migrationsContract(kind: DatastoreKind): void {
     })
 
     test('refuse a schema that another build made', async () => {
-      await migrate(store.current(), [FIRST])
-      await expect(migrate(store.current(), [{ ...FIRST, sql: 'select 1' }, SECOND])).rejects.toMatchObject({
+      await migrate(inUse.current(), [FIRST])
+      await expect(migrate(inUse.current(), [{ ...FIRST, sql: 'select 1' }, SECOND])).rejects.toMatchObject({
         name: 'BootError',
         exitCode: 1,
         message:
@@ -81,18 +77,18 @@ export function migrationsContract(kind: DatastoreKind): void {
 
     test('ignore tables that they do not know', async () => {
       await sql.raw('create table of_somebody_else (id integer)').execute(db())
-      await migrate(store.current(), [FIRST])
+      await migrate(inUse.current(), [FIRST])
       expect(await tables()).toEqual(['first', 'of_somebody_else', 'schema_migrations'])
     })
 
     test('are applied once when several start at the same time', async () => {
-      const starts = await Promise.all([1, 2, 3, 4].map(() => migrate(store.current(), [FIRST, SECOND])))
+      const starts = await Promise.all([1, 2, 3, 4].map(() => migrate(inUse.current(), [FIRST, SECOND])))
       expect(starts.flat().toSorted()).toEqual(['0001-first', '0002-second'])
       expect((await sql`select * from first`.execute(db())).rows).toEqual([{ id: 1 }])
     })
 
     test('make every table of the port with its columns', async () => {
-      await migrate(store.current())
+      await migrate(inUse.current())
       expect(await tables()).toEqual([
         'api_tokens',
         'audit',
@@ -162,7 +158,7 @@ export function migrationsContract(kind: DatastoreKind): void {
     })
 
     test('name the constraints that stores translate', async () => {
-      await migrate(store.current())
+      await migrate(inUse.current())
       const { rows } = await sql<{ name: string }>`
         select conname::text as name from pg_constraint
         where contype = 'u' and connamespace = 'public'::regnamespace order by conname::text collate "C"`.execute(db())
@@ -192,7 +188,7 @@ export function migrationsContract(kind: DatastoreKind): void {
     })
 
     test('keep heartbeats heap-only updates', async () => {
-      await migrate(store.current())
+      await migrate(inUse.current())
       await seedHeartbeats(db())
       for (let round = 0; round < 20; round++)
         await sql`update node_heartbeats set accepted_at = ${new Date(round)}, binary_version = ${String(round)}`.execute(

@@ -1,4 +1,4 @@
-import { DATASTORE_KINDS } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { migrationsContract } from './migrations.contract.ts'
 
-for (const kind of DATASTORE_KINDS) migrationsContract(kind)
+for (const store of STORES) migrationsContract(store)

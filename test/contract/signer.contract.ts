@@ -6,7 +6,8 @@ import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
 import { createSecretStore } from '../../src/server/adapters/keyring/ring.ts'
 import { openSigner, type FollowingSigner } from '../../src/server/adapters/sealed-signer/open-signer.ts'
 import type { KeyRotation, VerificationKey } from '../../src/server/ports/signer.ts'
-import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { type TestStore, useDatastore } from '../support/datastores/stores.ts'
 
 const START_MS = Date.UTC(2026, 0, 1)
 const MESSAGE = Buffer.from('{"api_version":"v1"}')
@@ -14,22 +15,22 @@ const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
 /** What a signer promises over every datastore (`ports/signer.ts`). */
-export function signerContract(kind: DatastoreKind): void {
-  describe.skipIf(isDatastoreMissing(kind))(`the signer on the ${kind} datastore`, () => {
-    const store = useDatastore(kind)
+export function signerContract(store: TestStore): void {
+  describe.skipIf(store.missing)(`the signer on the ${store.name} datastore`, () => {
+    const inUse = useDatastore(store)
     const clock = { nowMs: START_MS, now: () => clock.nowMs }
     beforeEach(async () => {
       clock.nowMs = START_MS
-      await emptyTables(store.current())
+      await emptyTables(inUse.current())
     })
 
     async function open(): Promise<FollowingSigner> {
-      const ring = await openRing(store.current(), masterKeyOf(Buffer.alloc(32, 7)), clock)
-      return openSigner({ datastore: store.current(), secrets: createSecretStore(ring), clock })
+      const ring = await openRing(inUse.current(), masterKeyOf(Buffer.alloc(32, 7)), clock)
+      return openSigner({ datastore: inUse.current(), secrets: createSecretStore(ring), clock })
     }
 
     async function rotate(signer: FollowingSigner): Promise<KeyRotation> {
-      const rotation = await store.current().transaction('interactive', (tx) => signer.rotate(tx))
+      const rotation = await inUse.current().transaction('interactive', (tx) => signer.rotate(tx))
       await signer.refresh()
       return rotation
     }
@@ -56,7 +57,7 @@ export function signerContract(kind: DatastoreKind): void {
 
     test('stores the private key sealed', async () => {
       await open()
-      const [row] = await store.current().pool('interactive').selectFrom('signing_keys').selectAll().execute()
+      const [row] = await inUse.current().pool('interactive').selectFrom('signing_keys').selectAll().execute()
       expect(row?.private_sealed?.subarray(0, 2)).toEqual(Buffer.from([1, 8]))
     })
 
@@ -141,7 +142,7 @@ export function signerContract(kind: DatastoreKind): void {
 
     test('a rotation whose transaction fails never was', async () => {
       const signer = await open()
-      const failed = store.current().transaction('interactive', async (tx) => {
+      const failed = inUse.current().transaction('interactive', async (tx) => {
         await signer.rotate(tx)
         throw new Error('meant')
       })
@@ -155,7 +156,7 @@ export function signerContract(kind: DatastoreKind): void {
       const { previous } = await rotate(signer)
       clock.nowMs = START_MS + 9 * DAY_MS
       await rotate(signer)
-      const rows = await store.current().pool('interactive').selectFrom('signing_keys').selectAll().execute()
+      const rows = await inUse.current().pool('interactive').selectFrom('signing_keys').selectAll().execute()
       expect(rows).toHaveLength(3)
       expect(rows.filter((row) => row.private_sealed === null)).toMatchObject([
         { kid: previous.kid, public_key: previous.publicKey },

@@ -1,4 +1,4 @@
-import { DATASTORE_KINDS } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { signerContract } from './signer.contract.ts'
 
-for (const kind of DATASTORE_KINDS) signerContract(kind)
+for (const store of STORES) signerContract(store)

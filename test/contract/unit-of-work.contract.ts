@@ -5,7 +5,8 @@ import { createUnitOfWork } from '../../src/server/adapters/postgres/unit-of-wor
 import type { FeedChange } from '../../src/server/ports/change-feed.ts'
 import type { AuditEntry, Change, UnitOfWork } from '../../src/server/ports/unit-of-work.ts'
 import { problem } from '../../src/shared/problems.ts'
-import { type DatastoreKind, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { type TestStore, useDatastore } from '../support/datastores/stores.ts'
 
 const NOW = Date.parse('2026-03-01T08:00:00.000Z')
 const ADA = 'user:018f0000-0000-7000-8000-000000000001'
@@ -31,16 +32,16 @@ const AUDITED: AuditEntry = {
 }
 
 /** What the unit of work promises over every datastore (`ports/unit-of-work.ts`). */
-export function unitOfWorkContract(kind: DatastoreKind): void {
-  describe.skipIf(isDatastoreMissing(kind))(`the unit of work on the ${kind} datastore`, () => {
-    const store = useDatastore(kind)
+export function unitOfWorkContract(store: TestStore): void {
+  describe.skipIf(store.missing)(`the unit of work on the ${store.name} datastore`, () => {
+    const inUse = useDatastore(store)
     let feed: FollowedFeed
     let unitOfWork: UnitOfWork
     let auditFailures: { error: unknown; entry: AuditEntry }[]
     let seen: FeedChange[]
     let auditId: () => string
 
-    const db = () => store.current().pool('interactive')
+    const db = () => inUse.current().pool('interactive')
     const rowsOf = async (table: 'relation_tuples' | 'outbox' | 'audit' | 'authz_changes' | 'groups') =>
       await db().selectFrom(table).selectAll().execute()
     const head = async () => (await db().selectFrom('authz_head').select('revision').executeTakeFirstOrThrow()).revision
@@ -51,16 +52,16 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
       )
 
     beforeEach(async () => {
-      await emptyTables(store.current())
+      await emptyTables(inUse.current())
       let audits = 0
       auditId = () => `018f0000-0000-7000-8000-0000000a00${String((audits += 1)).padStart(2, '0')}`
       auditFailures = []
       seen = []
-      feed = createChangeFeed({ datastore: store.current(), warn: fail, pollIntervalMs: 3_600_000 })
+      feed = createChangeFeed({ datastore: inUse.current(), warn: fail, pollIntervalMs: 3_600_000 })
       feed.subscribe((change) => void seen.push(change))
       await feed.start()
       unitOfWork = createUnitOfWork({
-        datastore: store.current(),
+        datastore: inUse.current(),
         feed,
         clock: { now: () => NOW },
         ids: { next: () => auditId() },
@@ -225,7 +226,7 @@ export function unitOfWorkContract(kind: DatastoreKind): void {
     })
 
     // The embedded engine cannot be interrupted.
-    test.skipIf(kind === 'embedded')('keeps the change whose audit row takes too long', async () => {
+    test.skipIf(store.name === 'embedded')('keeps the change whose audit row takes too long', async () => {
       await sql`
         create function wait_long() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$`.execute(
         db(),

@@ -1,4 +1,4 @@
-import { DATASTORE_KINDS } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { unitOfWorkContract } from './unit-of-work.contract.ts'
 
-for (const kind of DATASTORE_KINDS) unitOfWorkContract(kind)
+for (const store of STORES) unitOfWorkContract(store)

@@ -9,7 +9,7 @@ import type { OpenSession } from '../support/sign-in/browser-sessions.ts'
 import { addBinding, startDevicePlane, type DeviceCodes, type DevicePlane } from '../support/sign-in/device-plane.ts'
 import { freePort } from '../support/datastores/postgres-cluster.ts'
 import { requirement } from '../support/run/requirements.mjs'
-import { STORES } from '../support/datastores/stores.ts'
+import { EMBEDDED } from '../support/datastores/stores.ts'
 import { startStubIssuer, type StubIssuer } from '../support/sign-in/stub-issuer.ts'
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
@@ -19,8 +19,6 @@ const PHONE = { width: 375, height: 812 }
 /** Where pictures of every page go, for people to look at. */
 const PICTURES = process.env['CTL_TEST_PICTURES']
 const MINUTE = 60_000
-
-const [embedded] = STORES
 
 describe.skipIf(executablePath === undefined)('approving a device in a real browser', () => {
   let plane: DevicePlane
@@ -33,12 +31,11 @@ describe.skipIf(executablePath === undefined)('approving a device in a real brow
   let isChoosing = false
 
   beforeAll(async () => {
-    if (embedded === undefined) throw new Error('there is no embedded datastore')
     provider = await startStubIssuer('127.0.0.1')
     providerUrl = `http://localhost:${provider.port}`
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    plane = await startDevicePlane(embedded, {
+    plane = await startDevicePlane(EMBEDDED, {
       port,
       baseUrl: url,
       async startSignIn({ returnTo, where }) {

@@ -5,6 +5,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startWorld, type RunningWorld } from '../conformance/world.ts'
 import { requirement } from '../support/run/requirements.mjs'
+import { EMBEDDED } from '../support/datastores/stores.ts'
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 240_000 })
 
@@ -30,7 +31,7 @@ describe.skipIf(executablePath === undefined)('the start page in a real browser'
   let complaints: string[] = []
 
   beforeAll(async () => {
-    running = await startWorld('embedded')
+    running = await startWorld(EMBEDDED)
     const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
     browser = await chromium.launch({ executablePath: executablePath ?? '', args })
   })

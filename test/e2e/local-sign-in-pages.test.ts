@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { PASSWORD, startLocalProvider, type LocalProvider } from '../support/sign-in/local-provider.ts'
 import { relyingParty } from '../support/sign-in/relying-party.ts'
 import { requirement } from '../support/run/requirements.mjs'
-import { STORES } from '../support/datastores/stores.ts'
+import { EMBEDDED } from '../support/datastores/stores.ts'
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
 
@@ -24,9 +24,7 @@ describe.skipIf(executablePath === undefined)('the pages of the bundled provider
   let complaints: string[]
 
   beforeAll(async () => {
-    const [embedded] = STORES
-    if (embedded === undefined) throw new Error('there is no datastore')
-    local = await startLocalProvider(embedded, 'localhost')
+    local = await startLocalProvider(EMBEDDED, 'localhost')
     party = await relyingParty(local.baseUrl)
     // Chromium refuses to run as root inside its own sandbox.
     const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []

@@ -7,7 +7,8 @@ import { openRing, proveMasterKey } from '../../src/server/adapters/keyring/open
 import { createKeyring } from '../../src/server/adapters/keyring/ring.ts'
 import { rotateInPlace } from '../../src/server/adapters/keyring/rotate-master-key.ts'
 import { runCtl, startCtl, type CtlResult } from '../support/server/ctl-process.ts'
-import { emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { POSTGRES, useDatastore } from '../support/datastores/stores.ts'
 
 const CLOCK = { now: Date.now }
 const KILL_AT = new URL('../support/datastores/kill-at.mjs', import.meta.url).href
@@ -29,24 +30,24 @@ function expectNoSecret({ stdout, stderr }: CtlResult): void {
   expect(stderr).not.toMatch(/[A-Za-z0-9+/]{43}=/)
 }
 
-describe.skipIf(isDatastoreMissing('postgres'))('ctl admin master-key rotate on PostgreSQL', () => {
-  const store = useDatastore('postgres', { isDurable: true })
+describe.skipIf(POSTGRES.missing)('ctl admin master-key rotate on PostgreSQL', () => {
+  const inUse = useDatastore(POSTGRES, { isDurable: true })
   let own: MasterKeySource & { readonly path: string }
   let proof: Buffer
 
   beforeEach(async () => {
-    await emptyTables(store.current())
+    await emptyTables(inUse.current())
     own = { kind: 'own', path: keyPath() }
     proof = await macUnder(own)
   })
 
-  const flags = (): readonly string[] => ['--data-dir', folder, '--database-url', store.cluster().url]
+  const flags = (): readonly string[] => ['--data-dir', folder, '--database-url', inUse.cluster().url]
   const rotate = (more: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<CtlResult> =>
     runCtl(['admin', 'master-key', 'rotate', ...flags(), ...more], env)
 
   /** What a server that starts now computes: the same only with the same ring. */
   async function macUnder(source: MasterKeySource, warned: string[] = []): Promise<Buffer> {
-    const datastore = store.current()
+    const datastore = inUse.current()
     const master = await proveMasterKey(datastore.pool('interactive'), source, (said) => void warned.push(said))
     return createKeyring(await openRing(datastore, master, CLOCK)).mac('fingerprint', 'x').mac
   }
@@ -166,7 +167,7 @@ describe.skipIf(isDatastoreMissing('postgres'))('ctl admin master-key rotate on 
   }, 300_000)
 
   test('rotations at once end with one key in the file, and it fits', async () => {
-    await Promise.all([1, 2, 3, 4].map(() => rotateInPlace(store.current(), own)))
+    await Promise.all([1, 2, 3, 4].map(() => rotateInPlace(inUse.current(), own)))
     expect(readdirSync(folder)).toEqual(['master.key'])
     expect(await macUnder(own)).toEqual(proof)
   })

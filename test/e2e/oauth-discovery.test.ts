@@ -6,7 +6,7 @@ import * as oauth from 'openid-client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { DEVICE_GRANT } from '../../src/shared/contract/oauth-schemas.ts'
 import { addUser, createSessionOpener } from '../conformance/signed-in.ts'
-import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
 import { startWholeServer, type WholeServer } from '../support/server/whole-server.ts'
 import { signingKey } from '../support/sign-in/workloads.ts'
@@ -16,15 +16,15 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 const DISCOVERY = '/.well-known/oauth-authorization-server'
 
 /** A client library that is told the issuer and nothing else. */
-describe.each(DATASTORE_KINDS)('openid-client by discovery alone on the %s store', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
+describe.each(STORES)('openid-client by discovery alone on the $name store', (store) => {
+  describe.skipIf(store.missing)('', () => {
     const scratch = mkdtempSync(join(tmpdir(), 'ctl-oauth-'))
     let cluster: PostgresCluster | undefined
     let whole: WholeServer
     let root: string
     let domainId: string
     beforeAll(async () => {
-      if (kind === 'postgres') cluster = await startPostgresCluster()
+      if (store.name === 'postgres') cluster = await startPostgresCluster()
       const storage = cluster === undefined ? [] : ['--database-url', cluster.url]
       whole = await startWholeServer(['--data-dir', scratch, ...storage])
       root = await whole.server.issueToken()

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { JWT_BEARER_ASSERTION } from '../../src/shared/contract/oauth-schemas.ts'
 import { addUser, createSessionOpener } from '../conformance/signed-in.ts'
 import { freshPublicKey } from '../conformance/world.ts'
-import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { freePort, startPostgresCluster } from '../support/datastores/postgres-cluster.ts'
 import { startWholeServer, type WholeServer } from '../support/server/whole-server.ts'
 import { signingKey } from '../support/sign-in/workloads.ts'
@@ -88,11 +88,11 @@ async function useAll(url: string, { server, backend }: WholeServer) {
   return { uses, node: node.body }
 }
 
-test.each(DATASTORE_KINDS.filter((kind) => !isDatastoreMissing(kind)))(
-  'what is good once is refused by a replica and after a restart on %s, and so is an old heartbeat',
-  async (kind) => {
+test.each(STORES.filter(({ missing }) => !missing))(
+  'what is good once is refused by a replica and after a restart on $name, and so is an old heartbeat',
+  async (store) => {
     const scratch = mkdtempSync(join(tmpdir(), 'ctl-replays-'))
-    const cluster = kind === 'postgres' ? await startPostgresCluster() : undefined
+    const cluster = store.name === 'postgres' ? await startPostgresCluster() : undefined
     const running = new Set<WholeServer>()
     onTestFinished(async () => {
       for (const { server } of running) await server.close()

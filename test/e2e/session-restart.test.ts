@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createSessions } from '../../src/server/slices/sessions/sessions.ts'
 import { addUser, createSessionOpener } from '../conformance/signed-in.ts'
-import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
 import { startWholeServer, type WholeServer } from '../support/server/whole-server.ts'
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 })
 
-describe.each(DATASTORE_KINDS)('a session on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
+describe.each(STORES)('a session on $name', (store) => {
+  describe.skipIf(store.missing)('', () => {
     const scratch = mkdtempSync(join(tmpdir(), 'ctl-sessions-'))
     let cluster: PostgresCluster | undefined
     beforeAll(async () => {
-      if (kind === 'postgres') cluster = await startPostgresCluster()
+      if (store.name === 'postgres') cluster = await startPostgresCluster()
     })
     afterAll(async () => {
       await cluster?.stop()

@@ -4,6 +4,7 @@ import { exchange } from '../conformance/wire.ts'
 import { startWorld, type RunningWorld, type World } from '../conformance/world.ts'
 import { requirement } from '../support/run/requirements.mjs'
 import { startStubIssuer, type StubIssuer } from '../support/sign-in/stub-issuer.ts'
+import { EMBEDDED } from '../support/datastores/stores.ts'
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 240_000 })
 
@@ -27,7 +28,7 @@ describe.skipIf(executablePath === undefined)('signing in at a provider on anoth
   let page: Page
 
   beforeAll(async () => {
-    running = await startWorld('embedded')
+    running = await startWorld(EMBEDDED)
     ;({ world } = running)
     const domain = await world.make('CreateDomain', { body: { slug: world.name(), display_name: 'Bound' } })
     domainId = domain.id

@@ -5,6 +5,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { exchange, type WireAnswer, type WireRequest } from '../conformance/wire.ts'
 import { startWorld, type RunningWorld, type World } from '../conformance/world.ts'
+import { EMBEDDED } from '../support/datastores/stores.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 240_000 })
 
@@ -18,7 +19,7 @@ describe('a weakness of other servers', () => {
   /** A Domain whose people come from the world's issuer. */
   let domainId: string
   beforeAll(async () => {
-    running = await startWorld('embedded')
+    running = await startWorld(EMBEDDED)
     ;({ world } = running)
     domainId = (await world.make('CreateDomain', { body: { slug: world.name(), display_name: 'Bound' } })).id
     const issuer = { issuer: world.issuer.url, client_id: CLIENT, api_audience: AUDIENCE, allow_private_network: true }

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAuditSink } from '../../src/server/adapters/postgres/audit-sink.ts'
 import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/server/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 /** Before everything that the requests of the tests leave. */
 const PAST_MS = START_MS - 3_600_000
 const ID = '01935b5e-8f3a-7c61-9d0c-00000000000'
 
-describe.each(DATASTORE_KINDS)('the audit list on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('the audit list on $name', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
     let access: Access
     let domainId: string
     let auditor: Person

@@ -4,7 +4,7 @@ import { selectAudit, type AuditFilter } from '../../src/server/slices/audit/sto
 import { relationsMeant } from '../../src/server/slices/audit/relations.ts'
 import type { Db } from '../../src/server/ports/datastore.ts'
 import { pageRange } from '../../src/server/ports/page-range.ts'
-import { isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { POSTGRES, useDatastore } from '../support/datastores/stores.ts'
 
 const DOMAIN = '01935b5e-8f3a-7c61-9d0a-000000000003'
 /** Of about 3,600: 1,000 denials of one Domain, a page apiece, are sorted rather than walked in order. */
@@ -43,8 +43,8 @@ async function fill(db: Db): Promise<void> {
   await sql`vacuum analyze audit`.execute(db)
 }
 
-describe.skipIf(isDatastoreMissing('postgres'))('the plan of the audit list over 200,000 rows', () => {
-  const inUse = useDatastore('postgres')
+describe.skipIf(POSTGRES.missing)('the plan of the audit list over 200,000 rows', () => {
+  const inUse = useDatastore(POSTGRES)
   beforeAll(() => fill(inUse.current().pool('bulk')))
 
   it.each<[string, Partial<AuditFilter>, (readonly string[])?]>([

@@ -11,7 +11,8 @@ import { newDomain } from '../../src/server/slices/domains/domain.ts'
 import type { CaveatFacts } from '../../src/server/ports/authorizer.ts'
 import type { Change, Tuple } from '../../src/server/ports/unit-of-work.ts'
 import { Problem } from '../../src/shared/problems.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 /** A Monday, 10:00 in Berlin. */
 const NOW_MS = Date.parse('2026-03-02T09:00:00Z')
@@ -34,9 +35,9 @@ async function refusalOf(work: () => unknown): Promise<unknown> {
   }
 }
 
-describe.each(DATASTORE_KINDS)('what the embedded authorizer tells of its tuples on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('what the embedded authorizer tells of its tuples on $name', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
     const clock = { now: () => NOW_MS }
     const ids = createUuidV7(clock)
     let feed: FollowedFeed

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { createChangeFeed } from '../../src/server/adapters/postgres/change-feed.ts'
 import { createCrowd } from '../support/datastores/crowd.ts'
-import { isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { POSTGRES, useDatastore } from '../support/datastores/stores.ts'
 
 /** Longer than the feed is waited for. */
 const JOB_SECONDS = 5
@@ -10,14 +10,14 @@ const SEEN_WITHIN_MS = 2_000
 /** S1 Limits. */
 const WORKER_MAX = 10
 
-describe.skipIf(isDatastoreMissing('postgres'))('a PostgreSQL without a free connection slot', () => {
-  const store = useDatastore('postgres')
+describe.skipIf(POSTGRES.missing)('a PostgreSQL without a free connection slot', () => {
+  const inUse = useDatastore(POSTGRES)
 
   test('is followed while jobs hold every connection that they have', async () => {
-    const datastore = store.current()
+    const datastore = inUse.current()
     const feed = createChangeFeed({ datastore, warn: () => undefined })
     await feed.start()
-    const crowd = createCrowd(store.cluster().url)
+    const crowd = createCrowd(inUse.cluster().url)
     const job = (): Promise<unknown> => sql`select pg_sleep(${JOB_SECONDS})`.execute(datastore.pool('worker'))
     let jobs: Promise<readonly PromiseSettledResult<unknown>[]> | undefined
     try {

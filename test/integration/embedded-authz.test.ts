@@ -12,7 +12,8 @@ import { newDomain } from '../../src/server/slices/domains/domain.ts'
 import type { CaveatFacts, Decision } from '../../src/server/ports/authorizer.ts'
 import type { Change, Tuple } from '../../src/server/ports/unit-of-work.ts'
 import { Problem } from '../../src/shared/problems.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { POSTGRES, STORES, useDatastore } from '../support/datastores/stores.ts'
 
 /** A Monday, 10:00 in Berlin. */
 const NOW_MS = Date.parse('2026-03-02T09:00:00Z')
@@ -34,9 +35,9 @@ async function codeOf(work: () => unknown): Promise<string> {
   }
 }
 
-describe.each(DATASTORE_KINDS)('the embedded authorizer on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('the embedded authorizer on $name', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
     const clock = { now: () => NOW_MS }
     const ids = createUuidV7(clock)
     let feed: FollowedFeed
@@ -264,8 +265,8 @@ describe.each(DATASTORE_KINDS)('the embedded authorizer on %s', (kind) => {
   })
 })
 
-describe.skipIf(isDatastoreMissing('postgres'))('two replicas on one PostgreSQL', () => {
-  const inUse = useDatastore('postgres')
+describe.skipIf(POSTGRES.missing)('two replicas on one PostgreSQL', () => {
+  const inUse = useDatastore(POSTGRES)
 
   it('refuse on one what was taken back on the other, once its revision has come', async () => {
     await emptyTables(inUse.current())

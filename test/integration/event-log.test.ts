@@ -5,30 +5,31 @@ import { createEventRetention } from '../../src/server/adapters/event-log/retent
 import { append } from '../../src/server/adapters/event-log/store.ts'
 import type { Appended, EventBus, OutgoingEvent } from '../../src/server/ports/event-bus.ts'
 import { recordBus } from '../support/events/bus-recorder.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { POSTGRES, STORES, useDatastore } from '../support/datastores/stores.ts'
 import { nodeOf, outgoing, outgoingRange } from '../support/events/outgoing-events.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const WAIT = { timeout: 10_000, interval: 10 }
 
-for (const kind of DATASTORE_KINDS) {
-  describe.skipIf(isDatastoreMissing(kind))(`the event log on the ${kind} datastore`, () => {
-    const store = useDatastore(kind)
+for (const store of STORES) {
+  describe.skipIf(store.missing)(`the event log on the ${store.name} datastore`, () => {
+    const inUse = useDatastore(store)
     const clock = { nowMs: 0, now: () => clock.nowMs }
     let logs: EventBus[]
 
     beforeEach(async () => {
       clock.nowMs = Date.UTC(2027, 0, 1)
       logs = []
-      await emptyTables(store.current())
+      await emptyTables(inUse.current())
       return async () => {
         for (const log of logs) await log.close()
       }
     })
 
     function open(pollMs?: number): EventBus {
-      const datastore = store.current()
+      const datastore = inUse.current()
       const log = createEventLog({ datastore, clock, onFailure: () => undefined, ...(pollMs && { pollMs }) })
       logs.push(log)
       return log
@@ -37,7 +38,7 @@ for (const kind of DATASTORE_KINDS) {
     /** Passes until nothing is left to do. @returns how long each took, ms, the shortest first. */
     async function retain(perNode = 10_000): Promise<readonly number[]> {
       const job = createEventRetention({ clock }, { ageMs: 7 * DAY_MS, perNode })
-      const leading = { transaction: store.current().transaction.bind(undefined, 'worker') }
+      const leading = { transaction: inUse.current().transaction.bind(undefined, 'worker') }
       const tookMs: number[] = []
       for (let more = true; more;) {
         const startedAt = performance.now()
@@ -72,7 +73,7 @@ for (const kind of DATASTORE_KINDS) {
       /** Resolves with the outcomes. */
       const commit = async (events: readonly OutgoingEvent[], failure?: Error) => {
         let appended: Appended | undefined
-        const work = store.current().transaction('worker', async (tx) => {
+        const work = inUse.current().transaction('worker', async (tx) => {
           appended = await log.enlisted?.append(tx, events)
           if (failure !== undefined) throw failure
         })
@@ -104,7 +105,7 @@ for (const kind of DATASTORE_KINDS) {
     })
 
     test('reads three pages at once, however many are asked for', async () => {
-      const datastore = store.current()
+      const datastore = inUse.current()
       const waiting = { now: 0, most: 0 }
       let letThrough = (): void => undefined
       const gate = new Promise<void>((resolve) => (letThrough = resolve))
@@ -178,7 +179,7 @@ for (const kind of DATASTORE_KINDS) {
       const recorder = recordBus()
       await log.subscribe(recorder)
       await cut()
-      await append(store.current().pool('worker'), outgoingRange(1, 1, 6), new Date(clock.nowMs))
+      await append(inUse.current().pool('worker'), outgoingRange(1, 1, 6), new Date(clock.nowMs))
       await retain(2)
       mend()
       await log.publish([outgoing(1, 7)])
@@ -192,7 +193,7 @@ for (const kind of DATASTORE_KINDS) {
       const recorder = recordBus()
       await log.publish(outgoingRange(1, 1, 6))
       await log.subscribe(recorder)
-      await emptyTables(store.current())
+      await emptyTables(inUse.current())
       await log.publish([outgoing(2, 1)])
       await vi.waitFor(() => expect(recorder.gaps).toBe(1), WAIT)
       await log.publish([outgoing(2, 2)])
@@ -224,7 +225,7 @@ for (const kind of DATASTORE_KINDS) {
       await log.publish([outgoing(1, 1)])
       await vi.waitFor(() => expect(recorder.events).toHaveLength(1), WAIT)
       await cut()
-      await append(store.current().pool('worker'), [outgoing(1, 2)], new Date(clock.nowMs))
+      await append(inUse.current().pool('worker'), [outgoing(1, 2)], new Date(clock.nowMs))
       mend()
       await log.publish([outgoing(1, 3)])
       await vi.waitFor(() => expect(recorder.nodeSeqs(nodeOf(1))).toEqual([1, 2, 3]), WAIT)
@@ -232,7 +233,7 @@ for (const kind of DATASTORE_KINDS) {
 
     /** A log whose datastore can be taken away; `cut` resolves when its follower has noticed. */
     function openBreakable() {
-      const datastore = store.current()
+      const datastore = inUse.current()
       const failures: unknown[] = []
       let isCut = false
       const log = createEventLog({
@@ -262,12 +263,12 @@ for (const kind of DATASTORE_KINDS) {
   })
 }
 
-describe.skipIf(isDatastoreMissing('postgres'))('several appenders of the event log', () => {
-  const store = useDatastore('postgres')
+describe.skipIf(POSTGRES.missing)('several appenders of the event log', () => {
+  const inUse = useDatastore(POSTGRES)
   const at = new Date(0)
 
   test('number in the order in which they commit: the second waits, so that no lower number shows later', async () => {
-    const datastore = store.current()
+    const datastore = inUse.current()
     const log = createEventLog({ datastore, clock: { now: () => 0 }, pollMs: 10, onFailure: () => undefined })
     const recorder = recordBus()
     await log.subscribe(recorder)
@@ -298,7 +299,7 @@ describe.skipIf(isDatastoreMissing('postgres'))('several appenders of the event 
   })
 
   test('lose and repeat nothing for a follower while they race', { timeout: 60_000 }, async () => {
-    const datastore = store.current()
+    const datastore = inUse.current()
     const log = createEventLog({ datastore, clock: { now: () => 0 }, pollMs: 5, onFailure: () => undefined })
     const recorder = recordBus()
     const { from } = await log.subscribe(recorder)
@@ -323,7 +324,7 @@ describe.skipIf(isDatastoreMissing('postgres'))('several appenders of the event 
       select count(*)::integer as count from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid() and state = ${state}
         and (${waitingFor ?? null}::text is null or wait_event_type = ${waitingFor ?? null}::text)`.execute(
-      store.current().pool('bulk'),
+      inUse.current().pool('bulk'),
     )
     return rows[0]?.count ?? 0
   }

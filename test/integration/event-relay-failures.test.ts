@@ -4,7 +4,8 @@ import { readRelayLag } from '../../src/server/event-relay/lag-store.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import type { Leading } from '../../src/server/ports/leadership.ts'
 import { Crash, crashingDatastore } from '../support/datastores/crashing-datastore.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 import { leadRelay } from '../support/events/relay-with-leader.ts'
 import { leaderParts, type LeaderParts } from '../support/datastores/leading.ts'
 import { memoryBus } from '../support/events/memory-bus.ts'
@@ -37,23 +38,23 @@ const request = (nodeId: string, execution: number, members: Readonly<Record<str
     },
   ] as const
 
-describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('with a leader', () => {
-    const store = useDatastore(kind)
+describe.each(STORES)('failures of the event relay on the $name store', (store) => {
+  describe.skipIf(store.missing)('with a leader', () => {
+    const inUse = useDatastore(store)
     let parts: LeaderParts
     let leading: Leading
     let world: RelayWorld
 
     beforeEach(async () => {
       const nodes = [{ id: A }, { id: B }, { id: C }]
-      ;({ parts, leading, world } = await leadRelay({ datastore: store.current(), nowMs: NOW, nodes }))
+      ;({ parts, leading, world } = await leadRelay({ datastore: inUse.current(), nowMs: NOW, nodes }))
       return () => parts.feed.stop()
     })
 
-    const db = () => store.current().pool('interactive')
+    const db = () => inUse.current().pool('interactive')
     const order = (nodeId: string) =>
       world.bus.stored.filter((event) => event.nodeId === nodeId).map(({ nodeSeq }) => Number(nodeSeq))
-    const waiting = () => listOutgoing(store.current())
+    const waiting = () => listOutgoing(inUse.current())
 
     describe('an event that cannot be rendered', () => {
       test('blocks the later ones of its node and of no other, records the reason, and is retried each minute', async () => {
@@ -214,7 +215,7 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
       const bus = memoryBus()
       /** One process, from its start until nothing is left to do or until it ends. */
       const live = async (datastore: Datastore): Promise<void> => {
-        const own = await leaderParts(datastore, NOW, store.current())
+        const own = await leaderParts(datastore, NOW, inUse.current())
         try {
           const term = await own.lead()
           await relayWorld({ parts: own, leading: term, bus, signer, datastore }).settle()
@@ -224,9 +225,9 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
       }
       let stepsLeft = 0
       for (let isCrashed = true; isCrashed; stepsLeft += 1) {
-        await emptyTables(store.current())
+        await emptyTables(inUse.current())
         bus.stored.splice(0)
-        await seedNodes(store.current(), [{ id: A }, { id: B }])
+        await seedNodes(inUse.current(), [{ id: A }, { id: B }])
         await world.emit(
           request(A, 1),
           ['peer_psk_assigned', { node_id: A, psk_issued_at: '1' }],
@@ -234,10 +235,10 @@ describe.each(DATASTORE_KINDS)('failures of the event relay on the %s store', (k
           request(B, 2),
           request(A, 3),
         )
-        const outcome = await live(crashingDatastore(store.current(), stepsLeft)).catch((error: unknown) => error)
+        const outcome = await live(crashingDatastore(inUse.current(), stepsLeft)).catch((error: unknown) => error)
         isCrashed = outcome instanceof Crash
         if (!isCrashed) expect(outcome).toBeUndefined()
-        await live(store.current())
+        await live(inUse.current())
         const told = [A, B].map((nodeId) =>
           bus.stored.filter((event) => event.nodeId === nodeId).map(({ nodeSeq, type }) => `${nodeSeq} ${type}`),
         )

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 import { leadRelay } from '../support/events/relay-with-leader.ts'
 import type { LeaderParts } from '../support/datastores/leading.ts'
 import { AWAY, HOME, idOf, relayWorld, seedNodes, type RelayWorld } from '../support/events/relay-world.ts'
@@ -18,23 +18,23 @@ const peersHint = (...peers: readonly unknown[]) => [
 ]
 const RESYNC = ['node_state_updated', { reason: 'resync', blocks: ['peers'], peers: [] }]
 
-describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('with a leader', () => {
-    const store = useDatastore(kind)
+describe.each(STORES)('hints on the $name store', (store) => {
+  describe.skipIf(store.missing)('with a leader', () => {
+    const inUse = useDatastore(store)
     let parts: LeaderParts
     let world: RelayWorld
 
     beforeEach(async () => {
-      ;({ parts, world } = await leadRelay({ datastore: store.current(), nowMs: NOW, nodes: [] }))
+      ;({ parts, world } = await leadRelay({ datastore: inUse.current(), nowMs: NOW, nodes: [] }))
       return () => parts.feed.stop()
     })
 
     const seed = (...ids: readonly string[]) =>
       seedNodes(
-        store.current(),
+        inUse.current(),
         ids.map((id) => ({ id })),
       )
-    const db = () => store.current().pool('interactive')
+    const db = () => inUse.current().pool('interactive')
     const countOf = async (table: 'outgoing_events' | 'peer_hints' | 'node_hints') =>
       Number((await db().selectFrom(table).select(db().fn.countAll().as('n')).executeTakeFirstOrThrow()).n)
     const lanes = async () =>
@@ -44,7 +44,7 @@ describe.each(DATASTORE_KINDS)('hints on the %s store', (kind) => {
 
     test('of a peer go to the other nodes of its Domain at once, with the members of the outbox row', async () => {
       await seed(A, B, C)
-      await seedNodes(store.current(), [{ id: FOREIGN, domainId: AWAY }])
+      await seedNodes(inUse.current(), [{ id: FOREIGN, domainId: AWAY }])
       await world.emit(moved(A, '198.51.100.1:51820'))
       await world.settle()
       const hint = peersHint({

@@ -2,7 +2,7 @@ import { payloadIn } from '../../src/shared/events/envelope.ts'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Leading } from '../../src/server/ports/leadership.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 import { leadRelay } from '../support/events/relay-with-leader.ts'
 import type { LeaderParts } from '../support/datastores/leading.ts'
 import {
@@ -45,9 +45,9 @@ const issue = (nodeId: string, session: number) => ({
   expires_at: '2026-03-10T09:00:00.000Z',
 })
 
-describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('with a leader', () => {
-    const store = useDatastore(kind)
+describe.each(STORES)('the event relay on the $name store', (store) => {
+  describe.skipIf(store.missing)('with a leader', () => {
+    const inUse = useDatastore(store)
     let parts: LeaderParts
     let leading: Leading
     let world: RelayWorld
@@ -59,11 +59,11 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
         { id: C, labels: { role: 'db', zone: 'one' } },
         { id: FOREIGN, domainId: AWAY, labels: { role: 'web', zone: 'one' } },
       ]
-      ;({ parts, leading, world } = await leadRelay({ datastore: store.current(), nowMs: NOW, nodes }))
+      ;({ parts, leading, world } = await leadRelay({ datastore: inUse.current(), nowMs: NOW, nodes }))
       return () => parts.feed.stop()
     })
 
-    const db = () => store.current().pool('interactive')
+    const db = () => inUse.current().pool('interactive')
     const everyone = () => world.bus.stored.map(({ nodeId, nodeSeq, type }) => `${nodeId.slice(-1)}${nodeSeq} ${type}`)
     const countOf = async (table: 'outgoing_events' | 'peer_hints' | 'node_hints' | 'node_lanes') =>
       Number((await db().selectFrom(table).select(db().fn.countAll().as('n')).executeTakeFirstOrThrow()).n)
@@ -140,7 +140,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
 
     describe('a policy', () => {
       const revise = (revision: string, selector: Record<string, string>, atMs = NOW) =>
-        storeRevision(store.current(), { id: revision, policyId: POLICY, selector, rules: RULES, atMs })
+        storeRevision(inUse.current(), { id: revision, policyId: POLICY, selector, rules: RULES, atMs })
       const created = (revision: string) =>
         ['policy_revision_created', { policy_id: POLICY, revision_id: revision }] as const
       const told = (nodeId: string, revision: string) => [
@@ -222,7 +222,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
 
       test('for thousands of nodes is processed in its own transaction', async () => {
         const many = Array.from({ length: 2_600 }, (_, index) => ({ id: idOf(0x1000 + index) }))
-        await seedNodes(store.current(), many)
+        await seedNodes(inUse.current(), many)
         await revise(FIRST, {})
         await revise(SECOND, {}, NOW + 1)
         await world.emit(created(FIRST), created(SECOND))
@@ -266,7 +266,7 @@ describe.each(DATASTORE_KINDS)('the event relay on the %s store', (kind) => {
       const changed = (literal: (typeof LITERALS)[number] = 'bridge.RelayConfigured') =>
         [literal, { bridge_resource_id: BRIDGE, slug: 'edge' }] as const
       const place = (hosts: readonly string[], config = CONFIG) =>
-        storeBridge(store.current(), { resourceId: BRIDGE, config, hosts })
+        storeBridge(inUse.current(), { resourceId: BRIDGE, config, hosts })
       const payload = (nodeId: string, config = CONFIG) =>
         `{"bridge_resource_id":"${BRIDGE}","effective_config":${config},"node_id":"${nodeId}"}`
       const payloads = () => world.bus.stored.map(({ wire }) => payloadIn(wire))

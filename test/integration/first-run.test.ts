@@ -11,7 +11,7 @@ import { createMemoryHandover } from '../../src/server/first-run/memory-handover
 import { createTokenFile } from '../../src/server/first-run/token-file.ts'
 import { createBootstrapFactories } from '../../src/server/composition/bootstrap-factories.ts'
 import { parseApiToken } from '../../src/shared/credential-formats.ts'
-import { DATASTORE_KINDS, isDatastoreMissing } from '../support/datastores/datastores.ts'
+import { STORES } from '../support/datastores/stores.ts'
 import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
 
 const NO_HOOKS = {
@@ -22,8 +22,8 @@ const NO_HOOKS = {
 }
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
 
-describe.each(DATASTORE_KINDS)('on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('the first run', () => {
+describe.each(STORES)('on $name', (store) => {
+  describe.skipIf(store.missing)('the first run', () => {
     let cluster: PostgresCluster | undefined
     let home: string
     let folder: string
@@ -51,7 +51,7 @@ describe.each(DATASTORE_KINDS)('on %s', (kind) => {
     })
 
     beforeAll(async () => {
-      if (kind === 'postgres') cluster = await startPostgresCluster()
+      if (store.name === 'postgres') cluster = await startPostgresCluster()
       home = mkdtempSync(join(tmpdir(), 'ctl-first-run-'))
       backend = await open()
     })
@@ -116,7 +116,7 @@ describe.each(DATASTORE_KINDS)('on %s', (kind) => {
     })
 
     test('replicas that start at once found once', async () => {
-      if (kind === 'postgres') others.push(await open(), await open())
+      if (store.name === 'postgres') others.push(await open(), await open())
       const outcomes = await Promise.all(
         [backend, ...others].map((of, index) =>
           firstRun({ ...depsOf(of), handover: createTokenFile(join(folder, `token-${index}`)) }),

@@ -7,11 +7,11 @@ import type { GrantedToken, MintGrantedToken } from '../../src/server/ports/toke
 import { createGrantedTokens } from '../../src/server/slices/tokens/granted.ts'
 import { createMint } from '../../src/server/slices/tokens/mint.ts'
 import { START_MS, startAccess, type Access, type Person } from '../support/server/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
-describe.each(DATASTORE_KINDS)('tokens of grants on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('tokens of grants on $name', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
     let access: Access
     let domainId: string
     let mintGranted: MintGrantedToken

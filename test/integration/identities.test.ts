@@ -1,16 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/server/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 const UNKNOWN = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const publicJwk = pair.publicKey.export({ format: 'jwk' })
 const privateJwk = pair.privateKey.export({ format: 'jwk' })
 
-describe.each(DATASTORE_KINDS)('identities on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('identities on $name', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
     let access: Access
     let domainId: string
     let admin: Person

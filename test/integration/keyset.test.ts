@@ -12,7 +12,7 @@ import {
   bySlug,
   type Keyset,
 } from '../../src/server/sql/keyset.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 const id = (digit: number) => `01935b5e-8f3a-7c61-9d0a-00000000000${digit}`
 
@@ -48,10 +48,10 @@ const ORDERS: readonly (readonly [order: string, keyset: Keyset<Item>, ids: read
   ['byAtDescending', byAtDescending, [5, 3, 2, 1, 4]],
 ]
 
-describe.each(DATASTORE_KINDS)('A keyset on the %s store', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const store = useDatastore(kind)
-    const items = () => store.current().pool('interactive').selectFrom(ITEMS).selectAll('items')
+describe.each(STORES)('A keyset on the $name store', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
+    const items = () => inUse.current().pool('interactive').selectFrom(ITEMS).selectAll('items')
 
     it.each(ORDERS)('%s sorts rows', async (_order, keyset, ids) => {
       const rows = await keyset.sorted(items()).execute()

@@ -16,15 +16,10 @@ import { openRawStream, type RawStream } from '../support/network/raw-stream.ts'
 import { startNatsServer, type NatsServer } from '../support/events/nats-server.ts'
 import { requirement } from '../support/run/requirements.mjs'
 import { requestBytes } from '../support/network/raw-socket.ts'
-import { STORES, type TestStore } from '../support/datastores/stores.ts'
+import { EMBEDDED, STORES, type TestStore } from '../support/datastores/stores.ts'
 import { framesOf, startStreamedFleet, type StreamedFleet } from '../support/fleet/streamed-fleet.ts'
 
 const WAIT = { interval: 10, timeout: 20_000 }
-function embedded(): TestStore {
-  const found = STORES.find(({ name }) => name === 'embedded')
-  if (found === undefined) throw new Error('there is no embedded datastore')
-  return found
-}
 
 let fleet: StreamedFleet
 let bus: FaultyBus
@@ -33,7 +28,7 @@ const opened: RawStream[] = []
 
 async function begin(keepAliveMs?: number): Promise<void> {
   bus = createFaultyBus()
-  fleet = await startStreamedFleet(embedded(), () => bus, keepAliveMs === undefined ? {} : { keepAliveMs })
+  fleet = await startStreamedFleet(EMBEDDED, () => bus, keepAliveMs === undefined ? {} : { keepAliveMs })
   domainId = await fleet.domain()
 }
 
@@ -389,7 +384,7 @@ function jetStream(): RealBus {
   return {
     name: 'JetStream',
     missing: requirement('nats-server') === undefined,
-    store: embedded(),
+    store: EMBEDDED,
     async prepare() {
       nats = await startNatsServer()
       made = await openJetStreamBus({

@@ -12,7 +12,8 @@ import type { LeaderJob, Leading } from '../../src/server/ports/leadership.ts'
 import type { OutboxEvent } from '../../src/server/ports/outbox-events.ts'
 import type { NumberedEvent, OutboxConsumer } from '../../src/server/ports/outbox.ts'
 import { Crash, crashingDatastore } from '../support/datastores/crashing-datastore.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 import { gate } from '../support/run/gate.ts'
 import { leaderParts, type LeaderParts } from '../support/datastores/leading.ts'
 
@@ -27,9 +28,9 @@ const PROVISIONED = {
   payload: { service_identity_id: ROBOT, display_name: 'Robot' },
 }
 
-describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('with a leader', () => {
-    const store = useDatastore(kind)
+describe.each(STORES)('the outbox on the $name store', (store) => {
+  describe.skipIf(store.missing)('with a leader', () => {
+    const inUse = useDatastore(store)
     let parts: LeaderParts
     let leading: Leading
     const onPoison = vi.fn<(consumer: string, event: NumberedEvent, error: unknown) => void>()
@@ -37,25 +38,25 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
     beforeEach(async () => {
       onPoison.mockReset()
       await sql`create table if not exists seen (seq bigint not null)`.execute(db())
-      await emptyTables(store.current())
-      parts = await leaderParts(store.current(), NOW)
+      await emptyTables(inUse.current())
+      parts = await leaderParts(inUse.current(), NOW)
       leading = await parts.lead()
       return () => parts.feed.stop()
     })
 
-    const db = () => store.current().pool('interactive')
+    const db = () => inUse.current().pool('interactive')
     const emit = (...events: readonly string[]) =>
       parts.unitOfWork.run({ pool: 'interactive', correlationId: 'x' }, async (change) => {
         // Short names for the order of rows: nothing here asks what they are.
         for (const event of events)
           change.emit({ event, domainId: null, aggregate: 'thing:1', payload: {} } as unknown as OutboxEvent)
       })
-    const numbering = (datastore: Datastore = store.current()) => createNumbering({ datastore, onNumbered: () => {} })
+    const numbering = (datastore: Datastore = inUse.current()) => createNumbering({ datastore, onNumbered: () => {} })
     const numbered = async () =>
       (await db().selectFrom('outbox').select(['seq', 'event']).orderBy('seq').execute()).map(
         ({ seq, event }) => `${seq} ${event}`,
       )
-    const consumption = (consumer: OutboxConsumer, datastore: Datastore = store.current()) =>
+    const consumption = (consumer: OutboxConsumer, datastore: Datastore = inUse.current()) =>
       createConsumption({ datastore, ids: parts.ids, consumer, onPoison })
     /** Writes down what it takes, in the transaction that moves its cursor. */
     const recorder = (refused: () => string | undefined = () => undefined): OutboxConsumer => ({
@@ -85,7 +86,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
 
       test('calls back after it numbered rows', async () => {
         const onNumbered = vi.fn<() => void>()
-        const job = createNumbering({ datastore: store.current(), onNumbered })
+        const job = createNumbering({ datastore: inUse.current(), onNumbered })
         await untilQuiet(job)
         expect(onNumbered).not.toHaveBeenCalled()
         await emit('a')
@@ -102,11 +103,11 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         expect(rows).toEqual([{ count: 2500, first: 1, last: 2500, in_order: true }])
       })
 
-      test.skipIf(kind === 'embedded')(
+      test.skipIf(store.name === 'embedded')(
         'passes by a row whose transaction is still open, and numbers it when it is committed',
         async () => {
           const [begun, finish] = [gate(), gate()]
-          const slow = store.current().transaction('worker', async (tx) => {
+          const slow = inUse.current().transaction('worker', async (tx) => {
             await sql`insert into outbox (event, aggregate, payload, correlation_id, occurred_at)
               values ('slow', 'thing:1', '{}', 'x', now())`.execute(tx)
             begun.open()
@@ -291,7 +292,7 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
       test('exists once, whichever step the process crashes after: nothing is skipped or numbered twice', async () => {
         /** One process: numbers, consumes and prunes until nothing is left to do, or until it ends. */
         const live = async (datastore: Datastore): Promise<void> => {
-          const own = await leaderParts(datastore, NOW + 8 * DAY_MS, store.current())
+          const own = await leaderParts(datastore, NOW + 8 * DAY_MS, inUse.current())
           try {
             const term = await own.lead()
             const consumers = [createTupleConsumer(tupleConsumer), recorder()]
@@ -304,17 +305,17 @@ describe.each(DATASTORE_KINDS)('the outbox on the %s store', (kind) => {
         }
         let stepsLeft = 0
         for (let isCrashed = true; isCrashed; stepsLeft += 1) {
-          await emptyTables(store.current())
+          await emptyTables(inUse.current())
           await arrange()
           await sql`insert into outbox (event, domain_id, aggregate, payload, correlation_id, occurred_at)
             select event, ${HOME}, ${PROVISIONED.aggregate}, '{}', 'x', ${new Date(NOW)}
             from unnest(array['a', 'ServiceIdentityProvisioned', 'b', 'ServiceIdentityProvisioned']) as event`.execute(
             db(),
           )
-          const outcome = await live(crashingDatastore(store.current(), stepsLeft)).catch((error: unknown) => error)
+          const outcome = await live(crashingDatastore(inUse.current(), stepsLeft)).catch((error: unknown) => error)
           isCrashed = outcome instanceof Crash
           if (!isCrashed) expect(outcome).toBeUndefined()
-          await live(store.current())
+          await live(inUse.current())
           const { seq: head } = await db().selectFrom('outbox_head').select('seq').executeTakeFirstOrThrow()
           expect({ stepsLeft, head, edges: await edges(), seen: await seen(), left: await numbered() }).toEqual({
             stepsLeft,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/server/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
-describe.each(DATASTORE_KINDS)('own API tokens on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('own API tokens on $name', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
     let access: Access
     let domainId: string
     beforeAll(async () => {
@@ -176,7 +176,7 @@ describe.each(DATASTORE_KINDS)('own API tokens on %s', (kind) => {
       const ended = Array.from({ length: 250 }, (_, index) => ({
         ...template,
         id: `01935b5e-8f3a-7c61-9d0a-${String(index).padStart(12, '0')}`,
-        fingerprint: Buffer.from(`ended-${index}-${kind}`.padEnd(32)),
+        fingerprint: Buffer.from(`ended-${index}-${store.name}`.padEnd(32)),
         scopes: '["*"]',
         created_at: new Date(START_MS + 1000),
         revoked_at: new Date(START_MS + 1000),
@@ -323,7 +323,7 @@ describe.each(DATASTORE_KINDS)('own API tokens on %s', (kind) => {
       const more = Array.from({ length: 196 }, (_, index) => ({
         ...template,
         id: `01935b5e-8f3a-7c61-9d0b-${String(index).padStart(12, '0')}`,
-        fingerprint: Buffer.from(`live-${index}-${kind}`.padEnd(32)),
+        fingerprint: Buffer.from(`live-${index}-${store.name}`.padEnd(32)),
         scopes: '["*"]',
       }))
       await access.db.insertInto('api_tokens').values(more).execute()

@@ -15,14 +15,15 @@ import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import type { FeedChange } from '../../src/server/ports/change-feed.ts'
 import { SERVICE_MODEL } from '../../src/shared/authz/service-model.ts'
 import { tuple } from '../support/authz/tuples.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 const NOW_MS = Date.parse('2026-03-02T09:00:00Z')
 const REASON = /^the file of the authorization index is not used; the tuples are loaded from the datastore: (.*)$/
 
-describe.each(DATASTORE_KINDS)('an index that is kept in a file, over %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('an index that is kept in a file, over $name', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
     const db = () => inUse.current().pool('bulk')
     let directory: string
     let path: string
@@ -39,7 +40,7 @@ describe.each(DATASTORE_KINDS)('an index that is kept in a file, over %s', (kind
     })
     afterEach(() => rm(directory, { recursive: true, force: true }))
 
-    async function store(text: string, revision = 1): Promise<void> {
+    async function insert(text: string, revision = 1): Promise<void> {
       const { domain_id: _, ...columns } = tuple(text)
       await sql`
         insert into relation_tuples (id, subject_type, subject_id, subject_relation, relation, resource_type, resource_id,
@@ -70,10 +71,10 @@ describe.each(DATASTORE_KINDS)('an index that is kept in a file, over %s', (kind
     })
 
     it('is there again as it was, with caveats, names and tuples that the schema does not have', async () => {
-      await store('domain:acme#admin@user:ann')
-      await store('domain:acme#viewer@user:*[within_hours]')
-      await store('project:01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b#domain@domain:acme', 2)
-      await store('disk:c#reader@user:ann')
+      await insert('domain:acme#admin@user:ann')
+      await insert('domain:acme#viewer@user:*[within_hours]')
+      await insert('project:01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b#domain@domain:acme', 2)
+      await insert('disk:c#reader@user:ann')
       await kept.save(await loaded(), 7n)
       const restored = await kept.restore(db(), 7n)
       expect(restored && contents(restored)).toEqual({ tuples: 3, objects: 4, unknownTuples: 1 })
@@ -82,10 +83,10 @@ describe.each(DATASTORE_KINDS)('an index that is kept in a file, over %s', (kind
     })
 
     it('is brought up to date by the changes since, in their order', async () => {
-      await store('domain:acme#admin@user:ann')
+      await insert('domain:acme#admin@user:ann')
       await kept.save(await loaded(), 7n)
       await sql`delete from relation_tuples`.execute(db())
-      await store('domain:acme#admin@user:bob', 9)
+      await insert('domain:acme#admin@user:bob', 9)
       await record('tuple_touched', 'domain:acme#admin@user:bob', 8)
       await record('tuple_deleted', 'domain:acme#admin@user:ann', 9)
       const restored = await kept.restore(db(), 9n)
@@ -136,8 +137,8 @@ describe.each(DATASTORE_KINDS)('an index that is kept in a file, over %s', (kind
       ],
     ]
     it.each(refused)('is not used when it %s, which is said once, and is gone then', async (_, spoil, reason) => {
-      await store('domain:acme#admin@user:ann')
-      await store('domain:acme#admin@user:bob', 9)
+      await insert('domain:acme#admin@user:ann')
+      await insert('domain:acme#admin@user:bob', 9)
       await kept.save(await loaded(), 7n)
       for (const revision of [8, 9]) await record('tuple_touched', 'domain:acme#admin@user:bob', revision)
       await spoil()
@@ -147,7 +148,7 @@ describe.each(DATASTORE_KINDS)('an index that is kept in a file, over %s', (kind
     })
 
     it('is not used when it is newer than the database', async () => {
-      await store('domain:acme#admin@user:ann')
+      await insert('domain:acme#admin@user:ann')
       await kept.save(await loaded(), 7n)
       expect(await kept.restore(db(), 6n)).toBeUndefined()
       expect(warnings.map((warning) => REASON.exec(warning)?.[1])).toEqual(['it is newer than the database'])

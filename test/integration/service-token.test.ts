@@ -5,7 +5,7 @@ import { createAssertionSweeper } from '../../src/server/slices/workloads/assert
 import { JWT_BEARER_ASSERTION } from '../../src/shared/contract/oauth-schemas.ts'
 import type { Answer } from '../support/server/control-plane.ts'
 import { unfenced } from '../support/datastores/leading.ts'
-import { STORES } from '../support/datastores/stores.ts'
+import { EMBEDDED, STORES } from '../support/datastores/stores.ts'
 import {
   BASE_URL,
   NOW,
@@ -342,10 +342,8 @@ describe.each(STORES)('tokens for client assertions on $name', (store) => {
 describe('the limits of tokens for workloads', () => {
   let plane: Workloads
   beforeAll(async () => {
-    const [store] = STORES
-    if (store === undefined) throw new Error('there is no store')
     const rate = { count: 2, seconds: 60 }
-    plane = await startWorkloads(store, { serviceTokens: rate, failedCredentials: rate })
+    plane = await startWorkloads(EMBEDDED, { serviceTokens: rate, failedCredentials: rate })
   })
   afterAll(() => plane.stop())
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSessionSweeper } from '../../src/server/slices/sessions/session-sweeper.ts'
 import { START_MS, startAccess, type Access, type Answer, type Person, type Session } from '../support/server/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -14,9 +14,9 @@ const CLEARED = [
   'ctl_idp_session.sig=; Path=/idp; SameSite=Lax; HttpOnly; Max-Age=0',
 ]
 
-describe.each(DATASTORE_KINDS)('browser sessions on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('browser sessions on $name', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
     let access: Access
     let domainId: string
     let ann: Person
@@ -202,7 +202,7 @@ describe.each(DATASTORE_KINDS)('browser sessions on %s', (kind) => {
         expect([await statusOf(one.cookie), await statusOf(other.cookie)]).toEqual([401, 200])
       })
 
-      test.skipIf(kind === 'embedded')('on other replicas within their lease', async () => {
+      test.skipIf(store.name === 'embedded')('on other replicas within their lease', async () => {
         const replica = await access.replica()
         const { cookie, value } = await access.session(ann)
         expect(await replica.sessionResolver.resolve(value)).toMatchObject({ subject: ann.subject })

@@ -15,15 +15,15 @@ import { createSessions } from '../../src/server/slices/sessions/sessions.ts'
 import { authz } from '../../src/shared/contract/authz.ts'
 import { domains } from '../../src/shared/contract/domains.ts'
 import { ENGINE_KINDS, isEngineMissing, openReplica, useSpicedb, type Replica } from '../support/authz/engines.ts'
-import { isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { EMBEDDED, POSTGRES, useDatastore } from '../support/datastores/stores.ts'
 import { startEdge, type Edge } from '../support/server/edge.ts'
 
 const NOW_MS = Date.parse('2026-03-02T09:00:00Z')
 const clock = { now: () => NOW_MS }
 
 describe.each(ENGINE_KINDS)('a role that wants a strong sign-in, decided by the %s engine', (engine) => {
-  const store = engine === 'spicedb' ? 'postgres' : 'embedded'
-  describe.skipIf(isEngineMissing(engine) || isDatastoreMissing(store))('', () => {
+  const store = engine === 'spicedb' ? POSTGRES : EMBEDDED
+  describe.skipIf(isEngineMissing(engine) || store.missing)('', () => {
     const inUse = useDatastore(store)
     const server = useSpicedb(engine)
     const ids = createUuidV7(clock)

@@ -6,7 +6,8 @@ import { createJoinTokenSweeper } from '../../src/server/slices/join-tokens/join
 import { createKeySweeper } from '../../src/server/slices/nodes/key-sweeper.ts'
 import type { LeaderJob } from '../../src/server/ports/leadership.ts'
 import { createTokenSweeper } from '../../src/server/slices/tokens/token-sweeper.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { emptyTables } from '../support/datastores/empty-tables.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 import { leaderParts, unfenced, type LeaderParts } from '../support/datastores/leading.ts'
 
 const NOW = Date.parse('2026-06-01T08:00:00.000Z')
@@ -17,14 +18,14 @@ const NODE = '018f0000-0000-7000-8000-000000000003'
 const id = (n: number) => `018f0000-0000-7000-8000-0000000001${String(n).padStart(2, '0')}`
 const ago = (ms: number) => new Date(NOW - ms).toISOString()
 
-describe.each(DATASTORE_KINDS)('sweepers on the %s store', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('of the leader', () => {
-    const store = useDatastore(kind)
+describe.each(STORES)('sweepers on the $name store', (store) => {
+  describe.skipIf(store.missing)('of the leader', () => {
+    const inUse = useDatastore(store)
     let parts: LeaderParts
 
     beforeEach(async () => {
-      await emptyTables(store.current())
-      parts = await leaderParts(store.current(), NOW)
+      await emptyTables(inUse.current())
+      parts = await leaderParts(inUse.current(), NOW)
       const domain = [HOME, 'home', 'Home', '100.64.0.0/10'].map((value) => sql`${value}`)
       await sql`insert into domains values (${sql.join(domain)}, 300, '[]', null, '[]', now(), now())`.execute(db())
       await sql`insert into principals (id, domain_id, kind, display_name, subject_sealed, subject_pseudonym, created_at,
@@ -33,7 +34,7 @@ describe.each(DATASTORE_KINDS)('sweepers on the %s store', (kind) => {
       return () => parts.feed.stop()
     })
 
-    const db = () => store.current().pool('interactive')
+    const db = () => inUse.current().pool('interactive')
     const untilQuiet = async (job: LeaderJob) => {
       while (await job.run(unfenced(parts)));
     }
@@ -109,7 +110,7 @@ describe.each(DATASTORE_KINDS)('sweepers on the %s store', (kind) => {
     test('changes of the feed go but for the last ones; a follower that needs them loads everything anew', async () => {
       const warnings: string[] = []
       const late = createChangeFeed({
-        datastore: store.current(),
+        datastore: inUse.current(),
         warn: (message) => void warnings.push(message),
         pollIntervalMs: 3_600_000,
       })

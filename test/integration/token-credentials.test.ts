@@ -3,15 +3,15 @@ import { openPostgres } from '../../src/server/adapters/postgres/database.ts'
 import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
 import { mintApiToken } from '../../src/shared/credential-formats.ts'
 import { START_MS, startAccess, type Access, type Person } from '../support/server/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { POSTGRES, STORES, useDatastore } from '../support/datastores/stores.ts'
 import { startPostgresCluster } from '../support/datastores/postgres-cluster.ts'
 
 /** How long a refusal is remembered. */
 const REFUSED_MS = 1000
 
-describe.each(DATASTORE_KINDS)('API tokens as credentials on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('API tokens as credentials on $name', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
     let access: Access
     let person: Person
     beforeAll(async () => {
@@ -103,7 +103,7 @@ describe.each(DATASTORE_KINDS)('API tokens as credentials on %s', (kind) => {
       expect(await lastUsed(id)).toBe(START_MS + 120_000)
     })
 
-    it.skipIf(kind === 'embedded')('ends on other replicas within their lease', async () => {
+    it.skipIf(store.name === 'embedded')('ends on other replicas within their lease', async () => {
       const replica = await access.replica()
       const { token, id } = await access.token(person)
       expect(await replica.resolver.resolve(token)).toMatchObject({ subject: person.subject })
@@ -119,7 +119,7 @@ describe.each(DATASTORE_KINDS)('API tokens as credentials on %s', (kind) => {
   })
 })
 
-describe.skipIf(isDatastoreMissing('postgres'))('API tokens while PostgreSQL is away', () => {
+describe.skipIf(POSTGRES.missing)('API tokens while PostgreSQL is away', () => {
   it('answer 503, once the lease is over also where they are cached, and work again when it is back', async () => {
     const cluster = await startPostgresCluster()
     const datastore = await openPostgres({ url: cluster.url, warn: () => undefined })

@@ -5,14 +5,14 @@ import { tupleConsumer } from '../../src/server/slices/identities/event-tuples.t
 import { storedSubjects } from '../../src/server/adapters/stored-subjects/stored-subjects.ts'
 import type { ExternalSubject } from '../../src/server/ports/users.ts'
 import { START_MS, startAccess, type Access, type Person } from '../support/server/access.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 const BINDING = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'
 const ANNA: ExternalSubject = { issuer: 'https://idp.example/realm', subject: 'anna#1' }
 
-describe.each(DATASTORE_KINDS)('Users on the %s store', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('Users on the $name store', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
     let access: Access
     let domainId: string
     let admin: Person

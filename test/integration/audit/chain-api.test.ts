@@ -10,7 +10,7 @@ import type { SignedPosition } from '../../../src/shared/audit/signed-position.t
 import { START_MS, startAccess, type Access, type Person } from '../../support/server/access.ts'
 import { nodeSha256 } from '../../support/server/audit-chain.ts'
 import { auditEntry, leadingOver } from '../../support/server/audit-ledger.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../../support/datastores/stores.ts'
 
 /** Long after everything that the requests of these tests leave. */
 const LATER_MS = START_MS + 86_400_000
@@ -25,9 +25,9 @@ interface Exported {
   readonly next_seq: number | null
 }
 
-describe.each(DATASTORE_KINDS)('the chain of a Domain on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('the chain of a Domain on $name', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
     let access: Access
     let domainId: string
     let auditor: Person

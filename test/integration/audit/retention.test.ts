@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ACME, openLedger, type Ledger } from '../../support/server/audit-ledger.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../../support/datastores/stores.ts'
 
 const DAY_MS = 86_400_000
 
-describe.each(DATASTORE_KINDS)('on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('audit rows', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('on $name', (store) => {
+  describe.skipIf(store.missing)('audit rows', () => {
+    const inUse = useDatastore(store)
     let ledger: Ledger
     beforeEach(async () => {
       ledger = await openLedger(inUse.current())

@@ -11,11 +11,11 @@ import {
   type Ledger,
 } from '../../support/server/audit-ledger.ts'
 import { leaderParts } from '../../support/datastores/leading.ts'
-import { DATASTORE_KINDS, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
+import { STORES, useDatastore } from '../../support/datastores/stores.ts'
 
-describe.each(DATASTORE_KINDS)('on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('the sealer', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('on $name', (store) => {
+  describe.skipIf(store.missing)('the sealer', () => {
+    const inUse = useDatastore(store)
     let ledger: Ledger
     beforeEach(async () => {
       ledger = await openLedger(inUse.current())
@@ -72,28 +72,31 @@ describe.each(DATASTORE_KINDS)('on %s', (kind) => {
     })
 
     // The embedded store has one session: nothing else runs while a transaction is open.
-    it.skipIf(kind === 'embedded')('sees a row only once it is committed, and seals others meanwhile', async () => {
-      let commit = (): void => undefined
-      const mayCommit = new Promise<void>((resolve) => (commit = resolve))
-      let isWritten = (): void => undefined
-      const written = new Promise<void>((resolve) => (isWritten = resolve))
-      const slow = inUse.current().transaction('bulk', async (tx) => {
-        await sql`insert into audit values (gen_random_uuid(), ${new Date(LEDGER_START_MS)}, ${ACME}, 's', 'slow', 'o', 'granted', '', 'c', '{}')`.execute(
-          tx,
-        )
-        isWritten()
-        await mayCommit
-      })
-      await written
-      await ledger.write(ACME, 3)
-      await ledger.settle(ledger.sealer)
-      expect(await seals(ACME)).toHaveLength(3)
-      commit()
-      await slow
-      await ledger.settle(ledger.sealer)
-      expect(await seals(ACME)).toHaveLength(4)
-      expect(await ledger.verify(ACME)).toMatchObject({ verdict: 'intact', verified_through: 4, unsealed: 0 })
-    })
+    it.skipIf(store.name === 'embedded')(
+      'sees a row only once it is committed, and seals others meanwhile',
+      async () => {
+        let commit = (): void => undefined
+        const mayCommit = new Promise<void>((resolve) => (commit = resolve))
+        let isWritten = (): void => undefined
+        const written = new Promise<void>((resolve) => (isWritten = resolve))
+        const slow = inUse.current().transaction('bulk', async (tx) => {
+          await sql`insert into audit values (gen_random_uuid(), ${new Date(LEDGER_START_MS)}, ${ACME}, 's', 'slow', 'o', 'granted', '', 'c', '{}')`.execute(
+            tx,
+          )
+          isWritten()
+          await mayCommit
+        })
+        await written
+        await ledger.write(ACME, 3)
+        await ledger.settle(ledger.sealer)
+        expect(await seals(ACME)).toHaveLength(3)
+        commit()
+        await slow
+        await ledger.settle(ledger.sealer)
+        expect(await seals(ACME)).toHaveLength(4)
+        expect(await ledger.verify(ACME)).toMatchObject({ verdict: 'intact', verified_through: 4, unsealed: 0 })
+      },
+    )
 
     it('signs every thousandth row, and the newest at most a minute after the head before', async () => {
       await ledger.write(ACME, 3_500)

@@ -1,10 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { authzSurface } from '../../support/authz/surface.ts'
 import { openRawSocket, requestBytes, type RawSocket } from '../../support/network/raw-socket.ts'
-import { STORES } from '../../support/datastores/stores.ts'
+import { EMBEDDED } from '../../support/datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../../support/server/tenancy.ts'
 
-const [embedded] = STORES
 const MiB = 1024 * 1024
 const BULK = 'POST /v1/authz/relation-tuples/bulk'
 
@@ -12,8 +11,7 @@ let tenancy: Tenancy
 let port: number
 let domainId: string
 beforeAll(async () => {
-  if (embedded === undefined) throw new Error('there is an embedded store')
-  tenancy = await startTenancy(embedded, authzSurface())
+  tenancy = await startTenancy(EMBEDDED, authzSurface())
   port = Number(new URL(tenancy.url).port)
   domainId = await tenancy.domain()
 })

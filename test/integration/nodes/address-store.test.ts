@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as fc from 'fast-check'
 import { addressFor, restAddress, takeNumber, type MeshDomain } from '../../../src/server/slices/nodes/address-store.ts'
 import type { Datastore, Db } from '../../../src/server/ports/datastore.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
+import { emptyTables } from '../../support/datastores/empty-tables.ts'
+import { STORES, useDatastore } from '../../support/datastores/stores.ts'
 
 const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
 const HOUR_MS = 3_600_000
@@ -69,9 +70,9 @@ class NaivePool {
   }
 }
 
-describe.each(DATASTORE_KINDS)('mesh addresses on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('mesh addresses on $name', (store) => {
+  describe.skipIf(store.missing)('', () => {
+    const inUse = useDatastore(store)
     let datastore: Datastore
     beforeEach(() => {
       datastore = inUse.current()

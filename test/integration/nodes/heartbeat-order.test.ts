@@ -4,18 +4,18 @@ import { createHeartbeatWriter } from '../../../src/server/slices/nodes/heartbea
 import { startFleet, type Fleet } from '../../support/fleet/fleet.ts'
 import { gate } from '../../support/run/gate.ts'
 import { addNodes } from '../../support/fleet/many-nodes.ts'
-import { STORES } from '../../support/datastores/stores.ts'
+import { POSTGRES } from '../../support/datastores/stores.ts'
 
 /** So few that the planner would rather read the whole table than look them up. */
 const NODES = 30
 const BATCH = 9
 
 // On the embedded store batches take turns, so that none ever waits for another's lock.
-describe.each(STORES.filter(({ name }) => name === 'postgres'))('A batch of heartbeats on the $name store', (store) => {
-  describe.skipIf(store.missing)('that meets another', () => {
+describe('A batch of heartbeats on the postgres store', () => {
+  describe.skipIf(POSTGRES.missing)('that meets another', () => {
     let fleet: Fleet
     beforeAll(async () => {
-      fleet = await startFleet(store)
+      fleet = await startFleet(POSTGRES)
     })
     afterAll(() => fleet?.stop())
 

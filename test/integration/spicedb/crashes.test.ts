@@ -3,7 +3,8 @@ import { tupleId } from '../../../src/server/adapters/postgres/tuple-id.ts'
 import type { Change, Tuple } from '../../../src/server/ports/unit-of-work.ts'
 import { isEngineMissing, openReplica, type Replica } from '../../support/authz/engines.ts'
 import { crashingDatastore } from '../../support/datastores/crashing-datastore.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
+import { emptyTables } from '../../support/datastores/empty-tables.ts'
+import { STORES, useDatastore } from '../../support/datastores/stores.ts'
 import { bothSides } from '../../support/authz/spicedb-equality.ts'
 import { startSpicedb, type SpicedbServer } from '../../support/authz/spicedb-server.ts'
 
@@ -19,9 +20,9 @@ const deleteObject = async ({ tuples }: Change) => (await tuples.deleteObject('u
 /** More than any of the changes takes. */
 const STEPS_MAX = 40
 
-describe.each(DATASTORE_KINDS)('a process that ends in the middle of telling SpiceDB, over %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind) || isEngineMissing('spicedb'))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('a process that ends in the middle of telling SpiceDB, over $name', (store) => {
+  describe.skipIf(store.missing || isEngineMissing('spicedb'))('', () => {
+    const inUse = useDatastore(store)
     let server: SpicedbServer
     beforeAll(async () => {
       server = await startSpicedb()

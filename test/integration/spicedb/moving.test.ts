@@ -10,7 +10,8 @@ import { parseSchema } from '../../../src/shared/authz/language/parser.ts'
 import { apiName } from '../../../src/shared/authz/names.ts'
 import { SCHEMA } from '../../../src/shared/authz/schema.ts'
 import { clientOf, isEngineMissing, openReplica, type Replica } from '../../support/authz/engines.ts'
-import { emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
+import { emptyTables } from '../../support/datastores/empty-tables.ts'
+import { POSTGRES, useDatastore } from '../../support/datastores/stores.ts'
 import { bothSides } from '../../support/authz/spicedb-equality.ts'
 import { startSpicedb, type SpicedbServer } from '../../support/authz/spicedb-server.ts'
 
@@ -32,8 +33,8 @@ async function refusal(start: Promise<unknown>): Promise<string> {
   return error instanceof BootError ? error.message : ''
 }
 
-describe.skipIf(isDatastoreMissing('postgres') || isEngineMissing('spicedb'))('moving to SpiceDB', () => {
-  const inUse = useDatastore('postgres')
+describe.skipIf(POSTGRES.missing || isEngineMissing('spicedb'))('moving to SpiceDB', () => {
+  const inUse = useDatastore(POSTGRES)
   let server: SpicedbServer
   beforeAll(async () => {
     server = await startSpicedb()

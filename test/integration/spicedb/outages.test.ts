@@ -4,7 +4,8 @@ import { tupleId } from '../../../src/server/adapters/postgres/tuple-id.ts'
 import type { Tuple } from '../../../src/server/ports/unit-of-work.ts'
 import { Problem } from '../../../src/shared/problems.ts'
 import { isEngineMissing, openReplica, type Replica } from '../../support/authz/engines.ts'
-import { DATASTORE_KINDS, emptyTables, isDatastoreMissing, useDatastore } from '../../support/datastores/datastores.ts'
+import { emptyTables } from '../../support/datastores/empty-tables.ts'
+import { STORES, useDatastore } from '../../support/datastores/stores.ts'
 import { bothSides } from '../../support/authz/spicedb-equality.ts'
 import { startSpicedb, type SpicedbServer } from '../../support/authz/spicedb-server.ts'
 
@@ -18,9 +19,9 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof Problem ? error.code : error),
   )
 
-describe.each(DATASTORE_KINDS)('a SpiceDB that goes away and comes back, over %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind) || isEngineMissing('spicedb'))('', () => {
-    const inUse = useDatastore(kind)
+describe.each(STORES)('a SpiceDB that goes away and comes back, over $name', (store) => {
+  describe.skipIf(store.missing || isEngineMissing('spicedb'))('', () => {
+    const inUse = useDatastore(store)
     let server: SpicedbServer
     let replica: Replica
     beforeAll(async () => {

@@ -1,14 +1,14 @@
 import type { KyselyPlugin } from 'kysely'
 import type { Datastore } from '../../../src/server/ports/datastore.ts'
 
-/** A datastore that counts what transactions ask of it. */
-export interface CountingDatastore extends Datastore {
+/** What a datastore counts of its transactions. */
+export interface CountedStatements {
   /** Statements between `begin` and `commit`, of all transactions so far. */
   statements(): number
 }
 
 /** Counts each statement as a round trip of its own, which it is on both stores. */
-export function countingDatastore(datastore: Datastore): CountingDatastore {
+export function countingDatastore<Counted extends Datastore>(datastore: Counted): Counted & CountedStatements {
   let statements = 0
   const plugin: KyselyPlugin = {
     transformQuery({ node }) {

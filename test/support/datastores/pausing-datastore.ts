@@ -14,7 +14,7 @@ export interface Pause {
 
 /** A datastore in which whoever does the statement of that number stands still behind it, its transaction open. */
 export interface PausingDatastore {
-  over(datastore: Datastore): Datastore
+  over<Paused extends Datastore>(datastore: Paused): Paused
   /** Counts from now on; the pause set before is open by then. */
   pauseBehind(statement: number): Pause
   /** Transactions that were done twice, as the victim of a deadlock is. */

@@ -1,7 +1,7 @@
 import type { Datastore } from '../../../src/server/ports/datastore.ts'
 import type { EventBus } from '../../../src/server/ports/event-bus.ts'
 import type { Leading } from '../../../src/server/ports/leadership.ts'
-import { emptyTables } from '../datastores/datastores.ts'
+import { emptyTables } from '../datastores/empty-tables.ts'
 import { leaderParts, type LeaderParts } from '../datastores/leading.ts'
 import { relayWorld, seedNodes, type RelayWorld } from './relay-world.ts'
 

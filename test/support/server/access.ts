@@ -46,7 +46,7 @@ import { authz } from '../../../src/shared/contract/authz.ts'
 import { identities } from '../../../src/shared/contract/identities.ts'
 import { signIn } from '../../../src/shared/contract/sign-in.ts'
 import { tokens } from '../../../src/shared/contract/tokens.ts'
-import { emptyTables } from '../datastores/datastores.ts'
+import { emptyTables } from '../datastores/empty-tables.ts'
 
 export const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
 

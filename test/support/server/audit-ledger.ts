@@ -12,7 +12,7 @@ import type { LeaderJob, Leading } from '../../../src/server/ports/leadership.ts
 import type { Signer } from '../../../src/server/ports/signer.ts'
 import type { AuditEntry } from '../../../src/server/ports/unit-of-work.ts'
 import { nodeSha256 } from './audit-chain.ts'
-import { emptyTables } from '../datastores/datastores.ts'
+import { emptyTables } from '../datastores/empty-tables.ts'
 import { unfenced } from '../datastores/leading.ts'
 
 export const LEDGER_START_MS = Date.parse('2026-03-01T08:00:00.000Z')

@@ -7,7 +7,6 @@ import { masterKeyOf } from '../../../src/server/adapters/keyring/master-key.ts'
 import { openRing } from '../../../src/server/adapters/keyring/open-keyring.ts'
 import { createKeyring, createSecretStore } from '../../../src/server/adapters/keyring/ring.ts'
 import { createChangeFeed } from '../../../src/server/adapters/postgres/change-feed.ts'
-import { migrate } from '../../../src/server/adapters/postgres/migrate.ts'
 import { createUnitOfWork } from '../../../src/server/adapters/postgres/unit-of-work.ts'
 import { createSpicedbEngine, type SpicedbEngine } from '../../../src/server/adapters/spicedb/engine.ts'
 import { openSigner } from '../../../src/server/adapters/sealed-signer/open-signer.ts'
@@ -100,7 +99,6 @@ export async function startControlPlane(
 ): Promise<ControlPlane> {
   const clock = { nowMs: START_MS, now: () => clock.nowMs }
   const ids = createUuidV7(clock)
-  await migrate(datastore)
   const feed = createChangeFeed({ datastore, warn: refuse })
   const spicedb = server && createSpicedbEngine({ spicedb: clientOf(server), datastore, feed, log: SILENT })
   const authorizer = spicedb ? engineOf(spicedb) : createEmbeddedAuthorizer({ datastore, changeFeed: feed })

@@ -5,7 +5,6 @@ import { openRing } from '../../../src/server/adapters/keyring/open-keyring.ts'
 import { createKeyring } from '../../../src/server/adapters/keyring/ring.ts'
 import { createAuditSink } from '../../../src/server/adapters/postgres/audit-sink.ts'
 import { createChangeFeed } from '../../../src/server/adapters/postgres/change-feed.ts'
-import { migrate } from '../../../src/server/adapters/postgres/migrate.ts'
 import { createUnitOfWork } from '../../../src/server/adapters/postgres/unit-of-work.ts'
 import { createUuidV7 } from '../../../src/server/adapters/system/uuid-v7.ts'
 import { createApp, type App, type AppDeps } from '../../../src/server/http/app.ts'
@@ -16,7 +15,7 @@ import type { AuditSink } from '../../../src/server/ports/audit-sink.ts'
 import type { Datastore } from '../../../src/server/ports/datastore.ts'
 import type { Tuple } from '../../../src/server/ports/unit-of-work.ts'
 import { meta } from '../../../src/shared/contract/meta.ts'
-import { openMemoryDatastore } from '../datastores/memory-datastore.ts'
+import { EMBEDDED } from '../datastores/stores.ts'
 import { csrfOf, ELSEWHERE, fixtureResolvers, HOME, OTHER_PROJECT, PROJECT, SUBJECTS } from './fixture-callers.ts'
 import { fixture, unwired } from './fixture-contract.ts'
 import { createFixture, type FixtureThings } from './fixture-handlers.ts'
@@ -62,8 +61,7 @@ export interface FixtureOptions extends Partial<Omit<AppDeps, 'surfaces' | 'audi
 export async function startFixture(options: FixtureOptions = {}): Promise<FixtureServer> {
   const clock = { nowMs: START_MS, now: () => clock.nowMs }
   const ids = createUuidV7(clock)
-  const datastore = await openMemoryDatastore()
-  await migrate(datastore)
+  const datastore = await EMBEDDED.open()
   const feed = createChangeFeed({ datastore, warn: fail })
   const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
   const { validateTuple } = authorizer

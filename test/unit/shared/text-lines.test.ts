@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { textLines } from '../../../src/shared/text-lines.ts'
-import { useDatastore } from '../../support/datastores/datastores.ts'
+import { EMBEDDED, useDatastore } from '../../support/datastores/stores.ts'
 
-const store = useDatastore('embedded')
+const inUse = useDatastore(EMBEDDED)
 
 async function readBack(texts: readonly string[]): Promise<readonly string[] | undefined> {
   const { rows } = await sql<{ texts: readonly string[] }>`
-    select string_to_array(${textLines(texts)}::text, e'\n') as texts`.execute(store.current().pool('interactive'))
+    select string_to_array(${textLines(texts)}::text, e'\n') as texts`.execute(inUse.current().pool('interactive'))
   return rows[0]?.texts
 }
 

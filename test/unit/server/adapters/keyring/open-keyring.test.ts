@@ -10,13 +10,8 @@ import { openRing, proveMasterKey } from '../../../../../src/server/adapters/key
 import { createKeyring, createSecretStore } from '../../../../../src/server/adapters/keyring/ring.ts'
 import { openPglite } from '../../../../../src/server/adapters/pglite/database.ts'
 import { BootError } from '../../../../../src/server/ports/boot-error.ts'
-import {
-  DATASTORE_KINDS,
-  dropEverything,
-  emptyTables,
-  isDatastoreMissing,
-  useDatastore,
-} from '../../../../support/datastores/datastores.ts'
+import { dropEverything, emptyTables } from '../../../../support/datastores/empty-tables.ts'
+import { STORES, useDatastore } from '../../../../support/datastores/stores.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ctl-ring-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -26,16 +21,16 @@ const BYTES = Buffer.alloc(32, 7)
 const GIVEN: MasterKeySource = { kind: 'given', key: BYTES }
 const OTHER: MasterKeySource = { kind: 'given', key: Buffer.alloc(32, 8) }
 
-describe.each(DATASTORE_KINDS)('on %s', (kind) => {
-  describe.skipIf(isDatastoreMissing(kind))('the keyring', () => {
-    const store = useDatastore(kind)
-    beforeEach(() => emptyTables(store.current()))
+describe.each(STORES)('on $name', (store) => {
+  describe.skipIf(store.missing)('the keyring', () => {
+    const inUse = useDatastore(store)
+    beforeEach(() => emptyTables(inUse.current()))
 
-    const prove = (source: MasterKeySource) => proveMasterKey(store.current().pool('interactive'), source)
+    const prove = (source: MasterKeySource) => proveMasterKey(inUse.current().pool('interactive'), source)
 
     test('is filled once with a key for each purpose and opens to the same keys', async () => {
-      const first = createKeyring(await openRing(store.current(), await prove(GIVEN), CLOCK))
-      const second = createKeyring(await openRing(store.current(), await prove(GIVEN), CLOCK))
+      const first = createKeyring(await openRing(inUse.current(), await prove(GIVEN), CLOCK))
+      const second = createKeyring(await openRing(inUse.current(), await prove(GIVEN), CLOCK))
       for (const purpose of ['cursor', 'fingerprint', 'pseudonym', 'sealing', 'session'] as const) {
         expect(first.keyIds(purpose)).toHaveLength(1)
         expect(second.keyIds(purpose)).toEqual(first.keyIds(purpose))
@@ -48,25 +43,25 @@ describe.each(DATASTORE_KINDS)('on %s', (kind) => {
     })
 
     test('two replicas that start at once share one ring', async () => {
-      const rings = await Promise.all([1, 2, 3].map(() => openRing(store.current(), masterKeyOf(BYTES), CLOCK)))
+      const rings = await Promise.all([1, 2, 3].map(() => openRing(inUse.current(), masterKeyOf(BYTES), CLOCK)))
       expect(new Set(rings.map((ring) => ring.fingerprint[0].id)).size).toBe(1)
     })
 
     test('a wrong master key stops the start, names both keys and changes nothing', async () => {
-      await openRing(store.current(), await prove(GIVEN), CLOCK)
-      const before = await store.current().pool('interactive').selectFrom('keyring').selectAll().execute()
+      await openRing(inUse.current(), await prove(GIVEN), CLOCK)
+      const before = await inUse.current().pool('interactive').selectFrom('keyring').selectAll().execute()
       await expect(prove(OTHER)).rejects.toThrow(
         new BootError(
           1,
           `The keys of this datastore are sealed under master key ${masterKeyOf(BYTES).id}, not under ${masterKeyOf(Buffer.alloc(32, 8)).id}, which is the one given; give the right one in SERVICE_MASTER_KEY or --master-key-file.`,
         ),
       )
-      expect(await store.current().pool('interactive').selectFrom('keyring').selectAll().execute()).toEqual(before)
+      expect(await inUse.current().pool('interactive').selectFrom('keyring').selectAll().execute()).toEqual(before)
     })
 
     test('a lost key file stops the start and no new one is made', async () => {
-      await openRing(store.current(), await prove(GIVEN), CLOCK)
-      const path = join(folder, `lost-${kind}.key`)
+      await openRing(inUse.current(), await prove(GIVEN), CLOCK)
+      const path = join(folder, `lost-${store.name}.key`)
       await expect(prove({ kind: 'own', path })).rejects.toThrow(
         `sealed under master key ${masterKeyOf(BYTES).id}, and there is none at ${path}; put it back`,
       )
@@ -74,29 +69,29 @@ describe.each(DATASTORE_KINDS)('on %s', (kind) => {
     })
 
     test('its own master key is made while nothing is sealed, and found again', async () => {
-      const path = join(folder, `own-${kind}.key`)
+      const path = join(folder, `own-${store.name}.key`)
       const made = await prove({ kind: 'own', path })
-      await openRing(store.current(), made, CLOCK)
+      await openRing(inUse.current(), made, CLOCK)
       expect((await prove({ kind: 'own', path })).id).toBe(made.id)
     })
 
     test('a row whose purpose was changed does not open', async () => {
-      await openRing(store.current(), await prove(GIVEN), CLOCK)
+      await openRing(inUse.current(), await prove(GIVEN), CLOCK)
       await sql`update keyring set purpose = 'session' where purpose = 'cursor'`.execute(
-        store.current().pool('interactive'),
+        inUse.current().pool('interactive'),
       )
       await expect(prove(GIVEN)).rejects.toThrow('the row was altered; restore it from a backup')
     })
 
     test('retired keys still verify and open, and the current one comes first', async () => {
       const master = await prove(GIVEN)
-      const old = await openRing(store.current(), master, CLOCK)
+      const old = await openRing(inUse.current(), master, CLOCK)
       const place = { table: 'nodes', column: 'psk_sealed', rowId: 'n1' }
       const sealed = await createSecretStore(old).seal(place, Buffer.from('secret'))
       await sql`update keyring set retired_at = now() where purpose in ('sealing', 'fingerprint')`.execute(
-        store.current().pool('interactive'),
+        inUse.current().pool('interactive'),
       )
-      const ring = await openRing(store.current(), master, CLOCK)
+      const ring = await openRing(inUse.current(), master, CLOCK)
       const keyring = createKeyring(ring)
       expect(keyring.keyIds('fingerprint')).toEqual([expect.any(String), old.fingerprint[0].id])
       expect(keyring.macWith('fingerprint', old.fingerprint[0].id, 'x')).toEqual(
@@ -107,7 +102,7 @@ describe.each(DATASTORE_KINDS)('on %s', (kind) => {
     })
 
     test('bytes sealed under a key that the ring does not have do not open', async () => {
-      const ring = await openRing(store.current(), await prove(GIVEN), CLOCK)
+      const ring = await openRing(inUse.current(), await prove(GIVEN), CLOCK)
       const place = { table: 'nodes', column: 'psk_sealed', rowId: 'n1' }
       const sealed = Buffer.from(await createSecretStore(ring).seal(place, Buffer.from('secret')))
       sealed.write('zzzzzzzz', 2, 'ascii')
