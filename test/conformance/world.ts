@@ -1,21 +1,21 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { openBackend, type Backend } from '../../src/server/composition/backend.ts'
 import { parseConfig } from '../../src/server/config/config.ts'
 import { createMemoryHandover } from '../../src/server/first-run/memory-handover.ts'
-import { createPasswordHashing } from '../../src/server/slices/local-accounts/password-hash.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import { serve } from '../../src/server/composition/serve.ts'
 import { contract } from '../../src/shared/contract/index.ts'
 import type { Operation } from '../../src/shared/contract/operation.ts'
+import { hashing } from '../support/server/hashing.ts'
 import { HIGH_RATE_LIMITS } from '../support/server/high-rate-limits.mjs'
 import type { EngineKind } from '../support/authz/engines.ts'
 import { startMigratedCluster } from '../support/datastores/migrated-cluster.ts'
 import type { TestStore } from '../support/datastores/stores.ts'
-import { startSpicedb, type SpicedbServer } from '../support/authz/spicedb-server.ts'
+import { spicedbArguments, startSpicedb } from '../support/authz/spicedb-server.ts'
 import { startTestIssuer, type TestIssuer } from '../support/sign-in/test-issuer.ts'
 import type { Running } from './loop.ts'
 import { rowDigests } from './row-digests.ts'
@@ -104,8 +104,7 @@ export async function startWorld(store: TestStore, engine: EngineKind = 'embedde
     config,
     log,
     handover,
-    // What makes guessing dear would make the loop slow.
-    passwordHashing: createPasswordHashing({ log2N: 10, r: 8, p: 1 }),
+    passwordHashing: hashing,
     onBroken,
     async openBackend(...asked) {
       const backend = await openBackend(...asked)
@@ -129,12 +128,6 @@ export async function startWorld(store: TestStore, engine: EngineKind = 'embedde
       rmSync(scratch, { recursive: true, force: true })
     },
   }
-}
-
-function spicedbArguments({ endpoint, token }: SpicedbServer, directory: string): readonly string[] {
-  const tokenFile = join(directory, 'spicedb-token')
-  writeFileSync(tokenFile, token, { mode: 0o600 })
-  return ['--spicedb-endpoint', endpoint, '--spicedb-token-file', tokenFile]
 }
 
 const OPERATIONS = new Map<string, Operation>(

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { authzSurface } from '../support/authz/surface.ts'
 import type { Answer } from '../support/server/control-plane.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
@@ -26,7 +25,7 @@ describe.each(STORES)('Explanations and previews on the $name store', (store) =>
     let projectAdmin: string
     let somebody: string
     beforeAll(async () => {
-      tenancy = await startTenancy(store, authzSurface())
+      tenancy = await startTenancy(store, { surfaces: ['authz', 'relationTuples'] })
       domainId = await tenancy.domain()
       projectId = await tenancy.project(domainId)
       project = `project:${projectId}`

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AuthzInsight } from '../../src/server/ports/authz-insight.ts'
-import { authzSurface } from '../support/authz/surface.ts'
 import type { Answer } from '../support/server/control-plane.ts'
 import { depth } from '../support/run/depth.ts'
 import { STORES } from '../support/datastores/stores.ts'
@@ -39,7 +38,10 @@ describe.each(STORES)('What a caller may not see, on the $name store', (store) =
     let unreadable: Readonly<Record<'project' | 'resource' | 'network', string>>
     beforeAll(async () => {
       const known = new Set<string>()
-      tenancy = await startTenancy(store, authzSurface({ insight: talkative((reference) => known.has(reference)) }))
+      tenancy = await startTenancy(store, {
+        surfaces: ['authz', 'relationTuples'],
+        ports: { insight: talkative((reference) => known.has(reference)) },
+      })
       home = await tenancy.domain()
       nobody = await tenancy.principal(home)
       project = await tenancy.project(home)

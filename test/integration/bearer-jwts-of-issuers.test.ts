@@ -9,7 +9,8 @@ import { createBindingDirectory } from '../../src/server/slices/idp-bindings/dir
 import { createMint } from '../../src/server/slices/tokens/mint.ts'
 import { createTokens } from '../../src/server/slices/tokens/service.ts'
 import { tokens } from '../../src/shared/contract/tokens.ts'
-import { START_MS, type ControlPlaneParts } from '../support/server/control-plane.ts'
+import { START_MS } from '../support/server/test-backend.ts'
+import type { Backend } from '../../src/server/composition/backend.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import { discoveryOf, DISCOVERY, startStubIssuer, type StubIssuer } from '../support/sign-in/stub-issuer.ts'
 import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
@@ -25,7 +26,7 @@ describe.each(STORES)('access tokens of a real issuer on $name', (store) => {
     let bindingId: string
     let userId: string
     beforeAll(async () => {
-      plane = await startTenancy(store, (parts: ControlPlaneParts) => {
+      plane = await startTenancy(store, (parts: Backend) => {
         const { datastore, clock } = parts
         const resolver = createBearerJwtResolver({
           ...parts,

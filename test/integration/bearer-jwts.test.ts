@@ -11,8 +11,9 @@ import type { ServiceIdentity } from '../../src/server/ports/service-identities.
 import type { User } from '../../src/server/ports/users.ts'
 import { tokens } from '../../src/shared/contract/tokens.ts'
 import { problem } from '../../src/shared/problems.ts'
-import type { Answer, ControlPlaneParts } from '../support/server/control-plane.ts'
-import { START_MS } from '../support/server/control-plane.ts'
+import type { Answer } from '../support/server/control-plane.ts'
+import type { Backend } from '../../src/server/composition/backend.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 import { NOW, signingKey, unsigned, type SigningKey } from '../support/sign-in/workloads.ts'
@@ -41,7 +42,7 @@ describe.each(STORES)('bearer JWTs of identity providers on $name', (store) => {
     }
     const causes: string[] = []
 
-    const parts = ({ datastore, keyring, clock, ...others }: ControlPlaneParts) => {
+    const parts = ({ datastore, keyring, clock, ...others }: Backend) => {
       const resolver = createBearerJwtResolver({
         datastore,
         keyring,

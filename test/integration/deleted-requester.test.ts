@@ -1,12 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createExecutions } from '../../src/server/slices/executions/service.ts'
-import { mounted } from '../../src/server/http/request-context.ts'
-import { createIdentities } from '../../src/server/slices/identities/service.ts'
-import { createMediatedSessions } from '../../src/server/slices/mediated-sessions/service.ts'
-import { createOwnedTokens } from '../../src/server/slices/tokens/owned-tokens.ts'
-import { executions } from '../../src/shared/contract/executions.ts'
-import { identities } from '../../src/shared/contract/identities.ts'
-import { mediatedSessions } from '../../src/shared/contract/mediated-sessions.ts'
 import { startFleet, type Fleet } from '../support/fleet/fleet.ts'
 import { meet, places, statementsOf } from '../support/run/meeting.ts'
 import { pausingDatastore } from '../support/datastores/pausing-datastore.ts'
@@ -20,11 +12,10 @@ describe.each(STORES)('A service identity that asks nodes for something on the $
     let project: string
     let nodeId: string
     beforeAll(async () => {
-      fleet = await startFleet({ ...store, open: async () => pausing.over(await store.open()) }, (parts) => [
-        mounted(executions, createExecutions(parts)),
-        mounted(mediatedSessions, createMediatedSessions({ ...parts, baseUrl: 'https://ctl.example' })),
-        mounted(identities, createIdentities({ ...parts, ownedTokens: createOwnedTokens() })),
-      ])
+      fleet = await startFleet(
+        { ...store, open: async () => pausing.over(await store.open()) },
+        { surfaces: ['executions', 'mediatedSessions', 'identities'] },
+      )
       domain = await fleet.domain()
       project = await fleet.project(domain)
       nodeId = (await fleet.enrol(domain)).node_id

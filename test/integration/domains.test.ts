@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { START_MS, type Answer } from '../support/server/control-plane.ts'
+import type { Answer } from '../support/server/control-plane.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { START_MS, type Answer } from '../support/server/control-plane.ts'
+import type { Answer } from '../support/server/control-plane.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createInvitationSweeper } from '../../src/server/slices/invitations/invitation-sweeper.ts'
-import { createInvitationBook, createInvitations } from '../../src/server/slices/invitations/service.ts'
-import { mounted } from '../../src/server/http/request-context.ts'
-import { invitations } from '../../src/shared/contract/invitations.ts'
-import { START_MS, type Answer } from '../support/server/control-plane.ts'
+import { createInvitationBook } from '../../src/server/slices/invitations/service.ts'
+import type { Answer } from '../support/server/control-plane.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { unfenced } from '../support/datastores/leading.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
@@ -17,9 +16,7 @@ describe.each(STORES)('Invitations on the $name store', (store) => {
     let domainId: string
     let admin: string
     beforeAll(async () => {
-      tenancy = await startTenancy(store, (parts) => ({
-        surfaces: [mounted(invitations, createInvitations(parts))],
-      }))
+      tenancy = await startTenancy(store, { surfaces: ['invitations'] })
     })
     beforeEach(async () => {
       tenancy.clock.nowMs = START_MS

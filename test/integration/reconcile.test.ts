@@ -1,7 +1,5 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AuthzReconciler } from '../../src/server/ports/authz-reconciler.ts'
-import { authzSurface } from '../support/authz/surface.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 
@@ -10,12 +8,8 @@ describe.each(STORES)('Reconciling the index with the registry, on the $name sto
     let tenancy: Tenancy
     let domainId: string
     let viewer: string
-    let reconciler: AuthzReconciler
     beforeAll(async () => {
-      tenancy = await startTenancy(store, (parts) => {
-        ;({ reconciler } = parts.authorizer)
-        return authzSurface({ reconciler })(parts)
-      })
+      tenancy = await startTenancy(store, { surfaces: ['authz', 'relationTuples'] })
       domainId = await tenancy.domain()
       viewer = await tenancy.holder(domainId, 'viewer', `domain:${domainId}`)
     })

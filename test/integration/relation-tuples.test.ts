@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { authzSurface } from '../support/authz/surface.ts'
-import { START_MS, type Answer } from '../support/server/control-plane.ts'
+import type { Answer } from '../support/server/control-plane.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 
@@ -21,7 +21,7 @@ describe.each(STORES)('Relation tuples on the $name store', (store) => {
     /** Holds `viewer` on the Project and nothing else. */
     let viewer: string
     beforeAll(async () => {
-      tenancy = await startTenancy(store, authzSurface())
+      tenancy = await startTenancy(store, { surfaces: ['authz', 'relationTuples'] })
       domainId = await tenancy.domain()
       projectId = await tenancy.project(domainId)
       project = `project:${projectId}`

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { withStaleChecks } from '../../src/server/adapters/stale-checks/stale-checks.ts'
 import type { Authorizer } from '../../src/server/ports/authorizer.ts'
 import { problem } from '../../src/shared/problems.ts'
-import { authzSurface } from '../support/authz/surface.ts'
-import { START_MS, type Answer } from '../support/server/control-plane.ts'
+import type { Answer } from '../support/server/control-plane.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
 
@@ -21,7 +21,7 @@ describe.each(STORES)('Checks while the engine is out of reach, on the $name sto
           awayWhen(parts.authorizer, () => isAway),
           { ttlMs: 30_000, entriesMax: 10_000 },
         )
-        return { ...authzSurface({ authorizer })(parts), authorizer }
+        return { surfaces: ['authz', 'relationTuples'], ports: { authorizer } }
       })
       domainId = await tenancy.domain()
       viewer = await tenancy.holder(domainId, 'viewer', `domain:${domainId}`)

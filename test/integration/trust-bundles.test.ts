@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createBundleRefresher } from '../../src/server/slices/workloads/bundle-refresher.ts'
-import { START_MS } from '../support/server/control-plane.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { unfenced } from '../support/datastores/leading.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENGINE_KINDS, isEngineMissing, useSpicedb } from '../support/authz/engines.ts'
-import { authzSurface } from '../support/authz/surface.ts'
 import type { Answer } from '../support/server/control-plane.ts'
 import { depth } from '../support/run/depth.ts'
 import { STORES } from '../support/datastores/stores.ts'
@@ -83,7 +82,7 @@ describe.each(PLACES)('The states of a tuple, with the $engine engine on the $na
     let domainId: string
     let people: readonly string[]
     beforeAll(async () => {
-      tenancy = await startTenancy(store, authzSurface(), spicedb())
+      tenancy = await startTenancy(store, { surfaces: ['authz', 'relationTuples'] }, spicedb())
       domainId = await tenancy.domain()
       people = await Promise.all(Array.from({ length: WHO_MAX + 1 }, () => tenancy.principal(domainId)))
     })

@@ -15,7 +15,8 @@ import { createTokens } from '../../src/server/slices/tokens/service.ts'
 import { identities } from '../../src/shared/contract/identities.ts'
 import { tokens } from '../../src/shared/contract/tokens.ts'
 import { bindingSurface } from '../support/sign-in/bindings.ts'
-import { START_MS, type ControlPlaneParts } from '../support/server/control-plane.ts'
+import { START_MS } from '../support/server/test-backend.ts'
+import type { Backend } from '../../src/server/composition/backend.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import { DISCOVERY, startStubIssuer, type StubIssuer } from '../support/sign-in/stub-issuer.ts'
 import { startTenancy, type Tenancy } from '../support/server/tenancy.ts'
@@ -35,7 +36,7 @@ describe.each(STORES)('jobs with the tokens of their own issuer on $name', (stor
     const failures: unknown[] = []
 
     beforeAll(async () => {
-      plane = await startTenancy(store, (parts: ControlPlaneParts) => {
+      plane = await startTenancy(store, (parts: Backend) => {
         const { datastore, clock } = parts
         signIns = createLastUses({
           write: (uses) => writeServiceSignIns(datastore.pool('worker'), uses),

@@ -19,7 +19,7 @@ import { SERVICE_MODEL } from '../../shared/authz/service-model.ts'
 import type { Config } from '../config/config.ts'
 import { openEngine, type Engine } from './open-engine.ts'
 import { openEventBus, type OpenedBus } from './open-event-bus.ts'
-import { openStorage, type StorageHooks } from './open-storage.ts'
+import { openStorage, type OpenedStorage, type StorageHooks } from './open-storage.ts'
 import type { AuthzInsight } from '../ports/authz-insight.ts'
 import type { Authorizer } from '../ports/authorizer.ts'
 import type { AuthzLookups } from '../ports/authz-lookups.ts'
@@ -61,16 +61,25 @@ export interface BackendHooks extends StorageHooks {
   readonly onNew: () => void
 }
 
+/** Ports that a caller brings instead of those of the configuration. */
+export interface BroughtPorts {
+  /** Opens the datastore. Default: the one that the configuration names. */
+  readonly openStorage?: typeof openStorage
+  /** Default: the clock of the system. */
+  readonly clock?: Clock
+}
+
 /**
  * Opens the datastore, proves the master key before anything is written, migrates, and opens what rests on it.
  * The change feed is not started yet: a caller that caches subscribes first.
  *
  * @throws BootError in one sentence; what was opened is closed again.
  */
-export async function openBackend(config: Config, hooks: BackendHooks): Promise<Backend> {
-  const opened = await openDatastore(config, hooks)
+export async function openBackend(config: Config, hooks: BackendHooks, brought: BroughtPorts = {}): Promise<Backend> {
+  const { openStorage: open = openStorage, clock = systemClock } = brought
+  const opened = recorded(await open(config, hooks), config.dataDir)
   try {
-    return await openOver(opened, config, hooks)
+    return await openOver({ ...opened, clock }, config, hooks)
   } catch (error) {
     await opened.datastore.close()
     throw error
@@ -83,21 +92,20 @@ interface Opened {
   readonly isRecovered: boolean
 }
 
-async function openDatastore(config: Config, hooks: BackendHooks): Promise<Opened> {
-  const { isRecovered, ...opened } = await openStorage(config, hooks)
-  return isRecovered === undefined ? recorded(opened, config.dataDir) : { ...opened, isRecovered }
-}
-
 /** PostgreSQL does not know how the server's last run ended; a record beside the master key does. */
-function recorded({ datastore, place }: Omit<Opened, 'isRecovered'>, dataDir: string): Opened {
+function recorded({ datastore, place, isRecovered }: OpenedStorage, dataDir: string): Opened {
+  if (isRecovered !== undefined) return { datastore, place, isRecovered }
   const run = recordRun(dataDir)
   const close = (): Promise<void> => datastore.close().finally(() => run.end())
   return { datastore: { ...datastore, close }, place, isRecovered: run.wasAbandoned }
 }
 
-async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Promise<Backend> {
-  const { datastore } = opened
-  const clock = systemClock
+interface Ground extends Opened {
+  readonly clock: Clock
+}
+
+async function openOver(ground: Ground, config: Config, hooks: BackendHooks): Promise<Backend> {
+  const { datastore, clock, isRecovered } = ground
   if (await isUnsealed(datastore.pool('interactive'))) hooks.onNew()
   const warn = (message: string): void => hooks.log.warn(message)
   const master = await proveMasterKey(datastore.pool('interactive'), config.masterKey, warn)
@@ -105,10 +113,11 @@ async function openOver(opened: Opened, config: Config, hooks: BackendHooks): Pr
   const ring = await openRing(datastore, master, clock)
   const secrets = createSecretStore(ring)
   const signer = await openSigner({ datastore, secrets, clock })
-  const changing = await openChanges({ ...opened, config }, { clock, ids: createUuidV7(clock) }, hooks)
+  const changing = await openChanges(ground, config, hooks)
   const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
   const bus = await openEventBus(config, { datastore, clock, log: hooks.log })
-  return { ...opened, ...changing, bus, authorizer, keyring: createKeyring(ring), secrets, signer }
+  const keyring = createKeyring(ring)
+  return { datastore, isRecovered, ...changing, bus, authorizer, keyring, secrets, signer }
 }
 
 async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {
@@ -129,10 +138,11 @@ type Changing = Pick<
 
 /** The change feed, what follows it, the unit of work that feeds it, and the same for a leader. */
 async function openChanges(
-  { datastore, place, config }: Pick<Opened, 'datastore' | 'place'> & { readonly config: Config },
-  sources: Pick<Backend, 'clock' | 'ids'>,
+  { datastore, place, clock }: Ground,
+  config: Config,
   { log, onAuditFailure }: BackendHooks,
 ): Promise<Changing> {
+  const sources = { clock, ids: createUuidV7(clock) }
   const feed = createChangeFeed({ datastore, warn: (message, cause) => log.warn({ err: cause }, message) })
   const engine = await openEngine(config, { datastore, feed, log })
   const changes = {

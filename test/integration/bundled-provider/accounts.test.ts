@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createPasswordHashing, HashingBusy } from '../../../src/server/slices/local-accounts/password-hash.ts'
 import type { Answer } from '../../support/server/control-plane.ts'
-import { hashing, PASSWORD, startLocalProvider, type LocalProvider } from '../../support/sign-in/local-provider.ts'
+import { hashing } from '../../support/server/hashing.ts'
+import { PASSWORD, startLocalProvider, type LocalProvider } from '../../support/sign-in/local-provider.ts'
 import { STORES } from '../../support/datastores/stores.ts'
 import type { Tenancy } from '../../support/server/tenancy.ts'
 

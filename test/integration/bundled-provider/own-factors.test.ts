@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { START_MS } from '../../support/server/control-plane.ts'
+import { START_MS } from '../../support/server/test-backend.ts'
 import { startLocalProvider, type LocalProvider } from '../../support/sign-in/local-provider.ts'
 import { STORES } from '../../support/datastores/stores.ts'
 

@@ -4,9 +4,9 @@ import { createBundledProvider } from '../../../src/server/adapters/bundled-prov
 import { createKeyRotation } from '../../../src/server/adapters/bundled-provider/key-rotation.ts'
 import { createOwnIssuer } from '../../../src/server/adapters/bundled-provider/own-issuer.ts'
 import { createLocalSignIn } from '../../../src/server/slices/local-accounts/sign-in.ts'
-import { START_MS } from '../../support/server/control-plane.ts'
+import { START_MS } from '../../support/server/test-backend.ts'
 import { unfenced } from '../../support/datastores/leading.ts'
-import { hashing } from '../../support/sign-in/local-provider.ts'
+import { hashing } from '../../support/server/hashing.ts'
 import { STORES } from '../../support/datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../../support/server/tenancy.ts'
 
@@ -18,7 +18,7 @@ describe.each(STORES)('Signing keys of the bundled provider on the $name store',
   describe.skipIf(store.missing)('', () => {
     let tenancy: Tenancy
     beforeAll(async () => {
-      tenancy = await startTenancy(store, () => ({ surfaces: [] }))
+      tenancy = await startTenancy(store)
     })
     afterAll(() => tenancy.stop())
 

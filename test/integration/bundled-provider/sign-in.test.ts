@@ -1,6 +1,7 @@
 import { TOTP } from 'otpauth'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { hashing, PASSWORD, startLocalProvider, type LocalProvider } from '../../support/sign-in/local-provider.ts'
+import { hashing } from '../../support/server/hashing.ts'
+import { PASSWORD, startLocalProvider, type LocalProvider } from '../../support/sign-in/local-provider.ts'
 import { plainBrowser, relyingParty, type PlainBrowser, type Visited } from '../../support/sign-in/relying-party.ts'
 import { STORES } from '../../support/datastores/stores.ts'
 

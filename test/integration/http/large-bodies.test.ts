@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { authzSurface } from '../../support/authz/surface.ts'
 import { openRawSocket, requestBytes, type RawSocket } from '../../support/network/raw-socket.ts'
 import { EMBEDDED } from '../../support/datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../../support/server/tenancy.ts'
@@ -11,7 +10,7 @@ let tenancy: Tenancy
 let port: number
 let domainId: string
 beforeAll(async () => {
-  tenancy = await startTenancy(EMBEDDED, authzSurface())
+  tenancy = await startTenancy(EMBEDDED, { surfaces: ['authz', 'relationTuples'] })
   port = Number(new URL(tenancy.url).port)
   domainId = await tenancy.domain()
 })

@@ -12,7 +12,7 @@ import { freshPublicKey, startFleet, type Enrolled, type Fleet } from '../../sup
 import { depth } from '../../support/run/depth.ts'
 import { leftOfNode } from '../../support/datastores/left-of-node.ts'
 import { meet, places, statementsOf } from '../../support/run/meeting.ts'
-import { ownSurfaces, worldOf } from '../../support/authz/own-calls.ts'
+import { OWN_SURFACES, worldOf } from '../../support/authz/own-calls.ts'
 import { pausingDatastore } from '../../support/datastores/pausing-datastore.ts'
 import { STORES, type TestStore } from '../../support/datastores/stores.ts'
 
@@ -53,7 +53,7 @@ describe.each(STORES)(
       let bystander: Enrolled
       let sent = 0
       beforeAll(async () => {
-        fleet = await startFleet(paused, ownSurfaces)
+        fleet = await startFleet(paused, { surfaces: OWN_SURFACES })
         const domainId = await fleet.domain()
         place = { domainId, projectId: await fleet.project(domainId) }
         bystander = await fleet.enrol(domainId)

@@ -13,7 +13,7 @@ import { startFleet, type Enrolled, type Fleet } from '../../support/fleet/fleet
 import { unfenced } from '../../support/datastores/leading.ts'
 import { leftOfNode } from '../../support/datastores/left-of-node.ts'
 import { meet, places, statementsOf } from '../../support/run/meeting.ts'
-import { ownSurfaces } from '../../support/authz/own-calls.ts'
+import { OWN_SURFACES } from '../../support/authz/own-calls.ts'
 import { pausingDatastore } from '../../support/datastores/pausing-datastore.ts'
 import { STORES, type TestStore } from '../../support/datastores/stores.ts'
 
@@ -43,7 +43,7 @@ describe.each(STORES)(
       const paused: TestStore = { ...store, open: async () => pausing.over(await store.open()) }
       let fleet: Fleet
       beforeAll(async () => {
-        fleet = await startFleet(paused, ownSurfaces)
+        fleet = await startFleet(paused, { surfaces: OWN_SURFACES })
       }, 120_000)
       afterAll(() => fleet?.stop())
 

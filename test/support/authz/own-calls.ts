@@ -1,35 +1,11 @@
-import { mounted, type MountedSurface } from '../../../src/server/http/request-context.ts'
-import { createExecutions } from '../../../src/server/slices/executions/service.ts'
-import { createMediatedSessions } from '../../../src/server/slices/mediated-sessions/service.ts'
-import { createMeshKeys } from '../../../src/server/slices/mesh-keys/service.ts'
-import { createNodeObservations } from '../../../src/server/slices/node-observations/service.ts'
-import { createNodeState } from '../../../src/server/slices/node-state/service.ts'
 import { contract } from '../../../src/shared/contract/index.ts'
-import { executions } from '../../../src/shared/contract/executions.ts'
-import { mediatedSessions } from '../../../src/shared/contract/mediated-sessions.ts'
-import { meshKeys } from '../../../src/shared/contract/mesh-keys.ts'
-import { nodeObservations } from '../../../src/shared/contract/node-observations.ts'
-import { nodeState } from '../../../src/shared/contract/node-state.ts'
 import type { Operation } from '../../../src/shared/contract/operation.ts'
 import { exchange, layOut, signed } from '../../conformance/wire.ts'
 import type { Made, World } from '../../conformance/world.ts'
-import type { ControlPlaneParts } from '../server/control-plane.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 
 /** What nodes call beside the surface `nodes`, but for their streams. */
-export function ownSurfaces(parts: ControlPlaneParts): readonly MountedSurface[] {
-  const onFailure = (error: unknown): never => {
-    throw new Error('pulls could not be stored', { cause: error })
-  }
-  const states = createNodeState({ ...parts, staleStates: { ttlMs: 0, entriesMax: 1 }, onFailure })
-  return [
-    mounted(meshKeys, createMeshKeys(parts)),
-    mounted(nodeObservations, createNodeObservations(parts)),
-    mounted(nodeState, states.handlers),
-    mounted(executions, createExecutions(parts)),
-    mounted(mediatedSessions, createMediatedSessions({ ...parts, baseUrl: 'https://ctl.example' })),
-  ]
-}
+export const OWN_SURFACES = ['meshKeys', 'nodeObservations', 'nodeState', 'executions', 'mediatedSessions'] as const
 
 const OPERATIONS = new Map<string, Operation>(
   Object.values(contract).flatMap(({ operations }) => Object.entries<Operation>(operations)),

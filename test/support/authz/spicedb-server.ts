@@ -1,5 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** A call of SpiceDB's API that can be left without an answer. */
@@ -88,4 +90,14 @@ function steering(child: ChildProcess, said: EventEmitter) {
     const [message] = (await answer) as [Said]
     return message
   }
+}
+
+/** Options of `ctl serve` for this SpiceDB. Writes its key to a file in the directory. */
+export function spicedbArguments(
+  { endpoint, token }: Pick<SpicedbServer, 'endpoint' | 'token'>,
+  directory: string,
+): readonly string[] {
+  const tokenFile = join(directory, 'spicedb-token')
+  writeFileSync(tokenFile, token, { mode: 0o600 })
+  return ['--spicedb-endpoint', endpoint, '--spicedb-token-file', tokenFile]
 }

@@ -1,15 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { createJoinTokenResolver } from '../../../src/server/slices/join-tokens/join-token-resolver.ts'
-import { createJoinTokens } from '../../../src/server/slices/join-tokens/service.ts'
-import { mounted, type MountedSurface } from '../../../src/server/http/request-context.ts'
-import { createNskResolver } from '../../../src/server/slices/nodes/nsk-resolver.ts'
+import { mounted } from '../../../src/server/http/request-context.ts'
 import type { OnBack } from '../../../src/server/slices/nodes/heartbeat-store.ts'
 import { createNodes, type NodesService } from '../../../src/server/slices/nodes/service.ts'
-import { createSigningKeys } from '../../../src/server/slices/signing-keys/service.ts'
-import { joinTokens } from '../../../src/shared/contract/join-tokens.ts'
 import { nodes } from '../../../src/shared/contract/nodes.ts'
-import { signingKeys } from '../../../src/shared/contract/signing-keys.ts'
-import type { Answer, ControlPlaneParts } from '../server/control-plane.ts'
+import { madeOver, type Answer, type Making } from '../server/control-plane.ts'
 import { startTenancy, type Tenancy } from '../server/tenancy.ts'
 import type { TestStore } from '../datastores/stores.ts'
 
@@ -54,28 +48,16 @@ export function freshPublicKey(): string {
   return spki.subarray(12).toString('base64')
 }
 
-const nskResolver = (parts: ControlPlaneParts) => createNskResolver({ ...parts, changeFeed: parts.feed })
-
-/** `more` adds the surfaces of another slice; `outage` is what the credentials of nodes are resolved through. */
-export async function startFleet(
-  store: TestStore,
-  more: (parts: ControlPlaneParts) => readonly MountedSurface[] = () => [],
-  outage: (parts: ControlPlaneParts) => ControlPlaneParts = (parts) => parts,
-): Promise<Fleet> {
+/** `more` adds surfaces, and what they need of the test. */
+export async function startFleet(store: TestStore, more: Making = { surfaces: [] }): Promise<Fleet> {
   let service: NodesService | undefined
   const back: Fleet['back'] = { hear: () => undefined }
   const onBack: OnBack = (nodeIds) => back.hear(nodeIds)
-  const serviceOf = (parts: ControlPlaneParts) => (service = createNodes({ ...parts, env: 'test', onBack }))
-  const tenancy = await startTenancy(store, (parts) => ({
-    surfaces: [
-      mounted(nodes, serviceOf(parts).handlers),
-      mounted(signingKeys, createSigningKeys(parts)),
-      mounted(joinTokens, createJoinTokens({ ...parts, env: 'test' })),
-      ...more(parts),
-    ],
-    resolvers: [nskResolver(outage(parts)), createJoinTokenResolver(parts)],
-    staleTimes: { checks: 30_000, state: 300_000 },
-  }))
+  const tenancy = await startTenancy(store, (backend) => {
+    const made = madeOver(backend, more)
+    service = createNodes({ ...backend, env: 'test', onBack })
+    return { ...made, surfaces: [mounted(nodes, service.handlers), 'signingKeys', 'joinTokens', ...made.surfaces] }
+  })
   const { root, clock, call } = tenancy
   let names = 0
 

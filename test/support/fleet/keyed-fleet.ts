@@ -1,6 +1,3 @@
-import { createMeshKeys } from '../../../src/server/slices/mesh-keys/service.ts'
-import { mounted } from '../../../src/server/http/request-context.ts'
-import { meshKeys } from '../../../src/shared/contract/mesh-keys.ts'
 import { parseNsk } from '../../../src/shared/credential-formats.ts'
 import { openEdgeEnvelope } from '../../../src/shared/mesh/edge-envelope.ts'
 import type { Answer } from '../server/control-plane.ts'
@@ -30,7 +27,7 @@ export interface KeyedFleet extends Fleet {
 }
 
 export async function startKeyedFleet(store: TestStore): Promise<KeyedFleet> {
-  const fleet = await startFleet(store, (parts) => [mounted(meshKeys, createMeshKeys(parts))])
+  const fleet = await startFleet(store, { surfaces: ['meshKeys'] })
 
   const fetchPsk: KeyedFleet['fetchPsk'] = ({ node_id, nsk }, peerId, id = node_id) =>
     exchange(`${fleet.url}/v1/nodes/${id}/peers/${peerId}/psk`, nsk)

@@ -1,9 +1,6 @@
 import { sql } from 'kysely'
-import { createMesh } from '../../../src/server/slices/mesh/service.ts'
-import { mounted } from '../../../src/server/http/request-context.ts'
 import { createRelayChoice } from '../../../src/server/slices/mesh/relay-choice.ts'
 import { peersChanged } from '../../../src/server/sql/state-revisions.ts'
-import { mesh } from '../../../src/shared/contract/mesh.ts'
 import { startFleet, type Fleet } from './fleet.ts'
 import { unfenced } from '../datastores/leading.ts'
 import type { TestStore } from '../datastores/stores.ts'
@@ -27,7 +24,7 @@ export interface MeshFleet extends Fleet {
 }
 
 export async function startMeshFleet(store: TestStore): Promise<MeshFleet> {
-  const fleet = await startFleet(store, (parts) => [mounted(mesh, createMesh(parts))])
+  const fleet = await startFleet(store, { surfaces: ['mesh'] })
   const { db, call, root, ids, clock } = fleet
   const projects = new Map<string, string>()
 

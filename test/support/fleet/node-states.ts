@@ -1,12 +1,14 @@
 import { sql } from 'kysely'
 import { mounted } from '../../../src/server/http/request-context.ts'
 import { createNodeState, type NodeState } from '../../../src/server/slices/node-state/service.ts'
+import { createJoinTokenResolver } from '../../../src/server/slices/join-tokens/join-token-resolver.ts'
 import { createNskResolver } from '../../../src/server/slices/nodes/nsk-resolver.ts'
 import type { Db } from '../../../src/server/ports/datastore.ts'
 import { ownStateChanged, peersChanged, peersChangedWhole } from '../../../src/server/sql/state-revisions.ts'
 import { canonicalize } from '../../../src/shared/canonical-json.ts'
 import { nodeState } from '../../../src/shared/contract/node-state.ts'
-import { startControlPlane, type ControlPlane, type ControlPlaneParts } from '../server/control-plane.ts'
+import { startReplicaOf, type ControlPlane } from '../server/control-plane.ts'
+import type { Backend } from '../../../src/server/composition/backend.ts'
 import { failingDatastore } from '../datastores/failing-datastore.ts'
 import { startFleet, type Fleet } from './fleet.ts'
 import type { TestStore } from '../datastores/stores.ts'
@@ -34,7 +36,7 @@ const STALE = { ttlMs: 300_000, entriesMax: 10_000 }
 /** The states, and the credentials that nodes pull them with, come from a datastore that goes away when it is told to. */
 export async function startStatefulFleet(store: TestStore, outage = failingDatastore()): Promise<StatefulFleet> {
   const made: NodeState[] = []
-  const failing = (parts: ControlPlaneParts): ControlPlaneParts => ({
+  const failing = (parts: Backend): Backend => ({
     ...parts,
     datastore: outage.over(parts.datastore),
     feed: {
@@ -43,22 +45,24 @@ export async function startStatefulFleet(store: TestStore, outage = failingDatas
       untilFresh: async () => !outage.isAway && (await parts.feed.untilFresh()),
     },
   })
-  const fleet = await startFleet(store, (parts) => [surfaceOf(failing(parts), made)], failing)
+  const fleet = await startFleet(store, (backend) => {
+    const away = failing(backend)
+    return {
+      surfaces: [surfaceOf(away, made)],
+      resolvers: [createNskResolver({ ...away, changeFeed: away.feed }), createJoinTokenResolver(backend)],
+    }
+  })
   return { ...fleet, ...pullingOf(fleet, made) }
 }
 
 /** Another replica over the datastore of the first, which answers pulls alone. Stop it before the first. */
-export async function startPullingReplica({ datastore }: StatefulFleet): Promise<ControlPlane & Pulling> {
+export async function startPullingReplica(first: StatefulFleet): Promise<ControlPlane & Pulling> {
   const made: NodeState[] = []
-  const shared = { ...datastore, close: async () => undefined }
-  const plane = await startControlPlane(shared, (parts) => ({
-    surfaces: [surfaceOf(parts, made)],
-    resolvers: [createNskResolver({ ...parts, changeFeed: parts.feed })],
-  }))
+  const plane = await startReplicaOf(first, (backend) => ({ surfaces: [surfaceOf(backend, made)] }))
   return { ...plane, ...pullingOf(plane, made) }
 }
 
-function surfaceOf({ datastore }: ControlPlaneParts, made: NodeState[]) {
+function surfaceOf({ datastore }: Backend, made: NodeState[]) {
   const onFailure = (error: unknown) => {
     throw new Error('pulls could not be stored', { cause: error })
   }

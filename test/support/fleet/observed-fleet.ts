@@ -1,7 +1,4 @@
-import { createNodeObservations } from '../../../src/server/slices/node-observations/service.ts'
 import { createEndpointSweeper } from '../../../src/server/slices/node-observations/endpoint-sweeper.ts'
-import { mounted } from '../../../src/server/http/request-context.ts'
-import { nodeObservations } from '../../../src/shared/contract/node-observations.ts'
 import type { Answer } from '../server/control-plane.ts'
 import { startFleet, type Enrolled, type Fleet } from './fleet.ts'
 import { unfenced } from '../datastores/leading.ts'
@@ -31,7 +28,7 @@ export interface ObservedFleet extends Fleet {
 }
 
 export async function startObservedFleet(store: TestStore): Promise<ObservedFleet> {
-  const fleet = await startFleet(store, (parts) => [mounted(nodeObservations, createNodeObservations(parts))])
+  const fleet = await startFleet(store, { surfaces: ['nodeObservations'] })
   const instant = (ms: number): string => new Date(fleet.clock.nowMs + ms).toISOString()
   return {
     ...fleet,

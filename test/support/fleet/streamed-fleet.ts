@@ -4,7 +4,7 @@ import type { EndReason } from '../../../src/server/slices/node-events/stream.ts
 import { createNodeEvents, type NodeEvents } from '../../../src/server/slices/node-events/service.ts'
 import type { EventBus } from '../../../src/server/ports/event-bus.ts'
 import { nodeEvents } from '../../../src/shared/contract/node-events.ts'
-import type { ControlPlaneParts } from '../server/control-plane.ts'
+import type { Backend } from '../../../src/server/composition/backend.ts'
 import { startFleet, type Enrolled, type Fleet } from './fleet.ts'
 import { requestBytes } from '../network/raw-socket.ts'
 import { openRawStream, type RawStream } from '../network/raw-stream.ts'
@@ -38,7 +38,7 @@ export interface StreamedOptions {
 /** Follows the bus; streams are kept alive every 60 s unless it is said otherwise. */
 export async function startStreamedFleet(
   store: TestStore,
-  makeBus: (parts: ControlPlaneParts) => EventBus,
+  makeBus: (parts: Backend) => EventBus,
   { keepAliveMs = 60_000 }: StreamedOptions = {},
 ): Promise<StreamedFleet> {
   const metered: Metered = { open: 0, frames: 0, ends: [], rejected: [] }
@@ -61,7 +61,7 @@ export async function startStreamedFleet(
       keepAliveMs,
       retryMs: 5,
     })
-    return [mounted(nodeEvents, service.handlers)]
+    return { surfaces: [mounted(nodeEvents, service.handlers)] }
   })
   await service?.start()
   const port = Number(new URL(fleet.url).port)

@@ -2,9 +2,6 @@ import {
   createExecutionForgetting,
   createExecutionTimeouts,
 } from '../../../src/server/slices/executions/execution-sweeper.ts'
-import { createExecutions } from '../../../src/server/slices/executions/service.ts'
-import { mounted } from '../../../src/server/http/request-context.ts'
-import { createMediatedSessions } from '../../../src/server/slices/mediated-sessions/service.ts'
 import {
   createMediatedSessionEnds,
   createMediatedSessionForgetting,
@@ -12,16 +9,14 @@ import {
 import type { LeaderJob } from '../../../src/server/ports/leadership.ts'
 import type { OutboxLiteral } from '../../../src/server/ports/outbox-events.ts'
 import type { Signer } from '../../../src/server/ports/signer.ts'
-import { executions } from '../../../src/shared/contract/executions.ts'
-import { mediatedSessions } from '../../../src/shared/contract/mediated-sessions.ts'
 import { problem } from '../../../src/shared/problems.ts'
-import type { Answer } from '../server/control-plane.ts'
+import { BASE_URL, type Answer } from '../server/control-plane.ts'
 import { startFleet, type Enrolled, type Fleet } from './fleet.ts'
 import { unfenced } from '../datastores/leading.ts'
 import type { TestStore } from '../datastores/stores.ts'
 
 /** Who issues the tokens of sessions. */
-export const ISSUER = 'https://ctl.example'
+export const ISSUER = BASE_URL
 
 /** A fleet whose nodes are asked to do things and are ways to others. */
 export interface TaskedFleet extends Fleet {
@@ -49,13 +44,10 @@ export interface TaskedFleet extends Fleet {
 
 export async function startTaskedFleet(store: TestStore): Promise<TaskedFleet> {
   const signing = { isAway: false }
-  const fleet = await startFleet(store, (parts) => [
-    mounted(executions, createExecutions(parts)),
-    mounted(
-      mediatedSessions,
-      createMediatedSessions({ ...parts, signer: absentSigner(parts.signer, signing), baseUrl: ISSUER }),
-    ),
-  ])
+  const fleet = await startFleet(store, ({ signer }) => ({
+    surfaces: ['executions', 'mediatedSessions'],
+    ports: { signer: absentSigner(signer, signing) },
+  }))
   const { call, root, db } = fleet
   const jobs: readonly LeaderJob[] = [
     createExecutionTimeouts(fleet),
@@ -116,7 +108,7 @@ export async function startTaskedFleet(store: TestStore): Promise<TaskedFleet> {
   }
 }
 
-function absentSigner(signer: Signer, signing: { readonly isAway: boolean }): Signer {
+function absentSigner<Absent extends Signer>(signer: Absent, signing: { readonly isAway: boolean }): Absent {
   return {
     ...signer,
     async sign(bytes) {

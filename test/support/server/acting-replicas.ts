@@ -1,13 +1,6 @@
-import { createJoinTokenResolver } from '../../../src/server/slices/join-tokens/join-token-resolver.ts'
-import { createJoinTokens } from '../../../src/server/slices/join-tokens/service.ts'
-import { mounted } from '../../../src/server/http/request-context.ts'
-import { createNskResolver } from '../../../src/server/slices/nodes/nsk-resolver.ts'
-import { createNodes } from '../../../src/server/slices/nodes/service.ts'
-import { joinTokens } from '../../../src/shared/contract/join-tokens.ts'
-import { nodes } from '../../../src/shared/contract/nodes.ts'
-import { startControlPlane, type Answer, type ControlPlane } from './control-plane.ts'
+import { startReplicaOf, type Answer, type ControlPlane } from './control-plane.ts'
 import { startFleet, type Fleet } from '../fleet/fleet.ts'
-import { ownSurfaces } from '../authz/own-calls.ts'
+import { OWN_SURFACES } from '../authz/own-calls.ts'
 import type { TestStore } from '../datastores/stores.ts'
 
 /** Two replicas over one datastore, at one time; everything about nodes can be done through either. */
@@ -27,16 +20,8 @@ export interface PulledText {
 }
 
 export async function startActingReplicas(store: TestStore): Promise<ActingReplicas> {
-  const fleet = await startFleet(store, ownSurfaces)
-  const shared = { ...fleet.datastore, close: async () => undefined }
-  const other = await startControlPlane(shared, (parts) => ({
-    surfaces: [
-      mounted(nodes, createNodes({ ...parts, env: 'test' }).handlers),
-      mounted(joinTokens, createJoinTokens({ ...parts, env: 'test' })),
-      ...ownSurfaces(parts),
-    ],
-    resolvers: [createNskResolver({ ...parts, changeFeed: parts.feed }), createJoinTokenResolver(parts)],
-  }))
+  const fleet = await startFleet(store, { surfaces: OWN_SURFACES })
+  const other = await startReplicaOf(fleet, { surfaces: ['nodes', 'joinTokens', ...OWN_SURFACES] })
   other.callers.add(fleet.root, fleet.home)
   const at = (replica: number): ControlPlane => (replica === 0 ? fleet : other)
   return {

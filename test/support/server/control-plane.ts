@@ -1,66 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pino, { type Logger } from 'pino'
-import {
-  createEmbeddedAuthorizer,
-  type EmbeddedAuthorizer,
-} from '../../../src/server/adapters/embedded-authz/authorizer.ts'
-import { masterKeyOf } from '../../../src/server/adapters/keyring/master-key.ts'
-import { openRing } from '../../../src/server/adapters/keyring/open-keyring.ts'
-import { createKeyring, createSecretStore } from '../../../src/server/adapters/keyring/ring.ts'
-import { createChangeFeed } from '../../../src/server/adapters/postgres/change-feed.ts'
-import { createUnitOfWork } from '../../../src/server/adapters/postgres/unit-of-work.ts'
-import { createSpicedbEngine, type SpicedbEngine } from '../../../src/server/adapters/spicedb/engine.ts'
-import { openSigner } from '../../../src/server/adapters/sealed-signer/open-signer.ts'
-import { createUuidV7 } from '../../../src/server/adapters/system/uuid-v7.ts'
-import { createApp } from '../../../src/server/http/app.ts'
+import { assemble } from '../../../src/server/composition/assembly.ts'
+import type { Backend } from '../../../src/server/composition/backend.ts'
+import { probesOf } from '../../../src/server/composition/probes.ts'
+import { createServices, type Services } from '../../../src/server/composition/services.ts'
+import { closeBackend } from '../../../src/server/composition/stopping.ts'
+import type { Config } from '../../../src/server/config/config.ts'
 import type { AuditQueue } from '../../../src/server/http/audit/audit-queue.ts'
-import type { StaleTimes } from '../../../src/server/http/auth/authenticate.ts'
-import type { CsrfTokens } from '../../../src/server/http/auth/csrf.ts'
-import type { Page } from '../../../src/server/http/pages/pages.ts'
 import type { MountedSurface } from '../../../src/server/http/request-context.ts'
-import type { Authorizer } from '../../../src/server/ports/authorizer.ts'
-import type { ChangeFeed } from '../../../src/server/ports/change-feed.ts'
-import type { Clock, IdSource } from '../../../src/server/ports/clock.ts'
-import type { CredentialResolver } from '../../../src/server/ports/credential-resolver.ts'
-import type { Datastore, Db } from '../../../src/server/ports/datastore.ts'
-import type { Keyring, SecretStore } from '../../../src/server/ports/keyring.ts'
-import type { Signer } from '../../../src/server/ports/signer.ts'
-import type { AuditEntry, Change, UnitOfWork } from '../../../src/server/ports/unit-of-work.ts'
-import { clientOf } from '../authz/engines.ts'
+import type { SurfaceName } from '../../../src/server/http/slice.ts'
+import { createHealth } from '../../../src/server/ops/health.ts'
+import type { Db } from '../../../src/server/ports/datastore.ts'
+import type { AuditEntry, Change } from '../../../src/server/ports/unit-of-work.ts'
+import { contract } from '../../../src/shared/contract/index.ts'
+import { spicedbArguments, type SpicedbServer } from '../authz/spicedb-server.ts'
+import type { OpenedStore } from '../datastores/stores.ts'
+import { hashing } from './hashing.ts'
 import { knownCallers, type KnownCallers } from './known-callers.ts'
-import type { SpicedbServer } from '../authz/spicedb-server.ts'
+import { frozenClock, openTestBackend, testConfig, THROWING_LOG, type TestClock } from './test-backend.ts'
 
-/** What every authorization engine answers. */
-type TestedEngine = Omit<EmbeddedAuthorizer, 'stats' | 'keep'>
-
-/** What the surfaces under test are made of. */
-export interface ControlPlaneParts {
-  readonly datastore: Datastore
-  readonly ids: IdSource
-  readonly clock: Clock
-  readonly feed: ChangeFeed
-  readonly authorizer: TestedEngine
-  readonly unitOfWork: UnitOfWork
-  readonly keyring: Keyring
-  readonly secrets: SecretStore
-  readonly signer: Signer
-}
-
-/** The surfaces under test, and the credentials that they bring beside the known callers. */
+/** What a server under test serves, and what it is given instead of its own. */
 export interface UnderTest {
-  readonly surfaces: readonly MountedSurface[]
-  readonly resolvers?: readonly CredentialResolver[]
-  /** Stands before the engine at the edge. */
-  readonly authorizer?: Authorizer
-  /** How old a credential in memory may be during an outage; none is used by default. */
-  readonly staleTimes?: StaleTimes
-  /** Hears what the edge logs; nobody by default. */
-  readonly log?: Logger
+  /** Those that are named are served as the server composes them, the others by handlers of the test. */
+  readonly surfaces: readonly (SurfaceName | MountedSurface)[]
+  /** Ports that replace those of the backend, for the slices and the edge. */
+  readonly ports?: Partial<Backend>
+  /** Credentials instead of those of the server. The known callers are always tried last. */
+  readonly resolvers?: Services['resolvers']
   /** Anti-forgery tokens of the sessions among those credentials. */
-  readonly csrfTokens?: CsrfTokens
-  readonly pages?: readonly Page[]
-  /** Where the edge listens on loopback, and then an origin that changes may come from. Any free port when absent. */
+  readonly csrfTokens?: Services['csrfTokens']
+  /** Pages instead of those of the server. */
+  readonly pages?: Services['pages']
+  /** Takes what the slices and the edge log. By default a warning of a slice throws, and the log of the edge is dropped. */
+  readonly log?: Logger
+  /** Where the edge listens on loopback, which is then its origin. By default any free port, and `BASE_URL`. */
   readonly port?: number
 }
+
+/** What a server is to serve, which may be made of its backend. */
+export type Making = UnderTest | ((backend: Backend) => UnderTest)
+
+/** What is served over that backend. */
+export const madeOver = (backend: Backend, making: Making): UnderTest =>
+  typeof making === 'function' ? making(backend) : making
 
 /** An answer as it came over the socket. */
 export interface Answer {
@@ -70,14 +54,14 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** The real edge, authorizer, unit of work and datastore around some surfaces, on loopback, at a frozen time. */
-export interface ControlPlane extends ControlPlaneParts {
+/** A server on loopback, at a frozen time, composed as `ctl serve` composes it. */
+export interface ControlPlane extends Omit<Backend, 'clock'> {
   /** Where it listens, for requests that `call` cannot make. */
   readonly url: string
+  readonly store: OpenedStore
   readonly db: Db
   readonly callers: KnownCallers
-  /** The time; set it to move it. */
-  readonly clock: Clock & { nowMs: number }
+  readonly clock: TestClock
   /** Audit rows that no change carried, in order. */
   readonly audited: AuditEntry[]
   /** `operation` is `<METHOD> <path>`; `as` the subject of a known caller. */
@@ -87,84 +71,92 @@ export interface ControlPlane extends ControlPlaneParts {
   stop(): Promise<void>
 }
 
-const SILENT = { info: () => undefined, warn: () => undefined }
+/** Origin under which clients know the server, whatever it listens on. */
+export const BASE_URL = 'https://ctl.example'
 
-export const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
-
-/** Decides with the embedded engine, or with a real SpiceDB where one is given. */
+/** Decides with the embedded engine, or with a real SpiceDB where one is given. Jobs of the leader do not run. */
 export async function startControlPlane(
-  datastore: Datastore,
-  make: (parts: ControlPlaneParts) => UnderTest,
-  server?: SpicedbServer,
+  store: OpenedStore,
+  making: Making,
+  spicedb?: SpicedbServer,
 ): Promise<ControlPlane> {
-  const clock = { nowMs: START_MS, now: () => clock.nowMs }
-  const ids = createUuidV7(clock)
-  const feed = createChangeFeed({ datastore, warn: refuse })
-  const spicedb = server && createSpicedbEngine({ spicedb: clientOf(server), datastore, feed, log: SILENT })
-  const authorizer = spicedb ? engineOf(spicedb) : createEmbeddedAuthorizer({ datastore, changeFeed: feed })
-  const unitOfWork = createUnitOfWork({
-    datastore,
-    feed,
-    clock,
-    ids,
-    validateTuple: authorizer.validateTuple,
-    mirror: spicedb?.mirror,
-    onAuditFailure: (error) => refuse('an audit row was refused', error),
-    onLateFeed: (error) => refuse('the change feed is late', error),
-  })
-  const ring = await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock)
-  const keyring = createKeyring(ring)
-  const secrets = createSecretStore(ring)
-  const signer = await openSigner({ datastore, secrets, clock })
-  const parts = { datastore, ids, clock, feed, authorizer, unitOfWork, keyring, secrets, signer }
-  const made = make(parts)
-  const { surfaces, resolvers = [], authorizer: asked = authorizer, log = pino({ level: 'silent' }) } = made
-  const { csrfTokens, pages, staleTimes, port: chosen = 0 } = made
-  const callers = knownCallers()
+  const clock = frozenClock()
+  const scratch = mkdtempSync(join(tmpdir(), 'ctl-control-plane-'))
+  const config = testConfig(spicedb === undefined ? [] : spicedbArguments(spicedb, scratch))
+  const opened = await openTestBackend(store, { clock, config })
+  const made = madeOver(opened, making)
+  const { port: chosen = 0 } = made
+  const backend = { ...opened, ...made.ports }
+  const url = chosen === 0 ? BASE_URL : `http://127.0.0.1:${chosen}`
   const audited: AuditEntry[] = []
-  const app = createApp({
-    surfaces,
-    resolvers: [...resolvers, callers.resolver],
-    authorizer: asked,
-    unitOfWork,
-    audit: keepIn(audited),
-    keyring,
-    clock,
-    ids,
-    log,
-    csrfTokens,
-    pages,
-    staleTimes,
-    trustedProxies: [],
-    allowedOrigins: chosen === 0 ? [] : [`http://127.0.0.1:${chosen}`],
+  const audit = keepIn(audited)
+  const callers = knownCallers()
+  const services = servicesOf({ backend, config, audit, baseUrl: url }, made)
+  const { app } = assemble({
+    config,
+    backend,
+    services: { ...services, resolvers: [...services.resolvers, callers.resolver] },
+    audit,
+    url,
+    health: createHealth(probesOf(backend), clock),
+    log: made.log ?? pino({ level: 'silent' }),
+    metrics: undefined,
+    tls: undefined,
+    tracing: undefined,
   })
-  await feed.start()
-  await spicedb?.prepare()
+  await opened.feed.start()
+  await opened.engine.prepare()
   const port = await app.listen({ host: '127.0.0.1', port: chosen })
   return {
-    ...parts,
+    ...opened,
     url: `http://127.0.0.1:${port}`,
-    db: datastore.pool('interactive'),
+    store,
+    db: opened.datastore.pool('interactive'),
     callers,
     clock,
     audited,
     call: (as, operation, body) => send(port, { as, operation, body }),
-    change: (work) => runChange(unitOfWork, work),
+    change: (work) => opened.unitOfWork.run({ pool: 'interactive', correlationId: 'arranged' }, work),
     async stop() {
       await app.drain(1_000)
-      feed.stop()
-      await spicedb?.close()
-      await datastore.close()
+      await services.drain()
+      await services.flush()
+      await closeBackend(opened)
+      rmSync(scratch, { recursive: true, force: true })
     },
   }
 }
 
-function engineOf({ authorizer, lookups, insight, reconciler, rules }: SpicedbEngine): TestedEngine {
-  return { ...authorizer, ...rules, lookups, insight, reconciler }
+interface Ground {
+  readonly backend: Backend
+  readonly config: Config
+  readonly audit: AuditQueue
+  readonly baseUrl: string
 }
 
-function runChange<T>(unitOfWork: UnitOfWork, work: (change: Change) => Promise<T>): Promise<T> {
-  return unitOfWork.run({ pool: 'interactive', correlationId: 'arranged' }, work)
+/** The services of the server, of which only the surfaces under test are mounted. */
+function servicesOf({ backend, config, audit, baseUrl }: Ground, made: UnderTest): Services {
+  const services = createServices(backend, {
+    config,
+    baseUrl,
+    hashing,
+    log: made.log ?? THROWING_LOG,
+    onRefused: (entry) => audit.add(entry),
+  })
+  const { resolvers = services.resolvers, csrfTokens = services.csrfTokens, pages = services.pages } = made
+  const surfaces = made.surfaces.map((one) => (typeof one === 'string' ? surfaceOf(services, one) : one))
+  return { ...services, surfaces, resolvers, csrfTokens, pages }
+}
+
+function surfaceOf({ surfaces }: Services, name: SurfaceName): MountedSurface {
+  const found = surfaces.find((surface) => surface.operations === contract[name].operations)
+  if (found === undefined) throw new Error(`there is no surface ${name}`)
+  return found
+}
+
+/** Another replica over the datastore of the first. Stop it before the first. */
+export function startReplicaOf({ store }: ControlPlane, made: Making): Promise<ControlPlane> {
+  return startControlPlane({ ...store, close: async () => undefined }, made)
 }
 
 interface Sending {
@@ -190,8 +182,4 @@ function keepIn(rows: AuditEntry[]): AuditQueue {
     write: async (entry) => void rows.push(entry),
     close: async () => undefined,
   }
-}
-
-function refuse(message: string, cause?: unknown): never {
-  throw new Error(message, { cause })
 }

@@ -1,26 +1,16 @@
 import { sql } from 'kysely'
-import { CONTENTS } from '../../../src/server/composition/contents.ts'
-import { storedSubjects } from '../../../src/server/adapters/stored-subjects/stored-subjects.ts'
 import { addDomain } from '../../../src/server/slices/domains/add-domain.ts'
 import { newDomain } from '../../../src/server/slices/domains/domain.ts'
-import { createDomains } from '../../../src/server/slices/domains/service.ts'
-import { createGrants } from '../../../src/server/slices/grants/service.ts'
-import { createGroups } from '../../../src/server/slices/groups/service.ts'
-import { mounted, type MountedSurface } from '../../../src/server/http/request-context.ts'
-import { createProjects } from '../../../src/server/slices/projects/service.ts'
-import { createResources } from '../../../src/server/slices/resources/service.ts'
-import { domains } from '../../../src/shared/contract/domains.ts'
-import { grants } from '../../../src/shared/contract/grants.ts'
-import { groups } from '../../../src/shared/contract/groups.ts'
-import { projects } from '../../../src/shared/contract/projects.ts'
-import { resources } from '../../../src/shared/contract/resources.ts'
+import type { Backend } from '../../../src/server/composition/backend.ts'
 import {
+  madeOver,
   startControlPlane,
-  START_MS,
+  startReplicaOf,
   type ControlPlane,
-  type ControlPlaneParts,
+  type Making,
   type UnderTest,
 } from './control-plane.ts'
+import { START_MS } from './test-backend.ts'
 import type { SpicedbServer } from '../authz/spicedb-server.ts'
 import type { TestStore } from '../datastores/stores.ts'
 
@@ -79,15 +69,15 @@ interface AuditView {
   readonly domainId: string | null
 }
 
-/** `more` adds the surfaces of another slice, and the credentials that they bring. */
+/** `more` adds surfaces, and what they need of the test. */
 export async function startTenancy(
   store: TestStore,
-  more: (parts: ControlPlaneParts) => UnderTest = () => ({ surfaces: [] }),
+  more: Making = { surfaces: [] },
   server?: SpicedbServer,
 ): Promise<Tenancy> {
-  const make = (parts: ControlPlaneParts): UnderTest => {
-    const { surfaces, ...others } = more(parts)
-    return { surfaces: [...tenancySurfaces(parts), ...surfaces], ...others }
+  const make = (backend: Backend): UnderTest => {
+    const made = madeOver(backend, more)
+    return { ...made, surfaces: [...TENANCY, ...made.surfaces] }
   }
   const plane = await startControlPlane(await store.open(), make, server)
   const home = plane.ids.next()
@@ -119,20 +109,11 @@ export async function startTenancy(
 }
 
 /** Another replica over the datastore of the first, with the tenancy surfaces alone. Stop it before the first. */
-export function startReplica({ datastore }: Tenancy): Promise<ControlPlane> {
-  const shared = { ...datastore, close: async () => undefined }
-  return startControlPlane(shared, (parts) => ({ surfaces: tenancySurfaces(parts) }))
+export function startReplica(first: Tenancy): Promise<ControlPlane> {
+  return startReplicaOf(first, { surfaces: TENANCY })
 }
 
-function tenancySurfaces({ datastore, ids }: ControlPlaneParts): MountedSurface[] {
-  return [
-    mounted(domains, createDomains({ datastore, ids, contents: CONTENTS })),
-    mounted(projects, createProjects({ datastore, ids, contents: CONTENTS })),
-    mounted(resources, createResources({ datastore, ids })),
-    mounted(grants, createGrants({ datastore, subjects: storedSubjects })),
-    mounted(groups, createGroups({ datastore, ids, subjects: storedSubjects })),
-  ]
-}
+const TENANCY = ['domains', 'projects', 'resources', 'grants', 'groups'] as const
 
 type Arranging = 'principal' | 'holder' | 'node' | 'joinToken' | 'apiToken'
 

@@ -5,7 +5,7 @@ import { mounted, type MountedSurface } from '../../../src/server/http/request-c
 import type { Issuers } from '../../../src/server/ports/issuers.ts'
 import type { Sessions } from '../../../src/server/ports/sessions.ts'
 import { idpBindings } from '../../../src/shared/contract/idp-bindings.ts'
-import type { ControlPlaneParts } from '../server/control-plane.ts'
+import type { Backend } from '../../../src/server/composition/backend.ts'
 
 export const CALLBACK_URL = 'https://ctl.example/v1/auth/callback'
 
@@ -19,7 +19,7 @@ export interface BindingWatch {
 
 /** The surface over real issuers, with two sessions on every binding. */
 export function bindingSurface(
-  { datastore, ids, secrets, clock }: ControlPlaneParts,
+  { datastore, ids, secrets, clock }: Backend,
   { ended, forgotten }: BindingWatch,
 ): MountedSurface {
   const sessions: Pick<Sessions, 'endAllOfBinding'> = {

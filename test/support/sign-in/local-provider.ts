@@ -5,7 +5,6 @@ import { bindProvider } from '../../../src/server/adapters/bundled-provider/bind
 import { createBundledProvider } from '../../../src/server/adapters/bundled-provider/bundled-provider.ts'
 import { createAccountPages } from '../../../src/server/slices/local-accounts/account-pages.ts'
 import { addAccount } from '../../../src/server/slices/local-accounts/add-account.ts'
-import { createPasswordHashing } from '../../../src/server/slices/local-accounts/password-hash.ts'
 import { createUsers } from '../../../src/server/slices/identities/users.ts'
 import { createLocalAccounts } from '../../../src/server/slices/local-accounts/service.ts'
 import { createLocalSignIn } from '../../../src/server/slices/local-accounts/sign-in.ts'
@@ -16,7 +15,8 @@ import { localAccounts } from '../../../src/shared/contract/local-accounts.ts'
 import { createOwnFactors } from '../../../src/server/slices/local-accounts/own-factors.ts'
 import { ownFactors } from '../../../src/shared/contract/own-factors.ts'
 import { browserSessions, type BrowserSessions, type OpenSession } from './browser-sessions.ts'
-import type { ControlPlaneParts } from '../server/control-plane.ts'
+import type { Backend } from '../../../src/server/composition/backend.ts'
+import { hashing } from '../server/hashing.ts'
 import type { TestStore } from '../datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../server/tenancy.ts'
 
@@ -40,9 +40,6 @@ export interface LocalProvider {
   browser(userId: string, authTimeMs?: number, acr?: string): Promise<OpenSession>
   stop(): Promise<void>
 }
-
-/** Cheap, so that tests do not wait for what an attacker has to. */
-export const hashing = createPasswordHashing({ log2N: 10, r: 8, p: 1 })
 
 export async function startLocalProvider(store: TestStore, host = '127.0.0.1'): Promise<LocalProvider> {
   const ended: string[] = []
@@ -112,7 +109,7 @@ interface Listening {
   readonly signIn: LocalSignIn
 }
 
-async function listen(parts: ControlPlaneParts, { baseUrl, port, signIn }: Listening) {
+async function listen(parts: Backend, { baseUrl, port, signIn }: Listening) {
   const { handle } = createBundledProvider({
     ...parts,
     baseUrl,

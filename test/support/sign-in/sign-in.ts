@@ -17,7 +17,7 @@ import { createSignIn } from '../../../src/server/slices/sign-in/service.ts'
 import { invitations } from '../../../src/shared/contract/invitations.ts'
 import { signIn } from '../../../src/shared/contract/sign-in.ts'
 import { problem } from '../../../src/shared/problems.ts'
-import type { ControlPlaneParts } from '../server/control-plane.ts'
+import type { Backend } from '../../../src/server/composition/backend.ts'
 import type { TestStore } from '../datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../server/tenancy.ts'
 import { startTestIssuer, type TestIssuer } from './test-issuer.ts'
@@ -174,7 +174,7 @@ interface Around {
   readonly baseUrl: string
 }
 
-function signInSurface(parts: ControlPlaneParts, { issuer, bindings, baseUrl }: Around): MountedSurface {
+function signInSurface(parts: Backend, { issuer, bindings, baseUrl }: Around): MountedSurface {
   const { PostAuthSignIn, GetAuthCallback } = signIn.operations
   const handlers = createSignIn({
     ...parts,
@@ -190,7 +190,7 @@ function signInSurface(parts: ControlPlaneParts, { issuer, bindings, baseUrl }: 
 }
 
 /** Uses of sessions are not written. */
-function sessionResolver(parts: ControlPlaneParts): CredentialResolver {
+function sessionResolver(parts: Backend): CredentialResolver {
   const lastUses = { note: () => undefined, flush: async () => undefined }
   return createSessionResolver({ ...parts, changeFeed: parts.feed, lastUses })
 }

@@ -17,7 +17,9 @@ import { identities } from '../../../src/shared/contract/identities.ts'
 import { JWT_BEARER_ASSERTION, JWT_BEARER_GRANT } from '../../../src/shared/contract/oauth-schemas.ts'
 import { serviceToken } from '../../../src/shared/contract/service-token.ts'
 import { tokens } from '../../../src/shared/contract/tokens.ts'
-import { START_MS, type Answer, type ControlPlaneParts, type UnderTest } from '../server/control-plane.ts'
+import type { Answer, UnderTest } from '../server/control-plane.ts'
+import { START_MS } from '../server/test-backend.ts'
+import type { Backend } from '../../../src/server/composition/backend.ts'
 import type { TestStore } from '../datastores/stores.ts'
 import { startTenancy, type Tenancy } from '../server/tenancy.ts'
 
@@ -93,7 +95,7 @@ export async function startWorkloads(
   }
   const log = pino({ level: 'info' }, { write: (line: string) => void causes.push(causeIn(line)) })
   const limits = createWorkloadLimits({ serviceTokens: UNLIMITED, failedCredentials: UNLIMITED, ...rates })
-  const surfacesOf = (parts: ControlPlaneParts): UnderTest => {
+  const surfacesOf = (parts: Backend): UnderTest => {
     const { datastore, keyring, clock, feed: changeFeed } = parts
     const mint = createMint({ ...parts, env: 'test' })
     const lastUses = createLastUses({
