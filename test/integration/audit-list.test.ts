@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAuditSink } from '../../src/server/adapters/postgres/audit-sink.ts'
-import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/server/access.ts'
+import { startAccess, type Access, type Answer, type Person } from '../support/server/access.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 /** Before everything that the requests of the tests leave. */

@@ -6,7 +6,8 @@ import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import type { GrantedToken, MintGrantedToken } from '../../src/server/ports/token-minting.ts'
 import { createGrantedTokens } from '../../src/server/slices/tokens/granted.ts'
 import { createMint } from '../../src/server/slices/tokens/mint.ts'
-import { START_MS, startAccess, type Access, type Person } from '../support/server/access.ts'
+import { startAccess, type Access, type Person } from '../support/server/access.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 describe.each(STORES)('tokens of grants on $name', (store) => {

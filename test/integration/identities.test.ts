@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/server/access.ts'
+import { startAccess, type Access, type Answer, type Person } from '../support/server/access.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 const UNKNOWN = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { START_MS, startAccess, type Access, type Answer, type Person } from '../support/server/access.ts'
+import { startAccess, type Access, type Answer, type Person } from '../support/server/access.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 describe.each(STORES)('own API tokens on $name', (store) => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSessionSweeper } from '../../src/server/slices/sessions/session-sweeper.ts'
-import { START_MS, startAccess, type Access, type Answer, type Person, type Session } from '../support/server/access.ts'
+import { startAccess, type Access, type Answer, type Person, type Session } from '../support/server/access.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 const MINUTE_MS = 60_000
@@ -166,7 +167,7 @@ describe.each(STORES)('browser sessions on $name', (store) => {
         await access.sessionUses.flush()
         after(13 * HOUR_MS)
         expect(await replica.sessionResolver.resolve(value)).toMatchObject({ subject: ann.subject })
-        replica.stop()
+        await replica.stop()
       })
 
       test('for good: time that goes back does not bring them back', async () => {
@@ -210,7 +211,7 @@ describe.each(STORES)('browser sessions on $name', (store) => {
         await expect
           .poll(() => replica.sessionResolver.resolve(value), { timeout: 1500, interval: 20 })
           .toEqual({ refused: true, log: 'unknown or ended session' })
-        replica.stop()
+        await replica.stop()
       })
 
       test('and are swept, those that are live are not', async () => {

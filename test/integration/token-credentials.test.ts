@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openPostgres } from '../../src/server/adapters/postgres/database.ts'
-import { migrate } from '../../src/server/adapters/postgres/migrate.ts'
 import { mintApiToken } from '../../src/shared/credential-formats.ts'
-import { START_MS, startAccess, type Access, type Person } from '../support/server/access.ts'
+import { startAccess, type Access, type Person } from '../support/server/access.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { POSTGRES, STORES, useDatastore } from '../support/datastores/stores.ts'
-import { startPostgresCluster } from '../support/datastores/postgres-cluster.ts'
 
 /** How long a refusal is remembered. */
 const REFUSED_MS = 1000
@@ -114,17 +112,16 @@ describe.each(STORES)('API tokens as credentials on $name', (store) => {
           refused: true,
           log: 'revoked API token',
         })
-      replica.stop()
+      await replica.stop()
     })
   })
 })
 
 describe.skipIf(POSTGRES.missing)('API tokens while PostgreSQL is away', () => {
+  const inUse = useDatastore(POSTGRES)
   it('answer 503, once the lease is over also where they are cached, and work again when it is back', async () => {
-    const cluster = await startPostgresCluster()
-    const datastore = await openPostgres({ url: cluster.url, warn: () => undefined })
-    await migrate(datastore)
-    const access = await startAccess(datastore)
+    const cluster = inUse.cluster()
+    const access = await startAccess(inUse.current())
     const person = await access.person(await access.domain('acme'))
     const unseen = await access.token(person)
     const codeOf = async (token: string) => {
@@ -139,7 +136,5 @@ describe.skipIf(POSTGRES.missing)('API tokens while PostgreSQL is away', () => {
     await expect.poll(() => codeOf(unseen.token), { timeout: 10_000 }).toEqual([200, undefined])
     expect(await codeOf(person.token)).toEqual([200, undefined])
     await access.stop('outage')
-    await datastore.close()
-    await cluster.stop()
   })
 })

@@ -4,7 +4,8 @@ import { createTupleConsumer } from '../../src/server/authz-sync/tuple-consumer.
 import { tupleConsumer } from '../../src/server/slices/identities/event-tuples.ts'
 import { storedSubjects } from '../../src/server/adapters/stored-subjects/stored-subjects.ts'
 import type { ExternalSubject } from '../../src/server/ports/users.ts'
-import { START_MS, startAccess, type Access, type Person } from '../support/server/access.ts'
+import { startAccess, type Access, type Person } from '../support/server/access.ts'
+import { START_MS } from '../support/server/test-backend.ts'
 import { STORES, useDatastore } from '../support/datastores/stores.ts'
 
 const BINDING = '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'

@@ -83,7 +83,11 @@ async function openOver(
     cluster,
     async close() {
       isClosing = true
-      await datastore.close().finally(() => cluster.stop())
+      try {
+        await datastore.close()
+      } finally {
+        await cluster.stop()
+      }
     },
   }
 }

@@ -1,15 +1,7 @@
 import { sql } from 'kysely'
 import pino from 'pino'
-import { createEmbeddedAuthorizer } from '../../../src/server/adapters/embedded-authz/authorizer.ts'
-import { masterKeyOf } from '../../../src/server/adapters/keyring/master-key.ts'
-import { openRing } from '../../../src/server/adapters/keyring/open-keyring.ts'
-import { createKeyring, createSecretStore } from '../../../src/server/adapters/keyring/ring.ts'
 import { createAuditSink } from '../../../src/server/adapters/postgres/audit-sink.ts'
-import { createChangeFeed } from '../../../src/server/adapters/postgres/change-feed.ts'
-import { createUnitOfWork } from '../../../src/server/adapters/postgres/unit-of-work.ts'
-import { openSigner } from '../../../src/server/adapters/sealed-signer/open-signer.ts'
 import { storedSubjects } from '../../../src/server/adapters/stored-subjects/stored-subjects.ts'
-import { createUuidV7 } from '../../../src/server/adapters/system/uuid-v7.ts'
 import { createAudit } from '../../../src/server/slices/audit/service.ts'
 import { createAuthz } from '../../../src/server/slices/authz/service.ts'
 import { addDomain } from '../../../src/server/slices/domains/add-domain.ts'
@@ -46,9 +38,10 @@ import { authz } from '../../../src/shared/contract/authz.ts'
 import { identities } from '../../../src/shared/contract/identities.ts'
 import { signIn } from '../../../src/shared/contract/sign-in.ts'
 import { tokens } from '../../../src/shared/contract/tokens.ts'
+import { closeBackend } from '../../../src/server/composition/stopping.ts'
 import { emptyTables } from '../datastores/empty-tables.ts'
-
-export const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
+import type { OpenedStore } from '../datastores/stores.ts'
+import { frozenClock, openTestBackend } from './test-backend.ts'
 
 const SEEN = { sourceAddress: '203.0.113.7', userAgent: 'a browser' }
 
@@ -139,7 +132,7 @@ export interface Access {
   replica(): Promise<{
     readonly resolver: CredentialResolver
     readonly sessionResolver: CredentialResolver
-    stop(): void
+    stop(): Promise<void>
   }>
   domain(slug: string): Promise<string>
   /** A service identity of the Domain, or a user, with a token of 90 days. */
@@ -164,18 +157,15 @@ export interface Access {
   stop(meant?: 'outage'): Promise<void>
 }
 
-export async function startAccess(datastore: Datastore): Promise<Access> {
-  await emptyTables(datastore)
-  const troubles: string[] = []
-  const fail = (message: string): void => void troubles.push(message)
-  const clock = { nowMs: START_MS, now: () => clock.nowMs }
-  const ids = createUuidV7(clock)
-  const ring = await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock)
-  const keyring = createKeyring(ring)
-  const secrets = createSecretStore(ring)
-  const signer = await openSigner({ datastore, secrets, clock })
-  const feed = createChangeFeed({ datastore, warn: fail })
-  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
+export async function startAccess(store: OpenedStore): Promise<Access> {
+  await emptyTables(store)
+  const failures: string[] = []
+  const fail = (message: string): void => void failures.push(message)
+  const clock = frozenClock()
+  const shared = { ...store, close: async () => undefined }
+  const openReplica = () => openTestBackend(shared, { clock, log: pino({ level: 'warn' }, { write: fail }) })
+  const backend = await openReplica()
+  const { datastore, ids, keyring, secrets, signer, feed, authorizer, unitOfWork } = backend
   const lastUses = createLastUses({
     write: (uses) => writeUses(datastore.pool('worker'), uses),
     onFailure: () => fail('uses were not written'),
@@ -189,20 +179,12 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
   const resolveSessions = (changeFeed: ChangeFeed) =>
     createSessionResolver({ datastore, keyring, changeFeed, clock, lastUses: sessionUses })
   const sessionResolver = resolveSessions(feed)
-  const unitOfWork = createUnitOfWork({
-    datastore,
-    feed,
-    clock,
-    ids,
-    validateTuple: authorizer.validateTuple,
-    onAuditFailure: () => fail('an audit row was refused'),
-    onLateFeed: () => fail('the change feed is late'),
-  })
   const mint = createMint({ ids, keyring, env: 'test' })
   const log = pino({ level: 'silent' })
   const counters = { written() {}, dropped: () => fail('dropped'), failed: () => fail('audit rows were refused') }
   const queue = createAuditQueue({ sink: createAuditSink(datastore), clock, ids, log, counters })
   const app = createApp({
+    ...backend,
     surfaces: [
       mounted(tokens, createTokens({ datastore, mint })),
       mounted(adminTokens, createAdminTokens({ datastore, subjects: storedSubjects, mint })),
@@ -213,12 +195,7 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
     ],
     resolvers: [resolver, sessionResolver],
     csrfTokens: (id) => sessions.csrfToken(id),
-    authorizer,
-    unitOfWork,
     audit: queue,
-    keyring,
-    clock,
-    ids,
     log,
     trustedProxies: [],
     allowedOrigins: ['https://console.example'],
@@ -250,11 +227,12 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
     sessionUses,
     change,
     async replica() {
-      const own = createChangeFeed({ datastore, warn: fail })
-      const other = createApiTokenResolver({ datastore, keyring, changeFeed: own, clock, lastUses })
-      const otherSessions = resolveSessions(own)
-      await own.start()
-      return { resolver: other, sessionResolver: otherSessions, stop: () => own.stop() }
+      const other = await openReplica()
+      const changeFeed = other.feed
+      const otherResolver = createApiTokenResolver({ ...other, changeFeed, lastUses })
+      const otherSessions = resolveSessions(changeFeed)
+      await changeFeed.start()
+      return { resolver: otherResolver, sessionResolver: otherSessions, stop: () => closeBackend(other) }
     },
     async domain(slug) {
       const domain = newDomain(ids.next(), { slug, display_name: slug }, now())
@@ -295,8 +273,8 @@ export async function startAccess(datastore: Datastore): Promise<Access> {
       await app.drain(1000)
       await queue.close()
       await Promise.all([lastUses.flush(), sessionUses.flush()])
-      feed.stop()
-      if (troubles.length > 0 && meant !== 'outage') throw new Error(troubles.join('; '))
+      await closeBackend(backend)
+      if (failures.length > 0 && meant !== 'outage') throw new Error(failures.join('; '))
     },
   }
 }

@@ -1,12 +1,5 @@
 import pino, { type Logger } from 'pino'
-import { createEmbeddedAuthorizer } from '../../../src/server/adapters/embedded-authz/authorizer.ts'
-import { masterKeyOf } from '../../../src/server/adapters/keyring/master-key.ts'
-import { openRing } from '../../../src/server/adapters/keyring/open-keyring.ts'
-import { createKeyring } from '../../../src/server/adapters/keyring/ring.ts'
 import { createAuditSink } from '../../../src/server/adapters/postgres/audit-sink.ts'
-import { createChangeFeed } from '../../../src/server/adapters/postgres/change-feed.ts'
-import { createUnitOfWork } from '../../../src/server/adapters/postgres/unit-of-work.ts'
-import { createUuidV7 } from '../../../src/server/adapters/system/uuid-v7.ts'
 import { createApp, type App, type AppDeps } from '../../../src/server/http/app.ts'
 import { createAuditQueue, type AuditQueue } from '../../../src/server/http/audit/audit-queue.ts'
 import { mounted } from '../../../src/server/http/request-context.ts'
@@ -15,15 +8,15 @@ import type { AuditSink } from '../../../src/server/ports/audit-sink.ts'
 import type { Datastore } from '../../../src/server/ports/datastore.ts'
 import type { Tuple } from '../../../src/server/ports/unit-of-work.ts'
 import { meta } from '../../../src/shared/contract/meta.ts'
+import { closeBackend } from '../../../src/server/composition/stopping.ts'
 import { EMBEDDED } from '../datastores/stores.ts'
 import { csrfOf, ELSEWHERE, fixtureResolvers, HOME, OTHER_PROJECT, PROJECT, SUBJECTS } from './fixture-callers.ts'
+import { frozenClock, openTestBackend, type TestClock } from './test-backend.ts'
 import { fixture, unwired } from './fixture-contract.ts'
 import { createFixture, type FixtureThings } from './fixture-handlers.ts'
 
 /** The contract of the fixture server, but for what is not wired; the document that it serves describes itself too. */
 export const fixtureContract = { fixture, meta }
-
-export const START_MS = Date.parse('2026-03-01T08:00:00.000Z')
 
 /** The real edge, authorizer and unit of work around operations that exist for tests alone. */
 export interface FixtureServer {
@@ -33,7 +26,7 @@ export interface FixtureServer {
   readonly audit: AuditQueue
   readonly datastore: Datastore
   readonly fixture: FixtureThings
-  readonly clock: { nowMs: number; now(): number }
+  readonly clock: TestClock
   /** Records that were logged, parsed. */
   readonly logged: Readonly<Record<string, unknown>>[]
   /** What the metrics were told: operation and status. */
@@ -59,18 +52,9 @@ export interface FixtureOptions extends Partial<Omit<AppDeps, 'surfaces' | 'audi
 
 /** Starts the server on a free loopback port with an empty datastore in memory, at a frozen time. */
 export async function startFixture(options: FixtureOptions = {}): Promise<FixtureServer> {
-  const clock = { nowMs: START_MS, now: () => clock.nowMs }
-  const ids = createUuidV7(clock)
-  const datastore = await EMBEDDED.open()
-  const feed = createChangeFeed({ datastore, warn: fail })
-  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed: feed })
-  const { validateTuple } = authorizer
-  const reports = {
-    onAuditFailure: (error: unknown) => fail('audit row', error),
-    onLateFeed: (error: unknown) => fail('feed', error),
-  }
-  const unitOfWork = createUnitOfWork({ datastore, feed, clock, ids, validateTuple, ...reports })
-  const keyring = createKeyring(await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock))
+  const clock = frozenClock()
+  const backend = await openTestBackend(await EMBEDDED.open(), { clock })
+  const { datastore, ids, feed, unitOfWork } = backend
   const logged: Readonly<Record<string, unknown>>[] = []
   const log: Logger =
     options.log ?? pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) })
@@ -79,10 +63,8 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
   const fixtureThings = createFixture({ clock, ids })
   const observed: (readonly [string, number])[] = []
   const app = createApp({
+    ...backend,
     resolvers: fixtureResolvers,
-    authorizer,
-    unitOfWork,
-    clock,
     csrfTokens: csrfOf,
     trustedProxies: [],
     allowedOrigins: ['https://console.example'],
@@ -90,8 +72,6 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     ...options,
     log,
     audit,
-    keyring,
-    ids,
     surfaces: [
       mounted(fixture, fixtureThings.handlers),
       mounted(unwired, undefined),
@@ -132,8 +112,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
     async stop() {
       await app.drain(1_000)
       await audit.close()
-      feed.stop()
-      await datastore.close()
+      await closeBackend(backend)
     },
   }
 }
@@ -151,7 +130,3 @@ const TUPLES: readonly ArrangedTuple[] = [
   { subject: SUBJECTS.viewer, relation: 'viewer', resource: `project:${PROJECT}` },
   { subject: SUBJECTS.viewer, relation: 'viewer', resource: `domain:${HOME}` },
 ]
-
-function fail(message: string, cause?: unknown): never {
-  throw new Error(message, { cause })
-}
