@@ -62,8 +62,11 @@ export async function withRetries(
     const outcome = await tried(() => send(deadlineMs - clock.nowMs()))
     const last = !repeatable || attempt >= triesAllowed(outcome, triesMax)
     const pauseMs = last ? 0 : pauseBefore(attempt + 1, outcome, clock)
-    if (last || clock.nowMs() + pauseMs + SHORTEST_TRY_MS >= deadlineMs) return settled(outcome)
+    const hasTime = (fromMs: number): boolean => fromMs + SHORTEST_TRY_MS < deadlineMs
+    if (last || !hasTime(clock.nowMs() + pauseMs)) return settled(outcome)
     await clock.sleep(pauseMs, signal)
+    // A pause takes longer than asked for where the machine is busy or was suspended.
+    if (!hasTime(clock.nowMs())) return settled(outcome)
   }
 }
 

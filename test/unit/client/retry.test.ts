@@ -109,6 +109,14 @@ describe('A repeatable call', () => {
     expect([wire.sent(), clock.sleeps]).toEqual([2, [200]])
   })
 
+  it('is not repeated where a pause took longer than asked for and left no time', async () => {
+    let nowMs = 0
+    const slow: RetryClock = { nowMs: () => nowMs, random: () => 1, sleep: async () => void (nowMs = 30_200) }
+    const wire = scripted([answer(503), answer(200)])
+    const got = await withRetries(wire.send, { repeatable: true, timeoutMs: 30_000 }, slow)
+    expect([got.status, wire.sent()]).toEqual([503, 1])
+  })
+
   it('gets the remaining time of the deadline', async () => {
     const left: number[] = []
     const clock = frozen(1)
