@@ -18,9 +18,9 @@ export async function addUser(backend: Backend, domainId: string): Promise<strin
 }
 
 /** Has a local account have an authenticator app; nobody signs in with it. */
-export async function enrolApp({ datastore, secrets, clock }: Backend, accountId: string): Promise<void> {
+export async function enrolApp({ datastore, sealing, clock }: Backend, accountId: string): Promise<void> {
   const place = { table: 'local_accounts', column: 'totp_sealed', rowId: accountId }
-  const sealed = await secrets.seal(place, Buffer.from('JBSWY3DPEHPK3PXP', 'ascii'))
+  const sealed = await sealing.seal(place, Buffer.from('JBSWY3DPEHPK3PXP', 'ascii'))
   const update = datastore.pool('interactive').updateTable('local_accounts')
   await update
     .set({ totp_sealed: sealed, totp_enrolled_at: new Date(clock.now()) })

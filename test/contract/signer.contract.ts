@@ -3,7 +3,7 @@ import { verifyAsync } from '@noble/ed25519'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { masterKeyOf } from '../../src/server/adapters/keyring/master-key.ts'
 import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
-import { createSecretStore } from '../../src/server/adapters/keyring/ring.ts'
+import { createSealing } from '../../src/server/adapters/keyring/ring.ts'
 import { openSigner, type FollowingSigner } from '../../src/server/adapters/sealed-signer/open-signer.ts'
 import type { KeyRotation, VerificationKey } from '../../src/server/ports/signer.ts'
 import { emptyTables } from '../support/datastores/empty-tables.ts'
@@ -26,7 +26,7 @@ export function signerContract(store: TestStore): void {
 
     async function open(): Promise<FollowingSigner> {
       const ring = await openRing(inUse.current(), masterKeyOf(Buffer.alloc(32, 7)), clock)
-      return openSigner({ datastore: inUse.current(), secrets: createSecretStore(ring), clock })
+      return openSigner({ datastore: inUse.current(), sealing: createSealing(ring), clock })
     }
 
     async function rotate(signer: FollowingSigner): Promise<KeyRotation> {

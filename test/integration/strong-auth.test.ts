@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CONTENTS } from '../../src/server/composition/contents.ts'
 import { masterKeyOf } from '../../src/server/adapters/keyring/master-key.ts'
 import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
-import { createKeyring, createSecretStore } from '../../src/server/adapters/keyring/ring.ts'
+import { createKeyring, createSealing } from '../../src/server/adapters/keyring/ring.ts'
 import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import { createAuthz } from '../../src/server/slices/authz/service.ts'
 import { addDomain } from '../../src/server/slices/domains/add-domain.ts'
@@ -37,8 +37,8 @@ describe.each(ENGINE_KINDS)('a role that wants a strong sign-in, decided by the 
       replica = await openReplica({ datastore, nowMs: NOW_MS, server: server() })
       const { authorizer, unitOfWork, feed, change } = replica
       const ring = await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock)
-      const [keyring, secrets] = [createKeyring(ring), createSecretStore(ring)]
-      const sessions = createSessions({ ids, clock, keyring, secrets })
+      const [keyring, sealing] = [createKeyring(ring), createSealing(ring)]
+      const sessions = createSessions({ ids, clock, keyring, sealing })
       // The feed of a replica runs already; no session of these tests ends.
       const changeFeed = { ...feed, subscribe: () => undefined }
       const lastUses = { note: () => undefined, flush: async () => undefined }
@@ -56,7 +56,7 @@ describe.each(ENGINE_KINDS)('a role that wants a strong sign-in, decided by the 
       const createdAt = new Date(NOW_MS)
       await change((tx) => addDomain(tx, newDomain(domainId, { slug: 'acme', display_name: 'Acme' }, createdAt)))
       const draft = { id: ann, domainId, displayName: 'Ann', subject: 'ann', createdAt }
-      const row = { ...(await newServiceIdentity(draft, { keyring, secrets })), kind: 'user' as const }
+      const row = { ...(await newServiceIdentity(draft, { keyring, sealing })), kind: 'user' as const }
       await change((tx) => addServiceIdentity(tx, row))
       const db = datastore.pool('interactive')
       await db

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { looseMode } from '../adapters/keyring/master-key.ts'
 import { isUnsealed, openRing, proveMasterKey } from '../adapters/keyring/open-keyring.ts'
-import { createKeyring, createSecretStore } from '../adapters/keyring/ring.ts'
+import { createKeyring, createSealing } from '../adapters/keyring/ring.ts'
 import { createChangeFeed, type FollowedFeed } from '../adapters/postgres/change-feed.ts'
 import { migrate } from '../adapters/postgres/migrate.ts'
 import { assertSchemaCompatible } from '../adapters/postgres/schema-compatibility.ts'
@@ -27,7 +27,7 @@ import type { AuthzReconciler } from '../ports/authz-reconciler.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { Candidacy, SeatPlace } from '../ports/leader-seat.ts'
-import type { Keyring, SecretStore } from '../ports/keyring.ts'
+import type { Keyring, Sealing } from '../ports/keyring.ts'
 import type { TraceMarks } from '../ports/tracing.ts'
 import type { AuditEntry, UnitOfWork } from '../ports/unit-of-work.ts'
 
@@ -37,7 +37,7 @@ export interface Backend {
   /** Whether the last run did not end in order. */
   readonly isRecovered: boolean
   readonly keyring: Keyring
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
   readonly signer: FollowingSigner
   readonly feed: FollowedFeed
   readonly engine: Engine
@@ -111,13 +111,13 @@ async function openOver(ground: Ground, config: Config, hooks: BackendHooks): Pr
   const master = await proveMasterKey(datastore.pool('interactive'), config.masterKey, warn)
   await prepareSchema(datastore, config, hooks.log)
   const ring = await openRing(datastore, master, clock)
-  const secrets = createSecretStore(ring)
-  const signer = await openSigner({ datastore, secrets, clock })
+  const sealing = createSealing(ring)
+  const signer = await openSigner({ datastore, sealing, clock })
   const changing = await openChanges(ground, config, hooks)
   const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
   const bus = await openEventBus(config, { datastore, clock, log: hooks.log })
   const keyring = createKeyring(ring)
-  return { datastore, isRecovered, ...changing, bus, authorizer, keyring, secrets, signer }
+  return { datastore, isRecovered, ...changing, bus, authorizer, keyring, sealing, signer }
 }
 
 async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {

@@ -13,7 +13,7 @@ import { lockOwner } from '../slices/tokens/store.ts'
 import { lifetimeFrom } from '../slices/tokens/token.ts'
 
 /** The slices' own ways of making what a first run needs. */
-export function createBootstrapFactories({ ids, keyring, secrets }: Backend, env: string): BootstrapFactories {
+export function createBootstrapFactories({ ids, keyring, sealing }: Backend, env: string): BootstrapFactories {
   const mint = createMint({ ids, keyring, env })
   return {
     addDomain: (change, { id, slug, displayName, createdAt }) =>
@@ -28,7 +28,7 @@ export function createBootstrapFactories({ ids, keyring, secrets }: Backend, env
         updated_at: createdAt,
       }),
     addServiceIdentity: async (change, identity) =>
-      addServiceIdentity(change, await newServiceIdentity(identity, { keyring, secrets })),
+      addServiceIdentity(change, await newServiceIdentity(identity, { keyring, sealing })),
     async enableServiceIdentity(change, { id, domainId, at }) {
       await patchServiceIdentity(change, { id, domainId, patch: { disabled: false }, at }, createOwnedTokens())
     },

@@ -35,17 +35,17 @@ export interface SignInPortsOptions {
 
 /** The ports by which people and workloads prove who they are. */
 export function createSignInPorts(backend: Backend, options: SignInPortsOptions) {
-  const { datastore, unitOfWork, keyring, secrets, clock, ids } = backend
+  const { datastore, unitOfWork, keyring, sealing, clock, ids } = backend
   const { config, baseUrl, mintGranted } = options
-  const users = createUsers({ keyring, secrets })
+  const users = createUsers({ keyring, sealing })
   const sessions = createSessions({
     ids,
     clock,
     keyring,
-    secrets,
+    sealing,
     forgetSignIns: config.hasBundledProvider ? forgetSignIns : undefined,
   })
-  const bindings = createBindingDirectory({ secrets })
+  const bindings = createBindingDirectory({ sealing })
   const provider = config.hasBundledProvider ? createLocalProvider({ ...options, backend, users, sessions }) : undefined
   const outgoingFetch = createOutgoingFetch()
   const ownIssuer = provider && createOwnIssuer(provider.routes, baseUrl)
@@ -68,7 +68,7 @@ export function createSignInPorts(backend: Backend, options: SignInPortsOptions)
       mirroredGroups: createMirroredGroups(),
       workloads: createServiceIdentities({ keyring }),
       sessionOperations: createSessionOperations({ datastore, sessions }),
-      startSignIn: createStartFromPage({ datastore, secrets, bindings, relyingParty, unitOfWork }),
+      startSignIn: createStartFromPage({ datastore, sealing, bindings, relyingParty, unitOfWork }),
       callbackUrl: `${baseUrl}${CALLBACK_PATH}`,
       onPasswordChanged: provider?.onPasswordChanged,
       pollDevice: (ctx: RequestContext, poll: Parameters<typeof pollDevice>[2]) =>

@@ -77,9 +77,9 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
 }
 
 function adaptersOf(backend: Backend) {
-  const { datastore, unitOfWork, ids, clock, keyring, secrets, signer, bus, feed: changeFeed } = backend
+  const { datastore, unitOfWork, ids, clock, keyring, sealing, signer, bus, feed: changeFeed } = backend
   const { authorizer, lookups, insight, reconciler } = backend
-  const ofChanges = { datastore, unitOfWork, ids, clock, keyring, secrets, signer, bus, changeFeed }
+  const ofChanges = { datastore, unitOfWork, ids, clock, keyring, sealing, signer, bus, changeFeed }
   return { ...ofChanges, authorizer, lookups, insight, reconciler, subjects: storedSubjects }
 }
 

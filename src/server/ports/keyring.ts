@@ -24,7 +24,7 @@ export interface SealedPlace {
 }
 
 /** Keeps secrets at rest. AES-256-GCM with AAD = table, column, row id, key id. */
-export interface SecretStore {
+export interface Sealing {
   seal(place: SealedPlace, plaintext: Uint8Array): Promise<Buffer> | Buffer
   /** @throws Error when the bytes were moved, altered or sealed under a key that the ring does not have. */
   open(place: SealedPlace, sealed: Uint8Array): Promise<Buffer> | Buffer

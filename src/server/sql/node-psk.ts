@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { formatPskIssuedAt } from '../../shared/mesh/psk-instant.ts'
-import type { SealedPlace, SecretStore } from '../ports/keyring.ts'
+import type { SealedPlace, Sealing } from '../ports/keyring.ts'
 import type { Change } from '../ports/unit-of-work.ts'
 
 /** Where the preshared key of a node is kept: the keys of its edges derive from it, and it never leaves the server. */
@@ -9,10 +9,10 @@ export function pskPlace(nodeId: string): SealedPlace {
 }
 
 /** Makes a preshared key of 32 bytes for a node and seals it. */
-export async function sealFreshPsk(secrets: SecretStore, nodeId: string): Promise<Buffer> {
+export async function sealFreshPsk(sealing: Sealing, nodeId: string): Promise<Buffer> {
   const psk = randomBytes(32)
   try {
-    return await secrets.seal(pskPlace(nodeId), psk)
+    return await sealing.seal(pskPlace(nodeId), psk)
   } finally {
     psk.fill(0)
   }

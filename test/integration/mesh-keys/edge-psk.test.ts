@@ -30,7 +30,7 @@ describe.each(STORES)('Keys of edges on the $name store', (store) => {
         .select('psk_sealed')
         .where('id', '=', nodeId)
         .executeTakeFirstOrThrow()
-      return fleet.secrets.open({ table: 'nodes', column: 'psk_sealed', rowId: nodeId }, row.psk_sealed)
+      return fleet.sealing.open({ table: 'nodes', column: 'psk_sealed', rowId: nodeId }, row.psk_sealed)
     }
     const rotatedNsk = async ({ node_id }: Keyed): Promise<Keyed> => {
       const { body } = await fleet.call(fleet.root, `POST /v1/nodes/${node_id}/nsk/rotate`)

@@ -33,7 +33,7 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
       (await fleet.db.selectFrom('nodes').select('id').where('domain_id', '=', domain).execute()).length
     const openPsk = async (id: string) =>
       Buffer.from(
-        await fleet.secrets.open({ table: 'nodes', column: 'psk_sealed', rowId: id }, (await nodeRow(id)).psk_sealed),
+        await fleet.sealing.open({ table: 'nodes', column: 'psk_sealed', rowId: id }, (await nodeRow(id)).psk_sealed),
       )
 
     describe('of a new node', () => {

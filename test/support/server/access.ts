@@ -165,13 +165,13 @@ export async function startAccess(store: OpenedStore): Promise<Access> {
   const shared = { ...store, close: async () => undefined }
   const openReplica = () => openTestBackend(shared, { clock, log: pino({ level: 'warn' }, { write: fail }) })
   const backend = await openReplica()
-  const { datastore, ids, keyring, secrets, signer, feed, authorizer, unitOfWork } = backend
+  const { datastore, ids, keyring, sealing, signer, feed, authorizer, unitOfWork } = backend
   const lastUses = createLastUses({
     write: (uses) => writeUses(datastore.pool('worker'), uses),
     onFailure: () => fail('uses were not written'),
   })
   const resolver = createApiTokenResolver({ datastore, keyring, changeFeed: feed, clock, lastUses })
-  const sessions = createSessions({ ids, clock, keyring, secrets })
+  const sessions = createSessions({ ids, clock, keyring, sealing })
   const sessionUses = createLastUses({
     write: (uses) => writeSessionUses(datastore.pool('worker'), uses),
     onFailure: () => fail('uses of sessions were not written'),
@@ -188,7 +188,7 @@ export async function startAccess(store: OpenedStore): Promise<Access> {
     surfaces: [
       mounted(tokens, createTokens({ datastore, mint })),
       mounted(adminTokens, createAdminTokens({ datastore, subjects: storedSubjects, mint })),
-      mounted(identities, createIdentities({ datastore, ids, keyring, secrets, ownedTokens: createOwnedTokens() })),
+      mounted(identities, createIdentities({ datastore, ids, keyring, sealing, ownedTokens: createOwnedTokens() })),
       mounted(authz, createAuthz({ authorizer })),
       mounted(audit, createAudit({ datastore, signer })),
       mounted(signIn, { ...NO_SIGN_IN, ...createSessionOperations({ datastore, sessions }) }),
@@ -220,7 +220,7 @@ export async function startAccess(store: OpenedStore): Promise<Access> {
     signer,
     clock,
     resolver,
-    users: createUsers({ keyring, secrets }),
+    users: createUsers({ keyring, sealing }),
     lastUses,
     sessions,
     sessionResolver,
@@ -242,7 +242,7 @@ export async function startAccess(store: OpenedStore): Promise<Access> {
     async person(domainId, kind = 'service-identity') {
       const id = ids.next()
       const draft = { id, domainId, displayName: `P ${id}`, subject: `name-of-${id}`, createdAt: now() }
-      const row = { ...(await newServiceIdentity(draft, { keyring, secrets })), kind }
+      const row = { ...(await newServiceIdentity(draft, { keyring, sealing })), kind }
       await change((tx) => addServiceIdentity(tx, row))
       const subject = `${kind === 'user' ? 'user' : 'serviceaccount'}:${id}`
       const { id: tokenId, token } = await issue({ id, kind })

@@ -1,6 +1,6 @@
 import { masterKeyOf } from '../../../src/server/adapters/keyring/master-key.ts'
 import { openRing } from '../../../src/server/adapters/keyring/open-keyring.ts'
-import { createSecretStore } from '../../../src/server/adapters/keyring/ring.ts'
+import { createSealing } from '../../../src/server/adapters/keyring/ring.ts'
 import { createAuditSink } from '../../../src/server/adapters/postgres/audit-sink.ts'
 import { openSigner } from '../../../src/server/adapters/sealed-signer/open-signer.ts'
 import { createUuidV7 } from '../../../src/server/adapters/system/uuid-v7.ts'
@@ -53,8 +53,8 @@ export async function openLedger(datastore: Datastore): Promise<Ledger> {
   await emptyTables(datastore)
   const clock = { nowMs: LEDGER_START_MS, now: () => clock.nowMs }
   const ids = createUuidV7(clock)
-  const secrets = createSecretStore(await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock))
-  const signer = await openSigner({ datastore, secrets, clock })
+  const sealing = createSealing(await openRing(datastore, masterKeyOf(Buffer.alloc(32, 7)), clock))
+  const signer = await openSigner({ datastore, sealing, clock })
   const deps = { signer, clock, ids, sha256: nodeSha256, batchRows: 2_000 }
   const leading = leadingOver(datastore)
   const sink = createAuditSink(datastore)

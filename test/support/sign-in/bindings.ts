@@ -19,7 +19,7 @@ export interface BindingWatch {
 
 /** The surface over real issuers, with two sessions on every binding. */
 export function bindingSurface(
-  { datastore, ids, secrets, clock }: Backend,
+  { datastore, ids, sealing, clock }: Backend,
   { ended, forgotten }: BindingWatch,
 ): MountedSurface {
   const sessions: Pick<Sessions, 'endAllOfBinding'> = {
@@ -30,6 +30,6 @@ export function bindingSurface(
   }
   const issuers: Pick<Issuers, 'forget'> = { forget: (issuer) => void forgotten.push(issuer) }
   const newIssuers = () => createIssuers({ fetch: createOutgoingFetch({ deadlineMs: 1000 }), clock })
-  const deps = { datastore, ids, secrets, sessions, issuers, newIssuers, callbackUrl: CALLBACK_URL }
+  const deps = { datastore, ids, sealing, sessions, issuers, newIssuers, callbackUrl: CALLBACK_URL }
   return mounted(idpBindings, createIdpBindings(deps))
 }

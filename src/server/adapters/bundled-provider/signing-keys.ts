@@ -30,10 +30,10 @@ export async function keysInTurn(deps: StateDeps): Promise<string> {
 }
 
 /** Opens keys as they are stored. */
-export function opened({ secrets }: Pick<StateDeps, 'secrets'>, records: readonly KeyRecord[]): Promise<SigningKey[]> {
+export function opened({ sealing }: Pick<StateDeps, 'sealing'>, records: readonly KeyRecord[]): Promise<SigningKey[]> {
   const open = async ({ kid, private_sealed: sealed, created_at: at }: KeyRecord): Promise<SigningKey> => {
     // Sealed by `sealedKey` below, and bound to its row.
-    const jwk = JSON.parse(Buffer.from(await secrets.open(placeOf(kid), sealed)).toString('utf8')) as JWK
+    const jwk = JSON.parse(Buffer.from(await sealing.open(placeOf(kid), sealed)).toString('utf8')) as JWK
     return { kid, alg: jwk.alg ?? '', createdAtMs: at.getTime(), jwk }
   }
   return Promise.all(records.map(open))
@@ -52,20 +52,20 @@ async function makeKeys(deps: StateDeps): Promise<KeyRecord[]> {
 }
 
 /** A new key of each algorithm, sealed and stored nowhere yet. */
-export async function draftKeys(deps: Pick<StateDeps, 'secrets' | 'clock'>): Promise<KeyRecord[]> {
+export async function draftKeys(deps: Pick<StateDeps, 'sealing' | 'clock'>): Promise<KeyRecord[]> {
   const ec = await generate('ec', { namedCurve: 'P-256' })
   const rsa = await generate('rsa', { modulusLength: 2048 })
   return [await sealedKey(deps, ec.privateKey, 'ES256'), await sealedKey(deps, rsa.privateKey, 'RS256')]
 }
 
 async function sealedKey(
-  { secrets, clock }: Pick<StateDeps, 'secrets' | 'clock'>,
+  { sealing, clock }: Pick<StateDeps, 'sealing' | 'clock'>,
   key: KeyObject,
   alg: 'ES256' | 'RS256',
 ): Promise<KeyRecord> {
   const kid = randomUUID()
   const jwk = { ...key.export({ format: 'jwk' }), kid, alg, use: 'sig' }
-  const sealed = await secrets.seal(placeOf(kid), Buffer.from(JSON.stringify(jwk), 'utf8'))
+  const sealed = await sealing.seal(placeOf(kid), Buffer.from(JSON.stringify(jwk), 'utf8'))
   return { kid, private_sealed: sealed, created_at: new Date(clock.now()) }
 }
 

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
 import type { Clock } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
-import type { SealedPlace, SecretStore } from '../../ports/keyring.ts'
+import type { SealedPlace, Sealing } from '../../ports/keyring.ts'
 import * as store from './state-store.ts'
 
 export interface StateDeps {
   readonly datastore: Datastore
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
   readonly clock: Clock
 }
 
@@ -17,13 +17,13 @@ export interface StateDeps {
  *
  * @param onUsedTwice creates the error for a second use of a single-use object
  */
-export function createStateAdapter({ datastore, secrets, clock }: StateDeps, onUsedTwice: () => Error): AdapterFactory {
+export function createStateAdapter({ datastore, sealing, clock }: StateDeps, onUsedTwice: () => Error): AdapterFactory {
   const db = () => datastore.pool('interactive')
   const now = (): Date => new Date(clock.now())
 
   async function open(state: store.StateRecord | undefined): Promise<AdapterPayload | undefined> {
     if (state === undefined) return undefined
-    const bytes = await secrets.open(placeOf({ model: state.model, idHash: state.id_hash }), state.sealed)
+    const bytes = await sealing.open(placeOf({ model: state.model, idHash: state.id_hash }), state.sealed)
     // Sealed by `upsert` below, and bound to its row.
     const payload = JSON.parse(Buffer.from(bytes).toString('utf8')) as AdapterPayload
     const { consumed_at: consumedAt } = state
@@ -38,7 +38,7 @@ export function createStateAdapter({ datastore, secrets, clock }: StateDeps, onU
         await store.putState(db(), {
           model,
           id_hash: key.idHash,
-          sealed: await secrets.seal(placeOf(key), Buffer.from(JSON.stringify(payload), 'utf8')),
+          sealed: await sealing.seal(placeOf(key), Buffer.from(JSON.stringify(payload), 'utf8')),
           uid_hash: payload.uid === undefined ? null : hashOf(payload.uid),
           grant_hash: payload.grantId === undefined ? null : hashOf(payload.grantId),
           consumed_at: null,

@@ -1,5 +1,5 @@
 import { createHmac, hash, randomBytes, type KeyObject } from 'node:crypto'
-import type { KeyPurpose, Keyring, SecretStore } from '../../ports/keyring.ts'
+import type { KeyPurpose, Keyring, Sealing } from '../../ports/keyring.ts'
 import { openBytes, sealBytes, sealedUnder } from './sealed-bytes.ts'
 
 /** A key of the ring, unwrapped. */
@@ -40,7 +40,7 @@ export function createKeyring(ring: Ring): Keyring {
 }
 
 /** The secret store under the ring's sealing keys. */
-export function createSecretStore({ sealing }: Ring): SecretStore {
+export function createSealing({ sealing }: Ring): Sealing {
   return {
     seal: (place, plaintext) => sealBytes(sealing[0], place, plaintext),
     open(place, sealed) {

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { SealedPlace, SecretStore } from '../../ports/keyring.ts'
+import type { SealedPlace, Sealing } from '../../ports/keyring.ts'
 import type { VerificationKey } from '../../ports/signer.ts'
 import type { Tables } from '../../ports/tables/tables.ts'
 
@@ -20,14 +20,14 @@ export async function lockKeys(tx: Db): Promise<void> {
 }
 
 /** Keys that still verify at `now`, in the order in which they sign. */
-export async function readKeys(db: Db, secrets: SecretStore, now: Date): Promise<SigningKey[]> {
+export async function readKeys(db: Db, sealing: Sealing, now: Date): Promise<SigningKey[]> {
   const rows = await db
     .selectFrom('signing_keys')
     .selectAll()
     .where((where) => where.or([where('not_after', 'is', null), where('not_after', '>', now)]))
     .orderBy('signs_from')
     .execute()
-  return Promise.all(rows.flatMap((row) => openKey(row, secrets) ?? []))
+  return Promise.all(rows.flatMap((row) => openKey(row, sealing) ?? []))
 }
 
 /** More keys than an operator creates by hand. */
@@ -48,7 +48,7 @@ export async function readExpired(db: Db, now: Date): Promise<SigningKey['public
 /** Creates a key that is published from now on. */
 export async function addKey(
   tx: Db,
-  secrets: SecretStore,
+  sealing: Sealing,
   { now, signsFrom }: { readonly now: Date; readonly signsFrom: Date },
 ): Promise<SigningKey> {
   const { publicKey: pair, privateKey: secret } = generateKeyPairSync('ed25519')
@@ -59,7 +59,7 @@ export async function addKey(
   const pkcs8 = secret.export({ format: 'der', type: 'pkcs8' })
   await tx
     .insertInto('signing_keys')
-    .values({ ...row, private_sealed: await secrets.seal(placeOf(kid), pkcs8) })
+    .values({ ...row, private_sealed: await sealing.seal(placeOf(kid), pkcs8) })
     .execute()
   return { secret, public: { kid, publicKey, notBefore: now, signsFrom, notAfter: undefined } }
 }
@@ -76,13 +76,13 @@ export async function erasePastKeys(tx: Db, now: Date): Promise<void> {
 
 type Row = Selectable<Tables['signing_keys']>
 
-function openKey(row: Row, secrets: SecretStore): Promise<SigningKey> | undefined {
+function openKey(row: Row, sealing: Sealing): Promise<SigningKey> | undefined {
   const { private_sealed: sealed } = row
-  return sealed === null ? undefined : opened(row, secrets, sealed)
+  return sealed === null ? undefined : opened(row, sealing, sealed)
 }
 
-async function opened(row: Row, secrets: SecretStore, sealed: Buffer): Promise<SigningKey> {
-  const pkcs8 = await secrets.open(placeOf(row.kid), sealed)
+async function opened(row: Row, sealing: Sealing, sealed: Buffer): Promise<SigningKey> {
+  const pkcs8 = await sealing.open(placeOf(row.kid), sealed)
   return {
     secret: createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' }),
     public: publicHalf(row),

@@ -2,13 +2,13 @@ import { sign } from 'node:crypto'
 import { problem } from '../../../shared/problems.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
-import type { SecretStore } from '../../ports/keyring.ts'
+import type { Sealing } from '../../ports/keyring.ts'
 import type { KeyRotation, Signer, VerificationKey } from '../../ports/signer.ts'
 import { addKey, endKey, erasePastKeys, lockKeys, readExpired, readKeys, type SigningKey } from './key-store.ts'
 
 export interface SignerDeps {
   readonly datastore: Datastore
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
   readonly clock: Clock
 }
 
@@ -38,13 +38,13 @@ const VERIFIES_ON_MS = 8 * 86_400_000
 
 /** Opens the signer whose Ed25519 keys are stored encrypted in the datastore. Creates the first key. */
 export async function openSigner(deps: SignerDeps): Promise<FollowingSigner> {
-  const { datastore, secrets, clock } = deps
+  const { datastore, sealing, clock } = deps
   let known = await firstKeys(deps)
   let confirmedMs = performance.now()
   let timer: NodeJS.Timeout | undefined
 
   async function refresh(): Promise<void> {
-    known = await readKeys(datastore.pool('worker'), secrets, new Date(clock.now()))
+    known = await readKeys(datastore.pool('worker'), sealing, new Date(clock.now()))
     confirmedMs = performance.now()
   }
 
@@ -88,17 +88,17 @@ function firstKeys(deps: SignerDeps): Promise<readonly SigningKey[]> {
   return deps.datastore.transaction('worker', async (tx) => {
     await lockKeys(tx)
     const now = new Date(deps.clock.now())
-    const stored = await readKeys(tx, deps.secrets, now)
-    return stored.length > 0 ? stored : [await addKey(tx, deps.secrets, { now, signsFrom: now })]
+    const stored = await readKeys(tx, deps.sealing, now)
+    return stored.length > 0 ? stored : [await addKey(tx, deps.sealing, { now, signsFrom: now })]
   })
 }
 
 /** Publishes the next key, and sets the end of the current one. */
-async function rotate(tx: Db, { secrets, clock }: SignerDeps): Promise<KeyRotation> {
+async function rotate(tx: Db, { sealing, clock }: SignerDeps): Promise<KeyRotation> {
   await lockKeys(tx)
   const nowMs = clock.now()
   const now = new Date(nowMs)
-  const keys = await readKeys(tx, secrets, now)
+  const keys = await readKeys(tx, sealing, now)
   const current = currentOf(keys, nowMs)
   if (current === undefined) throw problem('signing_unavailable')
   const pending = keys.find((key) => key !== current && key.public.signsFrom > now)
@@ -106,7 +106,7 @@ async function rotate(tx: Db, { secrets, clock }: SignerDeps): Promise<KeyRotati
     return { next: stated(pending, 'next'), previous: stated(current, 'current'), isNew: false }
   const signsFrom = new Date(nowMs + PUBLISHED_AHEAD_MS)
   const notAfter = new Date(signsFrom.getTime() + VERIFIES_ON_MS)
-  const next = await addKey(tx, secrets, { now, signsFrom })
+  const next = await addKey(tx, sealing, { now, signsFrom })
   await endKey(tx, current.public.kid, notAfter)
   await erasePastKeys(tx, now)
   return { next: stated(next, 'next'), previous: { ...stated(current, 'current'), notAfter }, isNew: true }

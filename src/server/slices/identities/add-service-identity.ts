@@ -1,5 +1,5 @@
 import { problem } from '../../../shared/problems.ts'
-import type { Keyring, SealedPlace, SecretStore } from '../../ports/keyring.ts'
+import type { Keyring, SealedPlace, Sealing } from '../../ports/keyring.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
 import { referenceOf } from './identity.ts'
@@ -22,7 +22,7 @@ export interface ServiceIdentityDraft {
 
 export interface PrincipalKeys {
   readonly keyring: Keyring
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
 }
 
 /** Where the external subject of a principal is sealed. */
@@ -36,7 +36,7 @@ export function sealedSubjectOf(principalId: string): SealedPlace {
  */
 export async function newServiceIdentity(
   draft: ServiceIdentityDraft,
-  { keyring, secrets }: PrincipalKeys,
+  { keyring, sealing }: PrincipalKeys,
 ): Promise<PrincipalRecord> {
   if (draft.jwks !== undefined) requirePublicKeys(draft.jwks)
   return {
@@ -44,7 +44,7 @@ export async function newServiceIdentity(
     domain_id: draft.domainId,
     kind: 'service-identity',
     display_name: draft.displayName,
-    subject_sealed: await secrets.seal(sealedSubjectOf(draft.id), Buffer.from(draft.subject, 'utf8')),
+    subject_sealed: await sealing.seal(sealedSubjectOf(draft.id), Buffer.from(draft.subject, 'utf8')),
     subject_pseudonym: pseudonymOf(keyring, draft.domainId, draft.subject),
     email: null,
     jwks: draft.jwks ?? null,

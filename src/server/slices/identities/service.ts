@@ -28,7 +28,7 @@ export function createIdentities({
   const db = () => datastore.pool('interactive')
 
   async function revealed(principal: Pick<store.PrincipalRecord, 'id' | 'subject_sealed'>): Promise<string> {
-    const subject = await keys.secrets.open(sealedSubjectOf(principal.id), principal.subject_sealed)
+    const subject = await keys.sealing.open(sealedSubjectOf(principal.id), principal.subject_sealed)
     return subject.toString('utf8')
   }
 

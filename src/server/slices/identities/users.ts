@@ -9,7 +9,7 @@ import { userPseudonymOf } from './pseudonym.ts'
 import * as store from './store.ts'
 
 /** Creates the port to the users of Domains: the external subject is sealed, and found by its pseudonym. */
-export function createUsers({ keyring, secrets }: PrincipalKeys): Users {
+export function createUsers({ keyring, sealing }: PrincipalKeys): Users {
   return {
     async find(db, domainId, external) {
       const found = await store.findUser(db, domainId, userPseudonymOf(keyring, domainId, external))
@@ -23,7 +23,7 @@ export function createUsers({ keyring, secrets }: PrincipalKeys): Users {
         domain_id: domainId,
         kind: 'user',
         display_name: displayName,
-        subject_sealed: await secrets.seal(sealedSubjectOf(id), subject),
+        subject_sealed: await sealing.seal(sealedSubjectOf(id), subject),
         subject_pseudonym: userPseudonymOf(keyring, domainId, external),
         email,
         jwks: null,

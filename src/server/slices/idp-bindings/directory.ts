@@ -1,12 +1,12 @@
 import { problem } from '../../../shared/problems.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { IdpBindings, WhereToSignIn } from '../../ports/idp-bindings.ts'
-import type { SecretStore } from '../../ports/keyring.ts'
+import type { Sealing } from '../../ports/keyring.ts'
 import { secretPlace, toPort } from './binding.ts'
 import * as store from './store.ts'
 
 /** Creates the port through which a sign-in finds bindings. */
-export function createBindingDirectory({ secrets }: { readonly secrets: SecretStore }): IdpBindings {
+export function createBindingDirectory({ sealing }: { readonly sealing: Sealing }): IdpBindings {
   return {
     async choose(db, where) {
       const domainId = await domainMeant(db, where)
@@ -28,7 +28,7 @@ export function createBindingDirectory({ secrets }: { readonly secrets: SecretSt
 
     async clientSecret(db, id) {
       const sealed = (await store.findBinding(db, id))?.client_secret_sealed ?? null
-      return sealed === null ? undefined : (await secrets.open(secretPlace(id), sealed)).toString('utf8')
+      return sealed === null ? undefined : (await sealing.open(secretPlace(id), sealed)).toString('utf8')
     },
   }
 }

@@ -6,7 +6,7 @@ import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Issuers } from '../../ports/issuers.ts'
-import type { SecretStore } from '../../ports/keyring.ts'
+import type { Sealing } from '../../ports/keyring.ts'
 import type { Sessions } from '../../ports/sessions.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
@@ -28,7 +28,7 @@ import * as store from './store.ts'
 export interface IdpBindingsDeps {
   readonly datastore: Datastore
   readonly ids: IdSource
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
   /** Undefined where sessions are not available: then there are none to end. */
   readonly sessions: Pick<Sessions, 'endAllOfBinding'> | undefined
   /** The issuers that sign-ins use. What is cached of a changed binding is discarded. */
@@ -41,7 +41,7 @@ export interface IdpBindingsDeps {
 
 /** Serves the identity providers that Domains and the platform are bound to, by alias. */
 export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBindings> {
-  const { datastore, ids, secrets, sessions, issuers } = deps
+  const { datastore, ids, sealing, sessions, issuers } = deps
   const db = () => datastore.pool('interactive')
 
   /** Reads the binding and runs the gate on its place. Without `manage` there, the answer is that for an unknown binding. */
@@ -55,7 +55,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
 
   async function withSecret(binding: store.BindingRecord, secret: string | null | undefined) {
     if (secret === undefined) return binding
-    const sealed = secret === null ? null : await secrets.seal(secretPlace(binding.id), Buffer.from(secret))
+    const sealed = secret === null ? null : await sealing.seal(secretPlace(binding.id), Buffer.from(secret))
     return { ...binding, client_secret_sealed: sealed }
   }
 
@@ -130,7 +130,7 @@ export function createIdpBindings(deps: IdpBindingsDeps): Handlers<typeof idpBin
     async PostAdminIdPTest(ctx, { id }) {
       const binding = await admitTo(ctx, id)
       const { client_secret_sealed: sealed } = binding
-      const secret = sealed === null ? undefined : (await secrets.open(secretPlace(id), sealed)).toString('utf8')
+      const secret = sealed === null ? undefined : (await sealing.open(secretPlace(id), sealed)).toString('utf8')
       return dryRunSignIn(toPort(binding), { issuers: deps.newIssuers(), callbackUrl: deps.callbackUrl, secret })
     },
   }

@@ -1,6 +1,6 @@
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
-import type { Keyring, SealedPlace, SecretStore } from '../../ports/keyring.ts'
+import type { Keyring, SealedPlace, Sealing } from '../../ports/keyring.ts'
 import type { LocalAccount, LocalPasskey, LocalSignIn } from '../../ports/local-sign-in.ts'
 import type { Sessions } from '../../ports/sessions.ts'
 import type { AuditEntry, UnitOfWork } from '../../ports/unit-of-work.ts'
@@ -17,7 +17,7 @@ import { draftTotp, stepOf } from './totp.ts'
 export interface LocalSignInDeps {
   readonly datastore: Datastore
   readonly unitOfWork: UnitOfWork
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
   readonly keyring: Keyring
   readonly sessions: Pick<Sessions, 'endAllOf'>
   readonly hashing: PasswordHashing
@@ -115,7 +115,7 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
         refuse(account, 'too_many_failures')
         return false
       }
-      const step = await stepOf(await openTotp(deps.secrets, account.id, account.totp_sealed), code, clock.now())
+      const step = await stepOf(await openTotp(deps.sealing, account.id, account.totp_sealed), code, clock.now())
       if (step === undefined || !(await guesses.takeStep(db(), accountId, step))) {
         refuse(account, 'wrong_code')
         return false
@@ -158,7 +158,7 @@ export function createLocalSignIn(deps: LocalSignInDeps): LocalSignIn {
     async enrolTotp({ accountId, secret, code }) {
       const step = await stepOf(secret, code, clock.now())
       if (step === undefined) return false
-      const sealed = await deps.secrets.seal(totpPlace(accountId), Buffer.from(secret, 'ascii'))
+      const sealed = await deps.sealing.seal(totpPlace(accountId), Buffer.from(secret, 'ascii'))
       const values = { totp_sealed: sealed, totp_last_step: String(step), totp_enrolled_at: now(), updated_at: now() }
       const order = { accountId, relation: 'local_account.second_factor' } as const
       return change(order, async (tx) => (await store.updateAccount(tx.db, accountId, values)) && {})
@@ -195,8 +195,8 @@ function totpPlace(accountId: string): SealedPlace {
   return { table: 'local_accounts', column: 'totp_sealed', rowId: accountId }
 }
 
-async function openTotp(secrets: SecretStore, accountId: string, sealed: Buffer): Promise<string> {
-  return Buffer.from(await secrets.open(totpPlace(accountId), sealed)).toString('ascii')
+async function openTotp(sealing: Sealing, accountId: string, sealed: Buffer): Promise<string> {
+  return Buffer.from(await sealing.open(totpPlace(accountId), sealed)).toString('ascii')
 }
 
 function toAccount(

@@ -3,7 +3,7 @@ import { formatPskIssuedAt } from '../../../shared/mesh/psk-instant.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
-import type { SecretStore } from '../../ports/keyring.ts'
+import type { Sealing } from '../../ports/keyring.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { completeRotation } from '../../sql/key-rotations.ts'
 import { announcePskAssigned, sealFreshPsk } from '../../sql/node-psk.ts'
@@ -15,13 +15,13 @@ import { findPendingRotation, lockNodeKeys, replaceKeys, keyStateOf, type NodeKe
 
 export interface CompletionDeps {
   readonly datastore: Datastore
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
 }
 
 /** Serves the node's leg of a rotation: both of its keys are replaced in one transaction, which also announces them to its peers. */
 export function createCompletion({
   datastore,
-  secrets,
+  sealing,
 }: CompletionDeps): Pick<Handlers<typeof meshKeys>, 'PostKeysRotate'> {
   return {
     async PostKeysRotate(ctx, { body }) {
@@ -30,7 +30,7 @@ export function createCompletion({
       // Checked again under the locks. This first check keeps unrequested calls from blocking the Domain's other calls.
       const pending = await findPendingRotation(datastore.pool('interactive'), nodeId)
       if (pending === undefined) throw problem('no_pending_rotation')
-      const pskSealed = await sealFreshPsk(secrets, nodeId)
+      const pskSealed = await sealFreshPsk(sealing, nodeId)
       const { rotationId, pskIssuedAtNs } = await ctx.change(async (change) => {
         const keys = await lockOwn(ctx, change)
         const completed = await completeRotation(change.db, nodeId, ctx.nowMs)

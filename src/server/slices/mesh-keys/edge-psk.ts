@@ -7,14 +7,14 @@ import { formatPskIssuedAt } from '../../../shared/mesh/psk-instant.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
-import type { SecretStore } from '../../ports/keyring.ts'
+import type { Sealing } from '../../ports/keyring.ts'
 import { pskPlace } from '../../sql/node-psk.ts'
 import { readEnds, type StoredEnd } from './edge-store.ts'
 import { sealEdgeKey } from './seal-edge-key.ts'
 
 export interface EdgePsksDeps {
   readonly datastore: Datastore
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
 }
 
 /**
@@ -23,7 +23,7 @@ export interface EdgePsksDeps {
  */
 export function createEdgePsks({
   datastore,
-  secrets,
+  sealing,
 }: EdgePsksDeps): Pick<Handlers<typeof meshKeys>, 'GetNodePeerPSK'> {
   return {
     async GetNodePeerPSK(ctx, { id, peer_node_id: peerNodeId }) {
@@ -47,8 +47,8 @@ export function createEdgePsks({
     key: KeyObject,
     place: EnvelopePlace,
   ): Promise<Buffer> {
-    const ownPsk = await secrets.open(pskPlace(own.id), own.psk_sealed)
-    const peerPsk = await secrets.open(pskPlace(peer.id), peer.psk_sealed)
+    const ownPsk = await sealing.open(pskPlace(own.id), own.psk_sealed)
+    const peerPsk = await sealing.open(pskPlace(peer.id), peer.psk_sealed)
     try {
       return sealEdgeKey(
         [

@@ -2,7 +2,7 @@ import type { meshKeys } from '../../../shared/contract/mesh-keys.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
-import type { SecretStore } from '../../ports/keyring.ts'
+import type { Sealing } from '../../ports/keyring.ts'
 import { createCompletion } from './completion.ts'
 import { createEdgePsks } from './edge-psk.ts'
 import { createPreview } from './preview.ts'
@@ -11,7 +11,7 @@ import { createRotations } from './rotations.ts'
 export interface MeshKeysDeps {
   readonly datastore: Datastore
   readonly ids: IdSource
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
 }
 
 /** Serves the keys of edges, and the rotation of the node keys that they derive from. */

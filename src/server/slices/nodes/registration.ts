@@ -3,7 +3,7 @@ import type { Input } from '../../../shared/contract/operation-types.ts'
 import { publishedKey } from '../../http/auth/published-key.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
-import type { SecretStore } from '../../ports/keyring.ts'
+import type { Sealing } from '../../ports/keyring.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { parseChecksum } from './checksum.ts'
 import { enrol, enrolAgain } from './enrolment.ts'
@@ -22,7 +22,7 @@ const HEARTBEAT_INTERVAL_SECONDS = 30
 
 export interface RegistrationDeps {
   readonly ids: IdSource
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
   readonly signer: Signer
   readonly mintKey: MintKey
 }
@@ -82,7 +82,7 @@ function applicationOf(body: Body, atMs: number): Application {
 
 /** Creates a node's secrets: its preshared key, which never leaves the server, and its secret key, which only the node gets. */
 async function prepare(deps: RegistrationDeps, application: Application, nodeId: string): Promise<Prepared> {
-  const pskSealed = await sealFreshPsk(deps.secrets, nodeId)
+  const pskSealed = await sealFreshPsk(deps.sealing, nodeId)
   const pskIssuedAtNs = nextPskIssuedAt(application.atMs, undefined)
   return { ...application, nodeId, pskSealed, pskIssuedAtNs, ...deps.mintKey(nodeId, application.atMs) }
 }

@@ -2,7 +2,7 @@ import type { nodes } from '../../../shared/contract/nodes.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
-import type { Keyring, SecretStore } from '../../ports/keyring.ts'
+import type { Keyring, Sealing } from '../../ports/keyring.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { createDeregistration } from './deregistration.ts'
 import { createHeartbeatCommit } from './heartbeat-commit.ts'
@@ -19,7 +19,7 @@ export interface NodesDeps {
   readonly datastore: Datastore
   readonly ids: IdSource
   readonly keyring: Keyring
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
   readonly signer: Signer
   /** Names the installation in the keys that it mints. */
   readonly env: string

@@ -1,5 +1,5 @@
 import type { Clock, IdSource } from '../../ports/clock.ts'
-import type { Keyring, SealedPlace, SecretStore } from '../../ports/keyring.ts'
+import type { Keyring, SealedPlace, Sealing } from '../../ports/keyring.ts'
 import {
   SESSION_ABSOLUTE_MS,
   type ForgetSignIns,
@@ -16,7 +16,7 @@ export interface SessionsDeps {
   readonly ids: IdSource
   readonly clock: Clock
   readonly keyring: Keyring
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
   /** Undefined where the bundled provider is off. */
   readonly forgetSignIns?: ForgetSignIns | undefined
 }
@@ -25,7 +25,7 @@ export interface SessionsDeps {
 const ID_TOKEN_LENGTH_MAX = 6000
 
 /** Keeps browser sessions. */
-export function createSessions({ ids, clock, keyring, secrets, forgetSignIns }: SessionsDeps): Sessions {
+export function createSessions({ ids, clock, keyring, sealing, forgetSignIns }: SessionsDeps): Sessions {
   return {
     async open(change, draft) {
       const now = new Date(draft.nowMs)
@@ -36,7 +36,7 @@ export function createSessions({ ids, clock, keyring, secrets, forgetSignIns }: 
       const range = { principalId: draft.principalId, now, count: LIVE_MAX - 1 }
       for (const id of await store.deleteBeyond(change.db, range)) change.credentialChanged('session', id)
       const id = ids.next()
-      const { record, opened } = newSession(id, draft, await sealedIn(secrets, id, draft.idToken))
+      const { record, opened } = newSession(id, draft, await sealedIn(sealing, id, draft.idToken))
       await store.insertSession(change.db, record)
       return opened
     },
@@ -56,7 +56,7 @@ export function createSessions({ ids, clock, keyring, secrets, forgetSignIns }: 
         binding_id: bindingId,
         id_token_sealed: sealed,
       } = found
-      const idToken = async () => (sealed === null ? undefined : String(await secrets.open(idTokenPlace(id), sealed)))
+      const idToken = async () => (sealed === null ? undefined : String(await sealing.open(idTokenPlace(id), sealed)))
       return { id, principalId, domainId, bindingId, idToken }
     },
 
@@ -83,9 +83,9 @@ export function createSessions({ ids, clock, keyring, secrets, forgetSignIns }: 
 
 const idTokenPlace = (rowId: string): SealedPlace => ({ table: 'sessions', column: 'id_token_sealed', rowId })
 
-async function sealedIn(secrets: SecretStore, id: string, idToken: string | undefined): Promise<Buffer | null> {
+async function sealedIn(sealing: Sealing, id: string, idToken: string | undefined): Promise<Buffer | null> {
   if (idToken === undefined || idToken.length > ID_TOKEN_LENGTH_MAX) return null
-  return secrets.seal(idTokenPlace(id), Buffer.from(idToken, 'utf8'))
+  return sealing.seal(idTokenPlace(id), Buffer.from(idToken, 'utf8'))
 }
 
 interface Opening {

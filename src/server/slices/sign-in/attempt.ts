@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { SealedPlace, SecretStore } from '../../ports/keyring.ts'
+import type { SealedPlace, Sealing } from '../../ports/keyring.ts'
 import type { Begun } from './store.ts'
 
 /** How long a sign-in may take, from its beginning to the callback. */
@@ -37,15 +37,15 @@ export function hashOf(value: string): Buffer {
 }
 
 export async function sealSecrets(
-  secrets: SecretStore,
+  sealing: Sealing,
   { state, nonce, codeVerifier, maxAgeSeconds }: Attempt,
 ): Promise<Buffer> {
   const text = JSON.stringify({ nonce, codeVerifier, maxAgeSeconds } satisfies SignInSecrets)
-  return secrets.seal(placeOf(hashOf(state)), Buffer.from(text))
+  return sealing.seal(placeOf(hashOf(state)), Buffer.from(text))
 }
 
-export async function openSecrets(secrets: SecretStore, begun: Begun): Promise<SignInSecrets> {
-  const opened = await secrets.open(placeOf(begun.state_hash), begun.sealed)
+export async function openSecrets(sealing: Sealing, begun: Begun): Promise<SignInSecrets> {
+  const opened = await sealing.open(placeOf(begun.state_hash), begun.sealed)
   // Sealed by `sealSecrets`, and authenticated: nobody else has written it.
   return JSON.parse(opened.toString('utf8')) as SignInSecrets
 }

@@ -2,7 +2,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { Cookie } from '../../http/cookies.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { IdpBindings, WhereToSignIn } from '../../ports/idp-bindings.ts'
-import type { SecretStore } from '../../ports/keyring.ts'
+import type { Sealing } from '../../ports/keyring.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { hashOf, newAttempt, sealSecrets, SIGN_IN_TTL_MS } from './attempt.ts'
 import { bindingCookie } from './cookies.ts'
@@ -13,7 +13,7 @@ import { maxAgeOf } from './authentication-strength.ts'
 
 export interface BeginDeps {
   readonly datastore: Datastore
-  readonly secrets: SecretStore
+  readonly sealing: Sealing
   readonly bindings: IdpBindings
   readonly relyingParty: RelyingParty
   /** Sign-ins that may be open at the same time; 100,000 by default, rows of half a kilobyte. */
@@ -53,7 +53,7 @@ export async function prepare(deps: BeginDeps, order: BeginOrder): Promise<Begin
     browser_hash: hashOf(attempt.browser),
     binding_id: binding.id,
     domain_id: domainId,
-    sealed: await sealSecrets(deps.secrets, attempt),
+    sealed: await sealSecrets(deps.sealing, attempt),
     return_to: returnPathOf(order.returnTo),
     created_at: new Date(order.nowMs),
     expires_at: expiresAt,

@@ -28,7 +28,7 @@ interface Proven {
 
 /** Serves the start and the callback of a sign-in with an identity provider. */
 export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'PostAuthSignIn' | 'GetAuthCallback'> {
-  const { datastore, secrets, bindings, sessions, relyingParty } = deps
+  const { datastore, sealing, bindings, sessions, relyingParty } = deps
   const db = () => datastore.pool('interactive')
 
   /** Takes and deletes the sign-in that this browser began, whatever its result. */
@@ -49,7 +49,7 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
     const binding = await bindings.find(db(), begun.binding_id)
     if (binding === undefined) throw problem('invalid_sign_in', {}, new Error('the binding is gone or switched off'))
     const { nowMs } = ctx
-    const kept = await openSecrets(secrets, begun)
+    const kept = await openSecrets(sealing, begun)
     const { claims, idToken } = await relyingParty.redeem(binding, answer, { ...kept, nowMs })
     const lack = lackOf(binding, claims, { maxAgeSeconds: kept.maxAgeSeconds, nowMs })
     if (lack !== undefined) throw problem('insufficient_authentication', {}, new Error(lack))

@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { MasterKeySource } from '../../../../../src/server/ports/master-key-source.ts'
 import { masterKeyOf } from '../../../../../src/server/adapters/keyring/master-key.ts'
 import { openRing, proveMasterKey } from '../../../../../src/server/adapters/keyring/open-keyring.ts'
-import { createKeyring, createSecretStore } from '../../../../../src/server/adapters/keyring/ring.ts'
+import { createKeyring, createSealing } from '../../../../../src/server/adapters/keyring/ring.ts'
 import { openPglite } from '../../../../../src/server/adapters/pglite/database.ts'
 import { BootError } from '../../../../../src/server/ports/boot-error.ts'
 import { dropEverything, emptyTables } from '../../../../support/datastores/empty-tables.ts'
@@ -87,7 +87,7 @@ describe.each(STORES)('on $name', (store) => {
       const master = await prove(GIVEN)
       const old = await openRing(inUse.current(), master, CLOCK)
       const place = { table: 'nodes', column: 'psk_sealed', rowId: 'n1' }
-      const sealed = await createSecretStore(old).seal(place, Buffer.from('secret'))
+      const sealed = await createSealing(old).seal(place, Buffer.from('secret'))
       await sql`update keyring set retired_at = now() where purpose in ('sealing', 'fingerprint')`.execute(
         inUse.current().pool('interactive'),
       )
@@ -98,15 +98,15 @@ describe.each(STORES)('on $name', (store) => {
         createHmac('sha256', old.fingerprint[0].secret).update('x').digest(),
       )
       expect(keyring.macWith('session', old.fingerprint[0].id, 'x')).toBeUndefined()
-      expect(await createSecretStore(ring).open(place, sealed)).toEqual(Buffer.from('secret'))
+      expect(await createSealing(ring).open(place, sealed)).toEqual(Buffer.from('secret'))
     })
 
     test('bytes sealed under a key that the ring does not have do not open', async () => {
       const ring = await openRing(inUse.current(), await prove(GIVEN), CLOCK)
       const place = { table: 'nodes', column: 'psk_sealed', rowId: 'n1' }
-      const sealed = Buffer.from(await createSecretStore(ring).seal(place, Buffer.from('secret')))
+      const sealed = Buffer.from(await createSealing(ring).seal(place, Buffer.from('secret')))
       sealed.write('zzzzzzzz', 2, 'ascii')
-      expect(() => createSecretStore(ring).open(place, sealed)).toThrow('nothing opens bytes sealed under key zzzzzzzz')
+      expect(() => createSealing(ring).open(place, sealed)).toThrow('nothing opens bytes sealed under key zzzzzzzz')
     })
   })
 })
