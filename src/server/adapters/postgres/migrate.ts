@@ -17,6 +17,8 @@ import { eventsOnTheirWay } from './migrations/0012-events-on-their-way.ts'
 import { auditOfActors } from './migrations/0013-audit-of-actors.ts'
 import { signingOut } from './migrations/0014-signing-out.ts'
 import { principalsByEmail } from './migrations/0015-principals-by-email.ts'
+import { catalogue } from './migrations/0016-catalogue.ts'
+import { lending } from './migrations/0018-lending.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -36,6 +38,8 @@ const MIGRATIONS: readonly Migration[] = [
   auditOfActors,
   signingOut,
   principalsByEmail,
+  catalogue,
+  lending,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

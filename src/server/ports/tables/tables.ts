@@ -1,5 +1,6 @@
 import type { AuditTables } from './audit.ts'
 import type { AuthzTables } from './authz.ts'
+import type { CatalogueTables } from './catalogue.ts'
 import type { EventsTables } from './events.ts'
 import type { ExecutionsTables } from './executions.ts'
 import type { IdentityTables } from './identity.ts'
@@ -15,6 +16,7 @@ export interface Tables
   extends
     AuditTables,
     AuthzTables,
+    CatalogueTables,
     EventsTables,
     ExecutionsTables,
     IdentityTables,
