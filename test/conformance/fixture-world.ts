@@ -1,4 +1,4 @@
-import { ADMIN_SESSION, NODE, OTHER_PROJECT, PROJECT } from '../support/server/fixture-callers.ts'
+import { ADMIN_SESSION, NODE, OTHER_PROJECT, PROJECT, SUBJECTS } from '../support/server/fixture-callers.ts'
 import { startFixture, type fixtureContract, type FixtureServer } from '../support/server/fixture-server.ts'
 import type { Running } from './loop.ts'
 import { rowDigests } from './row-digests.ts'
@@ -12,9 +12,11 @@ export interface FixtureWorld extends ConformanceWorld {
   name(): string
   readonly projectId: string
   readonly keeper: string
+  /** Whose things are owned, with their token. */
+  readonly owner: { readonly subject: string; readonly credential: string }
   readonly elsewhere: Omit<FixtureWorld, 'elsewhere'>
-  /** Puts a thing into the Project and tells its id and slug. */
-  thing(): { readonly id: string; readonly slug: string }
+  /** Puts a thing into the Project, perhaps as somebody's, and returns its id and slug. */
+  thing(owner?: string): { readonly id: string; readonly slug: string }
 }
 
 /** Starts the fixture server and makes a world in it. */
@@ -27,12 +29,20 @@ export async function startFixtureWorld(): Promise<Running<FixtureWorld>> {
 function worldOf(server: FixtureServer): FixtureWorld {
   let named = 0
   const name = (): string => `thing-${(named += 1)}`
-  const thingIn = (project_id: string) => (): { readonly id: string; readonly slug: string } => {
-    const slug = name()
-    const id = `01935b5e-8f3a-7c61-9d0a-${named.toString(16).padStart(12, '0')}`
-    server.fixture.things.push({ id, project_id, slug, created_at: '2026-03-01T08:00:00.000Z' })
-    return { id, slug }
-  }
+  const thingIn =
+    (project_id: string) =>
+    (owner?: string): { readonly id: string; readonly slug: string } => {
+      const slug = name()
+      const id = `01935b5e-8f3a-7c61-9d0a-${named.toString(16).padStart(12, '0')}`
+      server.fixture.things.push({
+        id,
+        project_id,
+        slug,
+        created_at: '2026-03-01T08:00:00.000Z',
+        ...(owner !== undefined && { owner }),
+      })
+      return { id, slug }
+    }
   const world: Omit<FixtureWorld, 'elsewhere'> = {
     url: server.url,
     root: 'psk_admin',
@@ -49,10 +59,19 @@ function worldOf(server: FixtureServer): FixtureWorld {
     audited: (correlationId) => server.audited(correlationId),
     name,
     keeper: 'psk_keeper',
+    owner: { subject: SUBJECTS.deputy, credential: 'psk_deputy' },
     projectId: PROJECT,
     thing: thingIn(PROJECT),
   }
-  return { ...world, elsewhere: { ...world, projectId: OTHER_PROJECT, thing: thingIn(OTHER_PROJECT) } }
+  return {
+    ...world,
+    elsewhere: {
+      ...world,
+      projectId: OTHER_PROJECT,
+      owner: { subject: SUBJECTS.keeper, credential: 'psk_keeper' },
+      thing: thingIn(OTHER_PROJECT),
+    },
+  }
 }
 
 type Fixture = typeof fixtureContract
@@ -93,6 +112,17 @@ export const fixtureScenarios: Scenarios<FixtureWorld, Fixture['fixture']> & Sce
     }),
     PostTakeover: () => ({ input: { body: {} }, ...admin }),
     ArchiveThing: ({ thing }) => ({ input: { id: thing().id }, ...admin }),
+    ListSharedThings({ thing }) {
+      thing()
+      return { input: {}, as: 'psk_viewer' }
+    },
+    HandOverThing: ({ thing }) => ({ input: { id: thing().id }, ...admin, onlooker: 'psk_viewer' }),
+    WithdrawThing: ({ thing, owner }) => ({
+      input: { id: thing(owner.subject).id },
+      as: owner.credential,
+      lesser: 'psk_nobody',
+      onlooker: 'psk_viewer',
+    }),
     PostTransfer: ({ projectId: project_id }) => ({ input: { body: { project_id, reason: 'because' } }, ...admin }),
     PutNodeNote: () => ({ input: { id: NODE, body: { note: 'x' } }, as: 'nsk_own', lesser: 'nsk_other' }),
     GetNodeNote: () => ({ input: { id: NODE }, ...admin, also: [{ as: 'nsk_own', lesser: 'nsk_other' }] }),

@@ -59,6 +59,11 @@ const SPOILT: readonly (readonly [string, Operation])[] = [
   ['a gate', { ...sound, gate: { anyOf: [] } }],
   ['a gate', { ...sound, gate: { anyOf: [{ relation: 'manage', object: 'project:{path.other}' }] } }],
   ['a gate', { ...sound, gate: { anyOf: [{ relation: 'manage', object: 'project:{body.other}' }] } }],
+  ['a gate', { ...sound, gate: { anyOf: [{ relation: '{path.other}', object: 'platform:main' }] } }],
+  ['a gate', { ...sound, gate: { ...sound.gate, own: '{body.other}' } }],
+  ['a gate', { ...sound, gate: { ...sound.gate, rows: [{ relation: 'read', object: 'project:{path.other}' }] } }],
+  ['a gate', { ...sound, gate: { ...sound.gate, foldUnless: [{ relation: 'read', object: 'project:{path.other}' }] } }],
+  ['a gate', { ...sound, gate: { own: '{row.owner}', rows: [] } }],
   ['a gate', { ...sound, gate: { allOf: [] } }],
   ['a gate', { ...sound, gate: { ...sound.gate, allOf: [{ relation: 'read', object: 'platform:main' }] } }],
   [

@@ -1,6 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { isMedia, legsOf, type AnySchema, type GateLeg, type Operation } from '../../src/shared/contract/operation.ts'
+import {
+  isMedia,
+  legsOf,
+  ownerOf,
+  rowLegsOf,
+  type AnySchema,
+  type Gate,
+  type GateLeg,
+  type Operation,
+} from '../../src/shared/contract/operation.ts'
 import { asZod } from '../../src/shared/contract/json-schema.ts'
 import { problemCodesOf } from '../../src/shared/contract/problem-codes.ts'
 import { schemasWithin } from '../../src/shared/contract/schemas-within.ts'
@@ -73,17 +82,17 @@ function gateMissing({ gate }: Operation): string | undefined {
   if (gate.open !== undefined && legs.length > 0) return 'it is open and has legs'
   if (gate.anyOf !== undefined && gate.allOf !== undefined) return 'it needs one of its legs and all of them'
   if (gate.open !== undefined) return gate.open.trim() === '' ? 'it is open, and no clause says why' : undefined
-  return legs.length === 0 ? 'it is neither open nor has legs' : undefined
+  return legs.length === 0 && ownerOf(gate) === undefined ? 'it is neither open nor has legs' : undefined
 }
 
 /** A hole over a member that the operation does not have is never filled: the leg would be passed over. */
 function holeMissing({ gate, params, query, body, audit }: Operation): string | undefined {
-  const legs: readonly GateLeg[] = [
-    ...legsOf(gate),
-    ...(gate.rows ? [gate.rows] : []),
-    ...(gate.denial ? [gate.denial] : []),
+  const legs = everyLegOf(gate)
+  const objects = [
+    ...legs.flatMap(({ relation, object }) => [relation, object]),
+    gate.own ?? '',
+    'object' in audit ? (audit.object ?? '') : '',
   ]
-  const objects = [...legs.map(({ object }) => object), ...('object' in audit && audit.object ? [audit.object] : [])]
   const known = { path: membersOf(params), query: membersOf(query), body: membersOf(body) }
   const unknown = legs.find(({ when }) => when !== undefined && !known.body.includes(when.member))
   if (unknown?.when !== undefined) return `nothing fills the member ${unknown.when.member} that selects a leg`
@@ -92,6 +101,18 @@ function holeMissing({ gate, params, query, body, audit }: Operation): string | 
     if (!known[source as keyof typeof known].includes(member)) return `nothing fills ${hole}`
   }
   return undefined
+}
+
+/** Every leg that is asked or named. */
+function everyLegOf(gate: Gate): readonly GateLeg[] {
+  const single = [gate.denial, gate.foldFor].flatMap((leg) => leg ?? [])
+  return [
+    ...legsOf(gate),
+    ...rowLegsOf(gate),
+    ...(gate.foldUnless ?? []),
+    ...Object.values(gate.probes ?? {}),
+    ...single,
+  ]
 }
 
 function problemMissing(operation: Operation): string | undefined {

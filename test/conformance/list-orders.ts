@@ -19,4 +19,5 @@ export const LIST_ORDERS: Readonly<Record<string, string>> = {
   ListThings: 'id',
   ListProjectThings: 'id',
   ListOwnThings: 'id',
+  ListSharedThings: 'id',
 }

@@ -13,6 +13,8 @@ export interface ValidCall<I = Readonly<Record<string, unknown>>> {
   readonly cookie?: string
   /** Credential of a known caller that the gate refuses. Required where the gate asks a relation or holds a node to its path. */
   readonly lesser?: string
+  /** Credential of a caller who may see the object and is refused. Required where the gate has `foldUnless`. */
+  readonly onlooker?: string
   /** Others whom the operation admits and refuses, where it takes several kinds of credential. */
   readonly also?: readonly { readonly as: string; readonly lesser?: string }[]
   /** Audited in the chain of this Domain, where that is neither the world's own nor the platform's. */

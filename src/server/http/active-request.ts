@@ -12,7 +12,7 @@ import { pageSizeOf, type Cursors } from './cursors.ts'
 import { browserFactsOf, type BrowserFacts } from './browser-facts.ts'
 import { setCookie, type Cookie } from './cookies.ts'
 import * as declared from './declared.ts'
-import type { OperationPlan, SuccessPlan } from './operation-plan.ts'
+import { isGatedAt, type OperationPlan, type SuccessPlan } from './operation-plan.ts'
 import { NO_MEMBERS, type Parameters } from './parameters.ts'
 import type { Dependency, RequestContext, Row, Reauthorization } from './request-context.ts'
 import {
@@ -170,7 +170,7 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
 
   /** Asks the legs of a stage, and meanwhile finds the chain of the audit row where that is not known yet. */
   passGate(stage: Stage): void | Promise<void> {
-    if (this.plan.legsAt[stage].length === 0) return undefined
+    if (!isGatedAt(this.plan, stage)) return undefined
     return this.audit.besideGate(
       this.#services.gatekeeper.passGate(this.plan, this.asker(), { stage, sources: this.sources() }),
     )
@@ -189,11 +189,11 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
   }
 
   async visible<T>(rows: readonly T[], row: (item: T) => Row): Promise<T[]> {
-    const leg = declared.rowFilterOf(this.plan)
+    const filter = declared.rowFilterOf(this.plan)
     const asker = this.asker()
     const shown: T[] = []
     for (const item of rows) {
-      const asks = () => this.#services.gatekeeper.asks(leg, asker, this.#with(row(item)))
+      const asks = () => this.#services.gatekeeper.shows(filter, asker, this.#with(row(item)))
       if (await this.audit.withoutFaults(asks)) shown.push(item)
     }
     return shown

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { bearerOf } from './auth/authenticate.ts'
-import type { Leg, OperationPlan, SuccessPlan } from './operation-plan.ts'
+import type { Leg, OperationPlan, RowFilter, SuccessPlan } from './operation-plan.ts'
 
 // A handler may use only what its operation's contract declares: each of these functions throws otherwise.
 
@@ -10,7 +10,7 @@ export function probeOf({ id, probes }: OperationPlan, name: string): Leg {
   return leg
 }
 
-export function rowFilterOf({ id, rows }: OperationPlan): Leg {
+export function rowFilterOf({ id, rows }: OperationPlan): RowFilter {
   if (rows === undefined) throw new Error(`${id} declares no filter of rows`)
   return rows
 }

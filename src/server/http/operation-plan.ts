@@ -7,9 +7,17 @@ import type { CompiledTemplate, Stage } from './template.ts'
 
 /** A gate leg whose template is compiled. */
 export interface Leg {
-  readonly relation: string
+  readonly relation: CompiledTemplate
   readonly object: CompiledTemplate
   readonly when: GateLeg['when']
+}
+
+/** Who is shown a row of a page. */
+export interface RowFilter {
+  /** Whoever holds one of them. */
+  readonly legs: readonly Leg[]
+  /** The subject whose row it is. */
+  readonly own: CompiledTemplate | undefined
 }
 
 /** One operation as the edge runs it: its contract entry, compiled once at start. */
@@ -31,11 +39,14 @@ export interface OperationPlan {
   readonly needsAllLegs: boolean
   /** The legs of each stage: each leg at its own stage where all are required, else all of them at the last stage that one needs. */
   readonly legsAt: Readonly<Record<Stage, readonly Leg[]>>
-  /** The stage at which the gate is decided: the last one that any of its legs needs. */
+  /** The stage at which the gate is decided: the last one that any of its legs, or `own`, needs. */
   readonly gateStage: Stage | undefined
+  /** The subject that is admitted without a check. */
+  readonly own: CompiledTemplate | undefined
   readonly denial: Leg | undefined
   readonly foldFor: Leg | undefined
-  readonly rows: Leg | undefined
+  readonly foldUnless: readonly Leg[]
+  readonly rows: RowFilter | undefined
   readonly probes: ReadonlyMap<string, Leg>
   readonly skipFor: ReadonlySet<CredentialKind>
   readonly audit: AuditPlan | undefined
@@ -61,6 +72,11 @@ export interface OperationPlan {
 }
 
 type Members = Readonly<Record<string, unknown>>
+
+/** Whether a stage has a part of the gate. */
+export function isGatedAt({ legsAt, own, gateStage }: OperationPlan, stage: Stage): boolean {
+  return legsAt[stage].length > 0 || (own !== undefined && gateStage === stage)
+}
 
 export interface SuccessPlan {
   readonly status: number

@@ -3,6 +3,8 @@ import {
   legsOf,
   mayBeStale,
   isMedia,
+  ownerOf,
+  rowLegsOf,
   type AnySchema,
   type CredentialKind,
   type Gate,
@@ -15,10 +17,10 @@ import { limitClassOf } from '../../shared/contract/limit-classes.ts'
 import { isNoStore } from '../../shared/contract/no-store.ts'
 import { bodyProblemOf } from '../../shared/contract/problem-codes.ts'
 import { deprecationHeaders } from './deprecations.ts'
-import type { AuditPlan, Leg, OperationPlan, SuccessPlan } from './operation-plan.ts'
+import type { AuditPlan, Leg, OperationPlan, RowFilter, SuccessPlan } from './operation-plan.ts'
 import { pathIdsOf } from './parameters.ts'
 import type { MountedSurface } from './request-context.ts'
-import { compileTemplate, type Stage } from './template.ts'
+import { compileTemplate, type CompiledTemplate, type Stage } from './template.ts'
 
 /** A body that an operation does not have may still be sent; so much of it is read before it is refused. */
 const UNWANTED_BODY_BYTES_MAX = 8 * 1024
@@ -107,13 +109,20 @@ function planDefaults({ unauthenticated, bodyBytesMax, overCap }: Operation) {
 function planGate({ gate, credentials }: Operation) {
   assertConsistent(gate)
   const legs = legsOf(gate).map(compileLeg)
+  const owner = ownerOf(gate)
+  const own = owner === undefined ? undefined : compileTemplate(owner)
+  const stages = stagesOf(gate, legs, own)
+  const foldUnless = (gate.foldUnless ?? []).map(compileLeg)
+  assertFoldable(stages.gateStage, foldUnless)
   return {
     legs,
     needsAllLegs: gate.allOf !== undefined,
-    ...stagesOf(gate, legs),
+    ...stages,
+    own,
     denial: gate.denial && compileLeg(gate.denial),
     foldFor: gate.foldFor && compileLeg(gate.foldFor),
-    rows: gate.rows && compileLeg(gate.rows),
+    foldUnless,
+    rows: rowFilterOf(gate),
     probes: new Map(Object.entries(gate.probes ?? {}).map(([name, leg]) => [name, compileLeg(leg)])),
     skipFor: skippedKinds(gate, credentials),
   }
@@ -127,32 +136,63 @@ function skippedKinds(
   return new Set(ownNode && credentials.includes('nsk') ? [...skipFor, 'nsk' as const] : skipFor)
 }
 
-function stagesOf({ allOf, after }: Gate, legs: readonly Leg[]): Pick<OperationPlan, 'legsAt' | 'gateStage'> {
+function rowFilterOf(gate: Gate): RowFilter | undefined {
+  if (gate.rows === undefined) return undefined
+  return {
+    legs: rowLegsOf(gate).map(compileLeg),
+    own: gate.own === undefined ? undefined : compileTemplate(gate.own),
+  }
+}
+
+function stagesOf(
+  { allOf, after }: Gate,
+  legs: readonly Leg[],
+  own: CompiledTemplate | undefined,
+): Pick<OperationPlan, 'legsAt' | 'gateStage'> {
   const stages = legs.map((leg) => latest([stageOf(leg), after ?? 'request']))
-  const gateStage = latest(stages)
+  const gateStage = latest([...stages, own?.stage ?? 'request', after ?? 'request'])
   const legsOfStage = (stage: Stage): readonly Leg[] =>
     legs.filter((_leg, index) => (allOf === undefined ? gateStage : stages[index]) === stage)
   return {
-    gateStage: legs.length === 0 ? undefined : gateStage,
+    gateStage: legs.length === 0 && own === undefined ? undefined : gateStage,
     legsAt: { request: legsOfStage('request'), body: legsOfStage('body'), row: legsOfStage('row') },
   }
 }
 
-function assertConsistent({ open, anyOf, allOf, denial, after }: Gate): void {
+function assertConsistent(gate: Gate): void {
+  const { open, anyOf, allOf, denial, after } = gate
   const kinds = [open, anyOf, allOf].filter((kind) => kind !== undefined)
-  if (kinds.length !== 1) throw new Error('a gate is open, or has legs of which one or all must be held')
+  const isOwnersOnly = kinds.length === 0 && ownerOf(gate) !== undefined
+  if (kinds.length !== 1 && !isOwnersOnly)
+    throw new Error('a gate is open, or has legs of which one or all must be held')
+  if (isOwnersOnly && denial === undefined) throw new Error('a gate of the owner alone names what others lack')
   if (allOf !== undefined && denial !== undefined)
     throw new Error('a gate of which all legs must be held names the leg that fails')
   if (open !== undefined && after !== undefined) throw new Error('an open gate is not asked after the body')
+  assertOwner(gate)
+}
+
+function assertOwner(gate: Gate): void {
+  const { open, allOf, fold, foldFor, foldUnless } = gate
+  if (ownerOf(gate) !== undefined && (open !== undefined || allOf !== undefined))
+    throw new Error('an owner is admitted beside legs of which one is enough, or alone')
+  if (foldUnless !== undefined && (fold === undefined || foldFor !== undefined))
+    throw new Error('a fold is narrowed once, by foldFor or by foldUnless')
+}
+
+/** A leg that is asked with the refusal can use only what is known by then. */
+function assertFoldable(gateStage: Stage | undefined, foldUnless: readonly Leg[]): void {
+  const stages = [gateStage ?? 'request', ...foldUnless.map(stageOf)]
+  if (latest(stages) !== stages[0]) throw new Error('a leg that narrows a fold needs more than the gate')
 }
 
 function compileLeg({ relation, object, when }: GateLeg): Leg {
-  return { relation, object: compileTemplate(object), when }
+  return { relation: compileTemplate(relation), object: compileTemplate(object), when }
 }
 
 /** A leg that a value of the body selects cannot be asked earlier. */
-function stageOf({ object: { stage }, when }: Leg): Stage {
-  return when !== undefined && stage === 'request' ? 'body' : stage
+function stageOf({ relation, object, when }: Leg): Stage {
+  return latest([relation.stage, object.stage, when === undefined ? 'request' : 'body'])
 }
 
 function latest(stages: readonly Stage[]): Stage {

@@ -17,6 +17,8 @@ export type Stage = 'request' | 'body' | 'row'
 
 export interface CompiledTemplate {
   readonly stage: Stage
+  /** The template as it is declared. */
+  readonly text: string
   /** The object reference, or undefined when a hole is empty. */
   render(sources: TemplateSources): string | undefined
 }
@@ -31,8 +33,8 @@ export function compileTemplate(template: ObjectTemplate): CompiledTemplate {
   const sources = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.source]))
   const stage = sources.includes('row') ? 'row' : sources.includes('body') ? 'body' : 'request'
   const [only] = parts
-  if (parts.length === 1 && typeof only === 'string') return { stage, render: () => only }
-  return { stage, render: (from) => fill(parts, from) }
+  if (parts.length === 1 && typeof only === 'string') return { stage, text: template, render: () => only }
+  return { stage, text: template, render: (from) => fill(parts, from) }
 }
 
 function partsOf(template: ObjectTemplate): readonly Part[] {

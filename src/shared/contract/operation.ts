@@ -29,6 +29,7 @@ export type ObjectTemplate = string
 
 /** One relation on one object. */
 export interface GateLeg {
+  /** Its name, or a hole such as `{row.decide_relation}` where the stored row says which relation is asked. */
   readonly relation: string
   readonly object: ObjectTemplate
   /** Checked only where this member of the body has this value; skipped otherwise. Such a gate runs after the body. */
@@ -49,12 +50,23 @@ export interface Gate {
   readonly allOf?: readonly GateLeg[]
   /** `body`: asked only after the body is parsed, although path, query and caller could decide it. */
   readonly after?: 'body'
+  /**
+   * A caller whose subject this is, such as `{row.requested_by}`, is admitted without a check, before any leg. Where `rows`
+   * filters a page it says whose rows are shown instead, and the gate does without it. Excludes `allOf`. A gate that has
+   * nothing else names in `denial` what the others lack.
+   */
+  readonly own?: ObjectTemplate
   /** What the refusal and its audit row name; by default the first leg that was tried. */
   readonly denial?: GateLeg
   /** A denial is answered with this problem instead of PermissionDenied, and still audited as `permission_denied`. */
   readonly fold?: PlainProblemCode
-  /** Narrows `fold` to callers who hold this leg; the others get PermissionDenied. */
+  /** Narrows `fold` to callers who hold this leg; the others get PermissionDenied. Excludes `foldUnless`. */
   readonly foldFor?: GateLeg
+  /**
+   * Narrows `fold` to callers who hold none of these legs; whoever holds one gets PermissionDenied. For an object that a
+   * caller may see but not change (decisions: Objects addressed by id alone). No leg may need more than the gate does.
+   */
+  readonly foldUnless?: readonly GateLeg[]
   /** The row is read before the gate, and this is the problem when it does not exist. Only for templates over `row`. */
   readonly missingRow?: PlainProblemCode
   /** Credential kinds that are admitted without any check. */
@@ -63,8 +75,8 @@ export interface Gate {
   readonly ownNode?: { readonly param: string; readonly mismatch: PlainProblemCode }
   /** Checks that never refuse; the handler runs them by name and shows less after a denial. */
   readonly probes?: { readonly [name: string]: GateLeg }
-  /** Each row of a page is shown only to callers holding this relation; infrastructure failures drop the row and are counted. */
-  readonly rows?: GateLeg
+  /** Each row of a page is shown only to callers holding this leg, or one of these; infrastructure failures drop the row and are counted. */
+  readonly rows?: GateLeg | readonly GateLeg[]
   /** The name of a step-up policy that the caller must satisfy first, before any other check; skipped where no such policy is configured (S1 Authentication 3). */
   readonly stepUp?: string
 }
@@ -80,6 +92,26 @@ export function check(relation: string, object: ObjectTemplate): { readonly anyO
 /** The legs of a gate, whether one or all are required; none where it is open. */
 export function legsOf({ anyOf, allOf }: Gate): readonly GateLeg[] {
   return anyOf ?? allOf ?? []
+}
+
+/** The legs of which one shows a row of a page; none where rows are not filtered. */
+export function rowLegsOf({ rows }: Gate): readonly GateLeg[] {
+  if (rows === undefined) return []
+  return isOneLeg(rows) ? [rows] : rows
+}
+
+function isOneLeg(rows: GateLeg | readonly GateLeg[]): rows is GateLeg {
+  return 'relation' in rows
+}
+
+/** Whose object the gate admits to; undefined where it admits nobody so, and where `own` belongs to the rows of a page. */
+export function ownerOf({ own, rows }: Gate): ObjectTemplate | undefined {
+  return rows === undefined ? own : undefined
+}
+
+/** Whether the gate refuses anybody: by its legs, or all but the owner. */
+export function hasGate(gate: Gate): boolean {
+  return legsOf(gate).length > 0 || ownerOf(gate) !== undefined
 }
 
 /** Declares that no relation is checked, and why. */

@@ -1,6 +1,6 @@
 import { PROBLEMS, type InvalidCode, type ProblemCode } from '../problems.ts'
 import { asZod } from './json-schema.ts'
-import { legsOf, type AnySchema, type Operation } from './operation.ts'
+import { hasGate, legsOf, type AnySchema, type Operation } from './operation.ts'
 import { schemasWithin } from './schemas-within.ts'
 import { z } from 'zod'
 
@@ -54,10 +54,10 @@ function ofScopes({ credentials, anyScope }: Operation): Codes {
 }
 
 function ofGate({ gate }: Operation): Codes {
-  const hasLegs = legsOf(gate).length > 0
+  const asks = legsOf(gate).length > 0 || gate.rows !== undefined || gate.foldUnless !== undefined
   return [
-    ...(hasLegs ? (['permission_denied'] as const) : []),
-    ...(hasLegs || gate.rows ? (['authz_unavailable'] as const) : []),
+    ...(hasGate(gate) ? (['permission_denied'] as const) : []),
+    ...(asks ? (['authz_unavailable'] as const) : []),
     ...(gate.stepUp !== undefined ? (['step_up_required'] as const) : []),
     ...(gate.fold ? [gate.fold] : []),
     ...(gate.missingRow ? [gate.missingRow] : []),

@@ -5,6 +5,7 @@ const OPEN = 'is open: a credential that does not resolve is no hindrance'
 const SCOPE = 'refuses a token whose scopes do not cover it'
 const GATE = 'refuses a known caller whom its gate does not admit, and audits that'
 
+const ONLOOKER = 'refuses a caller who may see the object and not do this without hiding it, and audits that'
 const LEGS = 'refuses a caller who lacks one of the legs that its gate needs, and names that leg'
 
 /** Credentials, scopes and gates that are not held to. */
@@ -52,6 +53,20 @@ export const accessFaults: readonly Fault[] = [
     says: 'status: 201',
   },
   { fault: 'the gate by the body is skipped', ...TRANSFER, rule: GATE, edge: asIf('psk_admin'), says: 'status: 200' },
+  {
+    fault: 'an object is hidden from those who may see it',
+    operation: 'HandOverThing',
+    rule: ONLOOKER,
+    edge: asIf('psk_nobody'),
+    says: 'resource_not_found',
+  },
+  {
+    fault: 'the gate of the owner is skipped',
+    operation: 'WithdrawThing',
+    rule: GATE,
+    edge: asIf('psk_deputy'),
+    says: 'status: 204',
+  },
   {
     fault: 'the gate by the row is skipped',
     operation: 'DeleteThing',

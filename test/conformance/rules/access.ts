@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { legsOf, type Operation } from '../../../src/shared/contract/operation.ts'
+import { hasGate, legsOf, type Operation } from '../../../src/shared/contract/operation.ts'
 import type { ProblemCode } from '../../../src/shared/problems.ts'
 import {
   expectProblem,
@@ -50,7 +50,7 @@ export const accessRules: readonly Rule[] = [
   },
   {
     title: 'refuses a known caller whom its gate does not admit, and audits that',
-    applies: ({ gate }) => legsOf(gate).length > 0 || gate.ownNode !== undefined,
+    applies: ({ gate }) => hasGate(gate) || gate.ownNode !== undefined,
     async check(subject) {
       const call = await subject.refused()
       const callers = [call, ...(call.also ?? [])].flatMap(({ lesser }) => lesser ?? [])
@@ -60,6 +60,17 @@ export const accessRules: readonly Rule[] = [
         expectDenial(subject, sent, denialOf(subject.operation, credential))
         await expectAudited(subject, sent, { outcome: 'permission_denied', domainId: call.domainId })
       }
+    },
+  },
+  {
+    title: 'refuses a caller who may see the object and not do this without hiding it, and audits that',
+    applies: ({ gate }) => gate.foldUnless !== undefined,
+    async check(subject) {
+      const call = await subject.refused()
+      expect(call.onlooker, 'the scenario names nobody who may see the object only').toBeDefined()
+      const sent = await send(subject, wireOf(subject, call), call.onlooker)
+      expectDenial(subject, sent, 'permission_denied')
+      await expectAudited(subject, sent, { outcome: 'permission_denied', domainId: call.domainId })
     },
   },
   {
@@ -82,7 +93,7 @@ export const accessRules: readonly Rule[] = [
 /** What a caller whom the gate refuses is answered. */
 export function denialOf({ gate }: Operation, credential: string): ProblemCode {
   if (gate.ownNode !== undefined && credential.startsWith('nsk_')) return gate.ownNode.mismatch
-  // Those whom the gate refuses do not hold the leg that a narrowed fold is for.
+  // Those whom the gate refuses do not hold the leg that a narrowed fold is for, nor one that takes them out of it.
   return (gate.foldFor === undefined ? gate.fold : undefined) ?? 'permission_denied'
 }
 

@@ -117,7 +117,7 @@ async function compare(
 ): Promise<Finding> {
   const { status, text } = there.answer
   if (status < 400 && isInside === true) return 'admitted'
-  if (isInside === true && holdsFirstLeg(subject, text)) return 'refused'
+  if (isInside === true && (holdsFirstLeg(subject, text) || mayOnlySee(subject, there))) return 'refused'
   const known = idAt(call.input, place) ?? ''
   const unknown = unknownLike(known)
   const nowhere = await ask(subject, { ...call, input: withId(call.input, place, unknown) })
@@ -137,6 +137,11 @@ async function compare(
 function holdsFirstLeg({ operation: { gate } }: Subject, text: string): boolean {
   const [first] = gate.allOf ?? []
   return first !== undefined && !text.includes(`"relation":"${first.relation}"`)
+}
+
+/** Whoever may see an object that they may not change is refused openly (decisions: Objects addressed by id alone). */
+function mayOnlySee({ operation: { gate } }: Subject, { answer }: Sent): boolean {
+  return gate.foldUnless !== undefined && answer.json?.['code'] === 'permission_denied'
 }
 
 function ask(subject: Subject, call: ValidCall): Promise<Sent> {

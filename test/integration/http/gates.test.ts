@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Authorizer } from '../../../src/server/ports/authorizer.ts'
 import { permissive, startEdge, type Edge } from '../../support/server/edge.ts'
-import { HOME, PROJECT } from '../../support/server/fixture-callers.ts'
+import { ELSEWHERE, HOME, PROJECT, SUBJECTS } from '../../support/server/fixture-callers.ts'
 import { requestBytes, sendRaw, type RawAnswer } from '../../support/network/raw-socket.ts'
 
 const THING = '01935b5e-8f3a-7c61-9d0a-000000001000'
@@ -12,12 +12,15 @@ afterEach(() => server.app.drain(100))
 /** Questions that the authorizer was asked, in order. */
 let asked: string[] = []
 
-/** Starts an edge whose authorizer grants all but one relation. */
-async function startWithout(missing: string | undefined): Promise<void> {
+/** Starts an edge whose authorizer grants all but these relations, with one thing, which has that owner. */
+async function startWithout(missing: string | readonly string[] | undefined, owner?: string): Promise<void> {
   asked = []
+  const refused = [missing].flat()
   const check: Authorizer['check'] = ({ relation, resource }) => {
     asked.push(`${relation} ${resource}`)
-    return relation === missing ? { allowed: false, reason: 'insufficient_relation' } : { allowed: true, path: [] }
+    return refused.includes(relation)
+      ? { allowed: false, reason: 'insufficient_relation' }
+      : { allowed: true, path: [] }
   }
   server = await startEdge({ authorizer: { ...permissive, check } })
   server.fixture.things.push({
@@ -25,6 +28,7 @@ async function startWithout(missing: string | undefined): Promise<void> {
     project_id: PROJECT,
     slug: 'thing',
     created_at: '2026-03-01T08:00:00.000Z',
+    ...(owner !== undefined && { owner }),
   })
 }
 
@@ -33,6 +37,8 @@ function send(line: string, body: object, token = 'psk_admin'): Promise<RawAnswe
   const headers = { 'Content-Type': 'application/json', 'Content-Length': String(text.length) }
   return sendRaw(server.port, requestBytes(line, { Authorization: `Bearer ${token}`, ...headers }, text))
 }
+
+const withoutId = ({ correlation_id: _id, ...document }: Readonly<Record<string, unknown>>) => document
 
 const documentOf = ({ text }: RawAnswer): Readonly<Record<string, unknown>> => JSON.parse(text)
 
@@ -69,6 +75,59 @@ describe('a gate that needs all of its legs', () => {
     await startWithout('operate')
     const answer = await send(`PUT /v1/fixture/projects/${PROJECT}/things/unknown/label`, { label: 'x' })
     expect([answer.status, documentOf(answer)['code']]).toEqual([404, 'resource_not_found'])
+  })
+})
+
+describe('a gate that an owner passes', () => {
+  const NOBODY = SUBJECTS.nobody
+  const post = (path: string, token: string) => send(`POST /v1/fixture/things/${THING}/${path}`, {}, token)
+
+  it.each(['hand-over', 'withdrawal'])('asks nothing of the owner: %s', async (path) => {
+    await startWithout('manage', NOBODY)
+    expect((await post(path, 'psk_nobody')).status).toBe(204)
+    expect(asked).toEqual([])
+  })
+
+  it('asks the relation that the row names of anybody else', async () => {
+    await startWithout(undefined, NOBODY)
+    expect((await post('hand-over', 'psk_admin')).status).toBe(204)
+    expect(asked).toEqual([`manage project:${PROJECT}`])
+  })
+
+  it('admits nobody to a thing that has no owner', async () => {
+    await startWithout(undefined)
+    expect((await post('withdrawal', 'psk_nobody')).status).toBe(403)
+  })
+
+  it.each([
+    ['hand-over', 'manage', `project:${PROJECT}`],
+    ['withdrawal', 'own', `resource:${THING}`],
+  ])('refuses whoever may see it openly: %s', async (path, relation, object) => {
+    await startWithout('manage', NOBODY)
+    const answer = await post(path, 'psk_admin')
+    expect([answer.status, documentOf(answer)['code']]).toEqual([403, 'permission_denied'])
+    expect(documentOf(answer)['missing_relation']).toMatchObject({ relation, object })
+    expect(asked).toContain(`read project:${PROJECT}`)
+  })
+
+  it.each(['hand-over', 'withdrawal'])('answers strangers as for an unknown id: %s', async (path) => {
+    await startWithout(['manage', 'read'], NOBODY)
+    const answer = await post(path, 'psk_admin')
+    const unknown = await send(`POST /v1/fixture/things/${ELSEWHERE}/${path}`, {})
+    expect([answer.status, documentOf(answer)['code']]).toEqual([404, 'resource_not_found'])
+    expect(withoutId(documentOf(unknown))).toEqual(withoutId(documentOf(answer)))
+    expect(server.audited[0]).toMatchObject({ outcome: 'permission_denied', object: `resource:${THING}` })
+  })
+
+  it.each([
+    ['one of the legs', ['read'], undefined, [THING]],
+    ['another of the legs', ['manage'], undefined, [THING]],
+    ['none, as its owner', ['read', 'manage'], SUBJECTS.admin, [THING]],
+    ['none', ['read', 'manage'], NOBODY, []],
+  ])('shows rows to whoever holds %s', async (_, missing, owner, ids) => {
+    await startWithout(missing, owner)
+    const { text } = await send('GET /v1/fixture/shared-things', {})
+    expect(JSON.parse(text).items.map(({ id }: { id: string }) => id)).toEqual(ids)
   })
 })
 

@@ -13,6 +13,8 @@ interface StoredThing {
   readonly project_id: string
   readonly slug: string
   readonly created_at: string
+  /** The subject whose thing it is; nobody's by default. */
+  readonly owner?: string
 }
 
 /** A stream that the fixture answered with. */
@@ -61,7 +63,19 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
     return following.slice(0, size + 1)
   }
 
-  const byId = { positionOf: ({ id }: StoredThing) => [id], toAnswer: (thing: StoredThing) => thing }
+  const byId = {
+    positionOf: ({ id }: StoredThing) => [id],
+    toAnswer: ({ owner: _owner, ...thing }: StoredThing) => thing,
+  }
+
+  /** What fills the holes of gates over the stored thing. */
+  const rowOf = ({ project_id, owner = '' }: StoredThing) => ({
+    project_id,
+    owner,
+    domain_id: HOME,
+    shown_to: 'read',
+    hands_over: 'manage',
+  })
 
   function ticksOf(reauthorization: Reauthorization): StreamAnswer {
     const one: Ticking = { sink: undefined, ends: [], reauthorization }
@@ -157,6 +171,15 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         await ctx.admit({ project_id: thing?.project_id ?? ownProject })
         if (thing === undefined) throw problem('resource_not_found')
         return { receipts: [{ code: `jtk_test_${id.replaceAll('-', '')}_${'x'.repeat(43)}` }] }
+      },
+      ListSharedThings: (ctx) => listPage(ctx, (range) => read(range, things), { ...byId, visible: rowOf }),
+      async HandOverThing(ctx, { id }) {
+        const thing = find(id)
+        await ctx.admit(thing && rowOf(thing))
+      },
+      async WithdrawThing(ctx, { id }) {
+        const thing = find(id)
+        await ctx.admit(thing && rowOf(thing))
       },
       PostTransfer: () => ({ moved: things.length }),
       PutNodeNote: (ctx) => ({ kid: ctx.caller.credential.kid ?? '', secret_bytes: ctx.presentedSecret().length }),

@@ -1,10 +1,10 @@
 import { problem } from '../../../shared/problems.ts'
 import type { Authorizer, CaveatFacts, Decision } from '../../ports/authorizer.ts'
 import type { Caller } from '../../ports/credential-resolver.ts'
-import type { Leg, OperationPlan } from '../operation-plan.ts'
+import { isGatedAt, type Leg, type OperationPlan, type RowFilter } from '../operation-plan.ts'
 import { askAll, askAny, questionOf, type Outcome, type Question } from './leg-questions.ts'
 import { foldedDenial, permissionDenied, type MissingRelation, type Refusal } from './refusal.ts'
-import type { Stage, TemplateSources } from '../template.ts'
+import type { CompiledTemplate, Stage, TemplateSources } from '../template.ts'
 
 /** Who asks, and what the server knows of the moment. */
 export interface Asker {
@@ -28,10 +28,12 @@ export interface Gatekeeper {
   checkScope(plan: OperationPlan, caller: Caller, sources: TemplateSources): void
   /** Refuses a node's credential on another node's path. */
   checkOwnNode(plan: OperationPlan, caller: Caller, path: Readonly<Record<string, unknown>>): void
-  /** Asks the legs of a stage in order; throws the refusal when none is held, or not all where the gate needs all. */
+  /** Admits the owner; else asks the legs of a stage in order, and throws the refusal when none is held, or not all where the gate needs all. */
   passGate(plan: OperationPlan, asker: Asker, at: GateMoment): void | Promise<void>
   /** Asks one leg without refusing. An unfilled hole denies. */
   asks(leg: Leg, asker: Asker, sources: TemplateSources): boolean | Promise<boolean>
+  /** Whether a row of a page is the caller's own, or one of the filter's legs is held. */
+  shows(filter: RowFilter, asker: Asker, sources: TemplateSources): boolean | Promise<boolean>
   holds(asker: Asker, relation: string, object: string): boolean | Promise<boolean>
   /** Refuses with PermissionDenied unless the relation is held. */
   require(asker: Asker, relation: string, object: string): void | Promise<void>
@@ -67,25 +69,38 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
     return permissionDenied(missing, 'insufficient_relation', engine(plan).pathOf(type, missing.relation))
   }
 
-  function asks(leg: Leg, asker: Asker, sources: TemplateSources): boolean | Promise<boolean> {
-    const question = questionOf(leg, sources)
-    return question !== undefined && holds(asker, question.relation, question.resource)
+  /** Whether one of the legs is held. */
+  function asksAny(legs: readonly Leg[], asker: Asker, sources: TemplateSources): boolean | Promise<boolean> {
+    const outcome = askAny(legs, sources, (question) => decide(engine(), asker, question))
+    return outcome instanceof Promise ? outcome.then((late) => late === 'held') : outcome === 'held'
   }
 
   /** Refuses by the gate. Where the denial is folded for some callers only, asks whether this is one of them. */
   function refuse(plan: OperationPlan, asker: Asker, at: Unmet): void | Promise<void> {
     const missing = missingOf(plan, asker, at)
-    if (plan.foldFor === undefined) throw denied(missing, plan)
     const refuseBy = (isFolded: boolean): void => {
       throw isFolded ? denied(missing, plan) : denied(missing)
     }
-    const held = asks(plan.foldFor, asker, at.sources)
-    return held instanceof Promise ? held.then(refuseBy) : refuseBy(held)
+    const folded = isFoldedFor(plan, asker, at.sources)
+    return folded instanceof Promise ? folded.then(refuseBy) : refuseBy(folded)
+  }
+
+  /** Whether the contract folds the denial for this caller, where it folds at all. */
+  function isFoldedFor(
+    { foldFor, foldUnless }: OperationPlan,
+    asker: Asker,
+    sources: TemplateSources,
+  ): boolean | Promise<boolean> {
+    if (foldFor !== undefined) return asksAny([foldFor], asker, sources)
+    if (foldUnless.length === 0) return true
+    const held = asksAny(foldUnless, asker, sources)
+    return held instanceof Promise ? held.then((late) => !late) : !held
   }
 
   function passGate(plan: OperationPlan, asker: Asker, { stage, sources }: GateMoment): void | Promise<void> {
+    if (!isGatedAt(plan, stage) || plan.skipFor.has(asker.caller.credential.kind)) return undefined
+    if (isOwner(plan.own, asker, sources)) return undefined
     const legs = plan.legsAt[stage]
-    if (legs.length === 0 || plan.skipFor.has(asker.caller.credential.kind)) return undefined
     const from = engine(plan)
     const ask = (question: Question): Decision | Promise<Decision> => decide(from, asker, question)
     const outcome = (plan.needsAllLegs ? askAll : askAny)(legs, sources, ask)
@@ -118,7 +133,8 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
       const missing = { object: `node:${String(node)}`, relation: 'self', subject: caller.subject }
       throw foldedDenial(gate.ownNode.mismatch, missing)
     },
-    asks,
+    asks: (leg, asker, sources) => asksAny([leg], asker, sources),
+    shows: ({ own, legs }, asker, sources) => isOwner(own, asker, sources) || asksAny(legs, asker, sources),
     require(asker, relation, object) {
       const refuseUnless = (held: boolean): void => {
         if (!held) throw denied({ object, relation, subject: asker.caller.subject })
@@ -127,6 +143,11 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
       return held instanceof Promise ? held.then(refuseUnless) : refuseUnless(held)
     },
   }
+}
+
+/** Whether the subject that the template gives is the caller's. */
+function isOwner(own: CompiledTemplate | undefined, { caller }: Asker, sources: TemplateSources): boolean {
+  return own !== undefined && own.render(sources) === caller.subject
 }
 
 /** A denied gate; `first` is the check that its refusal names unless the contract names another. */

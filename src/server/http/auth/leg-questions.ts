@@ -2,7 +2,7 @@ import type { Decision } from '../../ports/authorizer.ts'
 import type { Leg } from '../operation-plan.ts'
 import type { TemplateSources } from '../template.ts'
 
-/** A leg of a gate with its object filled in. */
+/** A leg of a gate with its holes filled. */
 export interface Question {
   readonly relation: string
   readonly resource: string
@@ -13,11 +13,12 @@ export type Outcome = 'held' | Question | undefined
 
 type Ask = (question: Question) => Decision | Promise<Decision>
 
-/** The question of a leg; undefined where the body does not select the leg, or the request leaves a hole of it empty. */
+/** The question of a leg; undefined where the body does not select the leg, or a hole of it stays empty. */
 export function questionOf(leg: Leg, sources: TemplateSources): Question | undefined {
   if (!isSelected(leg, sources)) return undefined
+  const relation = leg.relation.render(sources)
   const resource = leg.object.render(sources)
-  return resource === undefined ? undefined : { relation: leg.relation, resource }
+  return relation === undefined || resource === undefined ? undefined : { relation, resource }
 }
 
 function isSelected({ when }: Leg, { body }: TemplateSources): boolean {
@@ -53,7 +54,8 @@ export function askAll(legs: readonly Leg[], sources: TemplateSources, ask: Ask)
   for (const [index, leg] of legs.entries()) {
     if (!isSelected(leg, sources)) continue
     const question = questionOf(leg, sources)
-    if (question === undefined) throw new Error(`nothing fills the object of the leg ${leg.relation}`)
+    if (question === undefined)
+      throw new Error(`nothing fills the holes of the leg ${leg.relation.text} on ${leg.object.text}`)
     const decision = ask(question)
     if (decision instanceof Promise) return decision.then(({ allowed }) => (allowed ? rest(index + 1) : question))
     if (!decision.allowed) return question

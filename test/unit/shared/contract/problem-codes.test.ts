@@ -94,6 +94,28 @@ describe('the problem codes of an operation', () => {
       { gate: { ...open('x'), rows: { relation: 'read', object: '{row.id}' } } },
       ['authz_unavailable'],
     ],
+    [
+      'an owner who alone is admitted',
+      { gate: { own: '{row.owner}', denial: { relation: 'own', object: '{row.id}' } } },
+      ['permission_denied'],
+    ],
+    [
+      'an owner whose denial is folded for strangers',
+      {
+        gate: {
+          own: '{row.owner}',
+          denial: { relation: 'own', object: '{row.id}' },
+          fold: 'node_not_found',
+          foldUnless: [{ relation: 'read', object: '{row.id}' }],
+        },
+      },
+      ['authz_unavailable', 'node_not_found', 'permission_denied'],
+    ],
+    [
+      'a filter of rows that have owners',
+      { gate: { ...open('x'), own: '{row.owner}', rows: [{ relation: 'read', object: '{row.id}' }] } },
+      ['authz_unavailable'],
+    ],
     ['a step-up', { gate: { ...open('x'), stepUp: 'strong' } }, ['step_up_required']],
     [
       'a denial that is folded',

@@ -5,7 +5,7 @@ import { compileTemplate } from '../../../../../src/server/http/template.ts'
 import type { Decision } from '../../../../../src/server/ports/authorizer.ts'
 
 const leg = (relation: string, object: string, when?: Leg['when']): Leg => ({
-  relation,
+  relation: compileTemplate(relation),
   object: compileTemplate(object),
   when,
 })
@@ -63,7 +63,18 @@ describe.each([
     const { asked, ask } = holding(['read', 'operate'], isLate)
     expect(named(await askAny(LEGS.slice(1), sources, ask))).toBe('held')
     expect(asked).toEqual(['operate platform:main'])
-    await expect(async () => askAll(LEGS, sources, ask)).rejects.toThrow('nothing fills the object of the leg manage')
+    await expect(async () => askAll(LEGS, sources, ask)).rejects.toThrow(
+      'nothing fills the holes of the leg manage on domain:{query.domain_id}',
+    )
+  })
+
+  it('the row says which relation is asked; where it names none the leg is passed over', async () => {
+    const legs = [leg('{row.decide_relation}', '{row.object}')]
+    const { asked, ask } = holding(['assign'], isLate)
+    const row = { decide_relation: 'assign', object: 'cloud:c' }
+    expect(named(await askAny(legs, { ...SOURCES, row }, ask))).toBe('held')
+    expect(await askAny(legs, { ...SOURCES, row: { ...row, decide_relation: '' } }, ask)).toBeUndefined()
+    expect(asked).toEqual(['assign cloud:c'])
   })
 
   it.each([
