@@ -181,6 +181,39 @@ export function unitOfWorkContract(store: TestStore): void {
       expect(auditFailures).toMatchObject([{ error: { failure: 'unique', constraint: 'audit_pkey' }, entry: AUDITED }])
     })
 
+    test('writes the audit rows that the change adds after those of its requests, under its correlation id', async () => {
+      const { correlationId: _, ...withdrawal } = { ...AUDITED, subject: 'system:approvals', object: 'approval:1' }
+      await run(
+        async (change) => {
+          change.audit(withdrawal)
+          change.audit({ ...withdrawal, object: 'approval:\u0000' })
+          change.emit(EVENT)
+        },
+        () => AUDITED,
+      )
+      const written = await db()
+        .selectFrom('audit')
+        .select(['subject', 'object', 'domain_id', 'correlation_id'])
+        .orderBy('id')
+        .execute()
+      expect(written).toEqual([
+        { subject: ADA, object: `domain:${HOME}`, domain_id: HOME, correlation_id: 'request-1' },
+        { subject: 'system:approvals', object: 'approval:1', domain_id: HOME, correlation_id: 'request-1' },
+      ])
+      expect(await rowsOf('outbox')).toHaveLength(1)
+      expect(auditFailures).toMatchObject([{ entry: { object: 'approval:\u0000', correlationId: 'request-1' } }])
+    })
+
+    test('keeps no audit row that a change adds when its work rejects', async () => {
+      const { correlationId: _, ...withdrawal } = AUDITED
+      const work = run(async (change) => {
+        change.audit(withdrawal)
+        throw new Error('changed my mind')
+      })
+      await expect(work).rejects.toThrow('changed my mind')
+      expect(await rowsOf('audit')).toEqual([])
+    })
+
     test('writes an audit row for each request whose change it is, but for one that is refused', async () => {
       const row = (object: string, domainId: string | null): AuditEntry => ({ ...AUDITED, object, domainId })
       const entries = [row('node:1', HOME), row('node:\u0000', HOME), row('node:3', null), row('node:"4"', HOME)]

@@ -53,6 +53,11 @@ export interface Change {
   readonly tuples: TupleWrites
   /** Appends an outbox row, written after the aggregate's rows and before the commit. Its literal decides the payload's shape. */
   emit(event: OutboxEvent): void
+  /**
+   * Adds an audit row of something that the server itself does within the change, besides the rows of the request. It has
+   * the correlation id of the change, and rides as those do: one that cannot be written does not undo the change.
+   */
+  audit(entry: ChangeAuditEntry): void
   /** Makes every replica drop what it cached of the credential before its lease ends. */
   credentialChanged(kind: 'api-token' | 'nsk' | 'join-token' | 'session', id: string): void
   /** Makes every replica reread the Domain's settings that caveats use. */
@@ -70,6 +75,9 @@ export interface AuditEntry {
   readonly correlationId: string
   readonly context: Readonly<Record<string, unknown>>
 }
+
+/** An audit row that a change adds by itself. */
+export type ChangeAuditEntry = Omit<AuditEntry, 'correlationId'>
 
 /** The audit row of one request, on its way in a transaction of several. */
 export interface CarriedAudit {

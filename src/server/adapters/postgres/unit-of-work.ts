@@ -4,7 +4,7 @@ import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { OutboxEvent } from '../../ports/outbox-events.ts'
 import type { TraceMarks } from '../../ports/tracing.ts'
 import type { Binding, TupleMirror } from '../../ports/tuple-mirror.ts'
-import type { AuditEntry, Change, ChangeOptions, UnitOfWork } from '../../ports/unit-of-work.ts'
+import type { AuditEntry, Change, ChangeAuditEntry, ChangeOptions, UnitOfWork } from '../../ports/unit-of-work.ts'
 import type { FollowedFeed } from './change-feed.ts'
 import { writeCommitRecords, type CommitRecords, type PendingChange } from './commit-records.ts'
 import type { MirroredWrites } from './tuple-registry.ts'
@@ -29,8 +29,11 @@ interface UnitOfWorkDeps {
 /** How long to wait after a commit for this replica's own change feed: twice the lease. */
 const OWN_REVISION_DEADLINE_MS = 2_000
 
-/** The records of a change besides its audit rows. */
-type PendingRecords = Pick<CommitRecords, 'events' | 'at' | 'pending'>
+/** The records of a change besides the audit rows of its requests. */
+interface PendingRecords extends Pick<CommitRecords, 'events' | 'at' | 'pending'> {
+  /** Rows that the change itself adds. */
+  readonly entries: readonly ChangeAuditEntry[]
+}
 
 interface Outcome<T> {
   readonly result: T
@@ -62,8 +65,12 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
   const { datastore, feed, clock, ids, mirror } = deps
 
   /** Writes the records of a change. A change without records needs no statement. */
-  async function writeRecords(tx: Db, records: PendingRecords, { audit, correlationId, trace }: ChangeOptions) {
-    const entries = audit?.() ?? []
+  async function writeRecords(
+    tx: Db,
+    { entries: added, ...records }: PendingRecords,
+    { audit, correlationId, trace }: ChangeOptions,
+  ) {
+    const entries = [...(audit?.() ?? []), ...added.map((entry) => ({ ...entry, correlationId }))]
     if (entries.length === 0 && records.events.length === 0 && records.pending.length === 0) return []
     const rows = entries.map((entry) => ({ entry, id: ids.next(), atMs: clock.now() }))
     const { changes, refusals } = await writeCommitRecords(tx, { ...records, correlationId, audit: rows })
@@ -85,6 +92,7 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
       const at = new Date(clock.now())
       const events: OutboxEvent[] = []
       const pending: PendingChange[] = []
+      const entries: ChangeAuditEntry[] = []
       unsettled = { written: [], met: [] }
       const change: Change = {
         db: tx,
@@ -97,11 +105,12 @@ export function createUnitOfWork(deps: UnitOfWorkDeps): UnitOfWork {
           mirrored: mirror && mirroredBy(mirror, unsettled),
         }),
         emit: (event) => void events.push(event),
+        audit: (entry) => void entries.push(entry),
         credentialChanged: (kind, id) => void pending.push({ kind: 'credential_changed', payload: { kind, id } }),
         domainChanged: (domainId) => void pending.push({ kind: 'domain_changed', payload: { domainId } }),
       }
       const result = await work(change)
-      const changes = await writeRecords(tx, { events, at, pending }, options)
+      const changes = await writeRecords(tx, { events, at, pending, entries }, options)
       return { result, changes, hasEmitted: events.length > 0 }
     }
     const { result, changes, hasEmitted } = await datastore.transaction(options.pool, attempt).catch(async (error) => {
