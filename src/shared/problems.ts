@@ -1,3 +1,4 @@
+import { APPROVALS_PROBLEMS } from './problems/approvals.ts'
 import { AUDIT_PROBLEMS } from './problems/audit.ts'
 import { AUTHZ_PROBLEMS } from './problems/authz.ts'
 import { EDGE_PROBLEMS } from './problems/edge.ts'
@@ -22,6 +23,7 @@ export const PROBLEMS = {
   ...MESH_PROBLEMS,
   ...EXECUTIONS_PROBLEMS,
   ...AUDIT_PROBLEMS,
+  ...APPROVALS_PROBLEMS,
 } as const satisfies { readonly [code: string]: Row }
 
 export type ProblemCode = keyof typeof PROBLEMS

@@ -33,6 +33,7 @@ describe.each(STORES)('tokens of grants on $name', (store) => {
       scopes: ['*'],
       lifetimeSeconds: 3600,
       isHidden: false,
+      isSelfIssued: false,
       nowMs: START_MS,
       ...over,
     })

@@ -15,6 +15,8 @@ export interface Caller {
     /** `*` or `<surface>:read|write`; only API tokens are narrower than `*`. */
     readonly scopes: readonly string[]
     readonly expiresAtMs: number | undefined
+    /** Of an API token: whether its owner made it for itself. */
+    readonly isSelfIssued?: boolean
     /** Key id of a node's secret key. */
     readonly kid?: string
   }

@@ -10,6 +10,8 @@ export interface GrantedToken {
   readonly lifetimeSeconds: number
   /** Left out of lists and of the limit of live tokens, and swept when it has expired. */
   readonly isHidden: boolean
+  /** Whether its owner, a person, has just asked for it and alone receives it. */
+  readonly isSelfIssued: boolean
   readonly nowMs: number
 }
 

@@ -19,6 +19,7 @@ import { signingOut } from './migrations/0014-signing-out.ts'
 import { principalsByEmail } from './migrations/0015-principals-by-email.ts'
 import { catalogue } from './migrations/0016-catalogue.ts'
 import { lending } from './migrations/0018-lending.ts'
+import { approvals } from './migrations/0019-approvals.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -40,6 +41,7 @@ const MIGRATIONS: readonly Migration[] = [
   principalsByEmail,
   catalogue,
   lending,
+  approvals,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

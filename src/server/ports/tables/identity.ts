@@ -47,6 +47,8 @@ export interface ApiTokenRow {
   rotated_to: string | null
   /** Not shown in lists: tokens of the token endpoint. */
   hidden: boolean
+  /** The owner made it for itself: with a browser session, by the device flow, or with another such token. */
+  self_issued: Generated<boolean>
 }
 
 export interface LocalAccountRow {
@@ -67,6 +69,8 @@ export interface LocalAccountRow {
   failed_count: Generated<number>
   locked_until: Date | null
   disabled_at: Date | null
+  /** When somebody else last reset its password or second factors; null where nobody did. */
+  changed_by_other_at: Generated<Date | null>
   /** The provider's state of sign-ins before this instant is void. */
   signed_out_at: Generated<Date | null>
   last_sign_in_at: Date | null

@@ -29,6 +29,7 @@ export async function redeem({ mintToken }: RedeemDeps, change: Change, poll: Po
     scopes: signIn.scopes,
     lifetimeSeconds: TOKEN_LIFETIME_SECONDS,
     isHidden: false,
+    isSelfIssued: true,
     nowMs: poll.nowMs,
   })
   const answer = {

@@ -72,6 +72,7 @@ function recordOf(draft: AccountDraft): store.AccountRecord {
     failed_count: 0,
     locked_until: null,
     disabled_at: null,
+    changed_by_other_at: null,
     signed_out_at: null,
     last_sign_in_at: null,
     created_at: draft.createdAt,

@@ -64,7 +64,7 @@ export function createLocalAccounts(deps: LocalAccountsDeps): LocalAccountsHandl
 
     async PatchAdminUserByID(ctx, { id, body }) {
       const password = body.reset_password === true ? await freshPassword(hashing) : undefined
-      const patch = { body, passwordHash: password?.hash, at: new Date(ctx.nowMs) }
+      const patch = { body, passwordHash: password?.hash, by: ctx.caller.id, at: new Date(ctx.nowMs) }
       const account = await ctx.change((change) => patchAccount(change, id, { ...deps, ...patch }))
       ctx.about(`user:${account.principal_id}`, account.domain_id)
       return { ...toAnswer(account), ...(password !== undefined && { one_time_password: password.text }) }
@@ -97,6 +97,8 @@ async function freshPassword(hashing: PasswordHashing): Promise<{ readonly text:
 interface Patching extends Pick<LocalAccountsDeps, 'sessions'> {
   readonly body: Patch
   readonly passwordHash: string | undefined
+  /** Id of the administrator. */
+  readonly by: string
   readonly at: Date
 }
 
@@ -127,11 +129,18 @@ function endsSessions({ disabled, reset_password, reset_second_factors }: Patch)
   return [disabled, reset_password, reset_second_factors].includes(true)
 }
 
+/** Whether somebody else gets a way to sign in to the account, or takes one from it. */
+function isChangedByOther(account: store.AccountRecord, { by, body }: Patching): boolean {
+  return by !== account.principal_id && [body.reset_password, body.reset_second_factors].includes(true)
+}
+
 /** The patch as columns. */
-function valuesOf(account: store.AccountRecord, { body, passwordHash, at }: Patching) {
+function valuesOf(account: store.AccountRecord, patching: Patching) {
+  const { body, passwordHash, at } = patching
   return {
     ...(body.display_name !== undefined && { display_name: body.display_name }),
     ...(body.email !== undefined && { email: body.email?.toLowerCase() ?? null }),
+    ...(isChangedByOther(account, patching) && { changed_by_other_at: at }),
     ...(body.disabled !== undefined && { disabled_at: body.disabled ? (account.disabled_at ?? at) : null }),
     ...(passwordHash !== undefined && {
       password_hash: passwordHash,

@@ -42,7 +42,7 @@ export function createApiTokenResolver({ datastore, ...deps }: ApiTokenResolverD
 }
 
 function credentialOf(record: CredentialRecord): FoundCredential {
-  const { id, owner_id: ownerId, owner_kind: kind } = record
+  const { id, owner_id: ownerId, owner_kind: kind, scopes, self_issued: isSelfIssued } = record
   return {
     usedMs: record.last_used_at?.getTime() ?? Number.NEGATIVE_INFINITY,
     caller: {
@@ -51,7 +51,7 @@ function credentialOf(record: CredentialRecord): FoundCredential {
       id: ownerId,
       domainId: record.domain_id,
       displayName: record.display_name,
-      credential: { kind: 'api-token', id, scopes: record.scopes, expiresAtMs: record.expires_at.getTime() },
+      credential: { kind: 'api-token', id, scopes, isSelfIssued, expiresAtMs: record.expires_at.getTime() },
     },
   }
 }

@@ -37,6 +37,16 @@ export interface Rotated extends Minted {
   readonly retiresAt: Date
 }
 
+/** How to rotate a token. */
+export interface Rotation {
+  /** Locked. */
+  readonly old: store.TokenRecord
+  readonly nowMs: number
+  readonly graceSeconds: number | undefined
+  /** Whether the owner rotates it, with a credential that nobody else has; false by default. */
+  readonly isSelfIssued?: boolean
+}
+
 /**
  * Replaces a locked token by one with the same owner, name, scopes and lifetime.
  * @throws Problem `token_not_active` when it is revoked, expired or rotated already.
@@ -48,13 +58,15 @@ export async function rotateToken(
     old,
     nowMs,
     graceSeconds,
-  }: { readonly old: store.TokenRecord; readonly nowMs: number; readonly graceSeconds: number | undefined },
+    isSelfIssued = false,
+  }: Rotation,
 ): Promise<Rotated> {
   if (!isLive(old, nowMs)) throw problem('token_not_active')
   const retiresAt = endOfGrace(old, nowMs, graceSeconds)
   const owner = { ...ownerOf(old), domainId: old.domain_id }
   const lifetime = lifetimeFrom(nowMs, old.lifetime_seconds)
-  const minted = mint({ owner, name: old.name, scopes: old.scopes, lifetime, createdAt: new Date(nowMs) })
+  const createdAt = new Date(nowMs)
+  const minted = mint({ owner, name: old.name, scopes: old.scopes, lifetime, createdAt, isSelfIssued })
   await add(change, minted.record)
   await store.markRotated(change.db, old.id, { rotatedTo: minted.record.id, expiresAt: retiresAt })
   change.credentialChanged('api-token', old.id)

@@ -13,6 +13,8 @@ export interface TokenDraft {
   readonly createdAt: Date
   /** Left out of lists and of the limit of live tokens; false by default. */
   readonly isHidden?: boolean
+  /** Whether the owner makes it for itself, with a credential that nobody else has; false by default. */
+  readonly isSelfIssued?: boolean
 }
 
 /** A new token: its row, and the plaintext that leaves the server once and is stored nowhere. */
@@ -32,7 +34,7 @@ export interface MintDeps {
 
 /** Creates tokens. Only the beginning and the HMAC-SHA-256 under the ring's fingerprint key are stored. */
 export function createMint({ ids, keyring, env }: MintDeps): MintToken {
-  return ({ owner, name, scopes, lifetime, createdAt, isHidden = false }) => {
+  return ({ owner, name, scopes, lifetime, createdAt, isHidden = false, isSelfIssued = false }) => {
     const id = ids.next()
     const { token, prefix } = mintApiToken(env, id)
     const { keyId, mac } = keyring.mac('fingerprint', token)
@@ -53,6 +55,7 @@ export function createMint({ ids, keyring, env }: MintDeps): MintToken {
       revoked_at: null,
       rotated_to: null,
       hidden: isHidden,
+      self_issued: isSelfIssued,
     }
     return { record, token }
   }

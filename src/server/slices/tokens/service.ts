@@ -1,5 +1,6 @@
 import type { tokens } from '../../../shared/contract/tokens.ts'
 import { problem } from '../../../shared/problems.ts'
+import { isOwnCredential } from '../../http/auth/own-credential.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
@@ -25,7 +26,8 @@ export function createTokens({ datastore, mint }: TokensDeps): Handlers<typeof t
       if (!areScopesWithin(scopes, ctx.caller.credential.scopes)) throw problem('scope_exceeds_caller')
       const lifetime = lifetimeWithin(ctx.caller.credential, ctx.nowMs, body.expires_in_seconds)
       const owner = ownerOfCaller(ctx.caller)
-      const order = { owner, name: body.name, scopes, lifetime, createdAt: new Date(ctx.nowMs) }
+      const isSelfIssued = isOwnCredential(ctx.caller)
+      const order = { owner, name: body.name, scopes, lifetime, createdAt: new Date(ctx.nowMs), isSelfIssued }
       const issued = await ctx.change(async (change) => {
         const minted = await issueToken(change, mint, order)
         if (minted === undefined) throw problem('unauthenticated')
@@ -49,7 +51,8 @@ export function createTokens({ datastore, mint }: TokensDeps): Handlers<typeof t
         const old = await lockOwn(change, ctx, id)
         if (old.hidden) throw problem('token_not_found')
         if (!areScopesWithin(old.scopes, ctx.caller.credential.scopes)) throw problem('scope_exceeds_caller')
-        return rotateToken(change, mint, { old, nowMs: ctx.nowMs, graceSeconds: body.grace_seconds })
+        const isSelfIssued = isOwnCredential(ctx.caller)
+        return rotateToken(change, mint, { old, nowMs: ctx.nowMs, graceSeconds: body.grace_seconds, isSelfIssued })
       })
       return answerRotated(ctx, rotated)
     },

@@ -182,6 +182,7 @@ export interface CredentialRecord {
   readonly expires_at: Date
   readonly revoked_at: Date | null
   readonly last_used_at: Date | null
+  readonly self_issued: boolean
   readonly owner_id: string
   readonly owner_kind: Owner['kind']
   readonly domain_id: string
@@ -201,6 +202,7 @@ export function findCredential(db: Db, id: string): Promise<CredentialRecord | u
       'token.expires_at',
       'token.revoked_at',
       'token.last_used_at',
+      'token.self_issued',
       'token.owner_id',
       'token.owner_kind',
       'owner.domain_id',

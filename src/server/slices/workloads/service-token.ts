@@ -127,6 +127,7 @@ export function createServiceToken({
         scopes,
         lifetimeSeconds: TOKEN_SECONDS,
         isHidden: true,
+        isSelfIssued: false,
         nowMs: ctx.nowMs,
       }
       const { id: tokenId, token } = await mintGranted(change, order)

@@ -23,6 +23,7 @@ const TOKEN: TokenRecord = {
   revoked_at: null,
   rotated_to: null,
   hidden: false,
+  self_issued: false,
 }
 
 describe('the lifetime of a token', () => {

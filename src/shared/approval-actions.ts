@@ -1,0 +1,33 @@
+/** Actions that always wait for an approval: what they lend is not the requester's. A policy may ask for more than one. */
+export const LENDING_ACTIONS = ['clouds.lend', 'credentials.lend'] as const
+
+/** Actions that wait for an approval only where a policy names them (decisions: Held operations). */
+export const HELD_ACTIONS = [
+  'access.admin',
+  'access.takeover',
+  'admin-tokens.issue',
+  'domain.delete',
+  'idp.write',
+  'policies.write',
+  'rollouts.start',
+  'secrets.delete',
+  'signing-keys.rotate',
+] as const
+
+/** Every action that a policy may name, in the order in which answers list them. */
+export const APPROVAL_ACTIONS = [...LENDING_ACTIONS, ...HELD_ACTIONS] as const
+
+/** What an approval is needed for. */
+export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number]
+
+/** Approvals that an action needs at most. */
+export const REQUIRED_APPROVALS_MAX = 5
+
+/** Approvals that an action needs where no policy names it; 0: it does not wait. */
+export function defaultApprovals(action: ApprovalAction): number {
+  const lending: readonly string[] = LENDING_ACTIONS
+  return lending.includes(action) ? 1 : 0
+}
+
+/** How long a request waits for its decision, in seconds: 1 hour to 30 days, 7 days where no policy says otherwise. */
+export const APPROVAL_TTL_SECONDS = { min: 3_600, max: 2_592_000, default: 604_800 } as const
