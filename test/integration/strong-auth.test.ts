@@ -5,6 +5,7 @@ import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
 import { createKeyring, createSealing } from '../../src/server/adapters/keyring/ring.ts'
 import { createUuidV7 } from '../../src/server/adapters/system/uuid-v7.ts'
 import { createAuthz } from '../../src/server/slices/authz/service.ts'
+import { createApprovalQueue } from '../../src/server/slices/approvals/queue.ts'
 import { addDomain } from '../../src/server/slices/domains/add-domain.ts'
 import { newDomain } from '../../src/server/slices/domains/domain.ts'
 import { createDomains } from '../../src/server/slices/domains/service.ts'
@@ -44,7 +45,7 @@ describe.each(ENGINE_KINDS)('a role that wants a strong sign-in, decided by the 
       const lastUses = { note: () => undefined, flush: async () => undefined }
       edge = await startEdge({
         surfaces: [
-          mounted(domains, createDomains({ datastore, ids, contents: CONTENTS })),
+          mounted(domains, createDomains({ datastore, ids, contents: CONTENTS, approvalQueue: createApprovalQueue({ ids }) })),
           mounted(authz, createAuthz({ authorizer })),
         ],
         resolvers: [createSessionResolver({ datastore, keyring, changeFeed, clock, lastUses })],

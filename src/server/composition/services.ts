@@ -37,8 +37,9 @@ export interface Services {
 
 /** Creates the slices over the backend. Subscribes their caches to the change feed, which must not run yet. */
 export function createServices(backend: Backend, options: SlicePortsOptions): Services {
-  const { ports, csrfTokens, foreignRoutes } = createSlicePorts(backend, options)
+  const { ports, approvalKinds, csrfTokens, foreignRoutes } = createSlicePorts(backend, options)
   const slices = createSlices(ports)
+  approvalKinds.add([...slices.flatMap((slice) => slice.approvalKinds ?? []), ...(options.approvalKinds ?? [])])
   const all = (step: 'start' | 'drain' | 'flush') => async (): Promise<void> => {
     await Promise.all(slices.map(async (slice) => slice[step]?.()))
   }

@@ -4,7 +4,9 @@ import { contract } from '../../shared/contract/index.ts'
 import type { Config } from '../config/config.ts'
 import type { CsrfTokens } from '../http/auth/csrf.ts'
 import type { ForeignRoutes } from '../http/pages/pages.ts'
+import type { ApprovalKind } from '../ports/approval-kind.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
+import { createApprovalQueue } from '../slices/approvals/queue.ts'
 import { writeServiceSignIns } from '../slices/identities/store.ts'
 import { createLastUses } from '../http/auth/last-uses.ts'
 import type { PasswordHashing } from '../slices/local-accounts/password-hash.ts'
@@ -14,6 +16,7 @@ import { createGrantedTokens } from '../slices/tokens/granted.ts'
 import { createMint } from '../slices/tokens/mint.ts'
 import { createOwnedTokens } from '../slices/tokens/owned-tokens.ts'
 import { requireScopes, SCOPES } from '../slices/tokens/scopes.ts'
+import { collectApprovalKinds, type CollectedKinds } from './approval-kinds.ts'
 import type { Backend } from './backend.ts'
 import { CONTENTS } from './contents.ts'
 import { readRenderer } from './docs-renderer.ts'
@@ -29,6 +32,8 @@ export interface SlicePortsOptions {
   readonly baseUrl: string
   /** Takes the audit rows of refusals that no answer waits for. */
   readonly onRefused: (entry: AuditEntry) => void
+  /** Kinds of approvals beside those of the slices; none by default. */
+  readonly approvalKinds?: readonly ApprovalKind[] | undefined
   /** Counts event streams; nobody by default. */
   readonly streamMeter?: StreamMeter | undefined
 }
@@ -36,6 +41,8 @@ export interface SlicePortsOptions {
 /** The ports of the slices, and what the edge needs of those who implement them. */
 export interface ComposedPorts {
   readonly ports: SlicePorts
+  /** Takes the kinds of approvals once the slices are there. */
+  readonly approvalKinds: CollectedKinds
   readonly csrfTokens: CsrfTokens
   readonly foreignRoutes: readonly ForeignRoutes[]
 }
@@ -50,6 +57,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
   const mint = createMint({ ...adapters, env: settings.env })
   const mintGranted = createGrantedTokens({ mint })
   const signingIn = createSignInPorts(backend, { ...options, mintGranted })
+  const approvalKinds = collectApprovalKinds()
   const ports: SlicePorts = {
     ...adapters,
     ...settings,
@@ -60,6 +68,8 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     onRefused,
     mint,
     mintGranted,
+    approvalKinds,
+    approvalQueue: createApprovalQueue(backend),
     contract,
     contents: CONTENTS,
     renderer: readRenderer(),
@@ -73,7 +83,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
       onFailure: (error) => log.warn({ err: error }, 'the last sign-in of service identities could not be written'),
     }),
   }
-  return { ports, csrfTokens: signingIn.csrfTokens, foreignRoutes: signingIn.foreignRoutes }
+  return { ports, approvalKinds, csrfTokens: signingIn.csrfTokens, foreignRoutes: signingIn.foreignRoutes }
 }
 
 function adaptersOf(backend: Backend) {

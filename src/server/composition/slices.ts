@@ -1,4 +1,5 @@
 import type { Slice, SurfaceName } from '../http/slice.ts'
+import * as approvals from '../slices/approvals/slice.ts'
 import * as audit from '../slices/audit/slice.ts'
 import * as authz from '../slices/authz/slice.ts'
 import * as bearerJwts from '../slices/bearer-jwts/slice.ts'
@@ -38,6 +39,7 @@ export const SLICES = [
   joinTokens,
   bearerJwts,
   sessions,
+  approvals,
   audit,
   authz,
   deviceFlow,

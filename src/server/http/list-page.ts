@@ -7,6 +7,8 @@ export interface ListOf<Stored, Item> {
   readonly positionOf: (stored: Stored) => PagePosition
   /** Where the contract has a `rows` gate: what fills its holes for a row. Rows that the caller may not see are left out. */
   readonly visible?: (stored: Stored) => Row
+  /** What else a row must meet that the statement cannot decide. Asked of rows that the caller may see. */
+  readonly matches?: (stored: Stored) => boolean | Promise<boolean>
   /** The row as the API shows it. */
   readonly toAnswer: (stored: Stored) => Item | Promise<Item>
 }
@@ -24,13 +26,24 @@ export interface ListPage<Item> {
 export async function listPage<Stored, Item>(
   ctx: Pick<RequestContext, 'page' | 'pageRange' | 'visible'>,
   read: (range: PageRange) => Promise<readonly Stored[]>,
-  { positionOf, visible, toAnswer }: ListOf<Stored, Item>,
+  { positionOf, visible, matches, toAnswer }: ListOf<Stored, Item>,
 ): Promise<ListPage<Item>> {
   const { size } = openRange(ctx.pageRange)
   const found = await read(ctx.pageRange)
   const rows = found.slice(0, size)
   const last = rows.at(-1)
   const next = found.length > size && last !== undefined ? positionOf(last) : undefined
-  const shown = visible === undefined ? rows : await ctx.visible(rows, visible)
+  const seen = visible === undefined ? rows : await ctx.visible(rows, visible)
+  const shown = matches === undefined ? seen : await filterEach(seen, matches)
   return ctx.page(await Promise.all(shown.map(async (stored) => toAnswer(stored))), next)
+}
+
+/** Asks of one row after the other: at once, a page would ask the authorizer two hundred times. */
+async function filterEach<Stored>(
+  rows: readonly Stored[],
+  matches: (stored: Stored) => boolean | Promise<boolean>,
+): Promise<Stored[]> {
+  const kept: Stored[] = []
+  for (const row of rows) if (await matches(row)) kept.push(row)
+  return kept
 }

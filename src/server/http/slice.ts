@@ -1,4 +1,5 @@
 import type { contract } from '../../shared/contract/index.ts'
+import type { ApprovalKind } from '../ports/approval-kind.ts'
 import type { CredentialResolver } from '../ports/credential-resolver.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
 import type { OutboxConsumer } from '../ports/outbox.ts'
@@ -18,6 +19,8 @@ export interface Slice<Name extends SurfaceName = never> {
   readonly jobs?: readonly LeaderJob[]
   /** Consumers of the outbox. Each keeps its cursor under its own name. */
   readonly consumers?: readonly OutboxConsumer[]
+  /** Kinds of approvals whose decisions this slice carries out. */
+  readonly approvalKinds?: readonly ApprovalKind[]
   /** HTML pages outside the contract. */
   readonly pages?: readonly Page[]
   /** Starts what runs in every process. Never rejects. */

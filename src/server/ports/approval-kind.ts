@@ -16,7 +16,7 @@ export interface DecidedApproval {
 /** How a request ended without being approved. */
 export type Ended = 'rejected' | 'withdrawn' | 'expired'
 
-/** Carries out the decisions on approvals of one kind. A slice exports those that it owns. */
+/** Carries out the decisions on approvals of one kind. A slice returns those that it owns as `approvalKinds`. */
 export interface ApprovalKind {
   readonly kind: string
   /**
@@ -28,4 +28,10 @@ export interface ApprovalKind {
   approve(change: Change, approval: DecidedApproval): Promise<void>
   /** Ends the object of a request that was not approved. */
   end(change: Change, approval: DecidedApproval, how: Ended): Promise<void>
+}
+
+/** The kinds of all slices. */
+export interface ApprovalKinds {
+  /** @throws Error for a name that no slice has given: a newer version of the server wrote the approval. */
+  of(kind: string): ApprovalKind
 }

@@ -1,3 +1,4 @@
+import type { ApprovalAction } from '../../shared/approval-actions.ts'
 import type { Change } from './unit-of-work.ts'
 
 /** What waits for somebody else's decision. */
@@ -7,7 +8,7 @@ export interface ApprovalRequest {
   /** `<type>:<id>`, what the decision is about. */
   readonly object: string
   /** The action whose policy says how many approvals are needed and for how long the request waits. */
-  readonly action: string
+  readonly action: ApprovalAction
   /** The operation that requested it. */
   readonly operation: string
   /** One sentence for the people who decide. Names and ids; never a secret. */
@@ -34,6 +35,8 @@ export interface ApprovalQueue {
    * `ApprovalWithdrawn` and writes an audit row for each. Does not call the kind: the caller ends its object itself.
    */
   withdraw(change: Change, approvalIds: readonly string[], nowMs: number): Promise<void>
-  /** Withdraws everything that is pending in a Project that is being deleted. */
+  /** Withdraws everything that is pending in a Project that is being deleted. Call it before the row is deleted. */
   withdrawOfProject(change: Change, projectId: string, nowMs: number): Promise<void>
+  /** Withdraws everything that is pending in a Domain that is being deleted. Call it before the row is deleted. */
+  withdrawOfDomain(change: Change, domainId: string, nowMs: number): Promise<void>
 }

@@ -16,6 +16,7 @@ export interface AuditRelation {
 
 /** Relations of rows that the service writes by itself, outside of any operation. */
 export const SERVICE_RELATIONS = [
+  { relation: 'approval.expire', isWrite: true },
   { relation: 'audit.gap', isWrite: false },
   { relation: 'local_account.sign_in', isWrite: false },
   { relation: 'local_account.password', isWrite: true },

@@ -1,4 +1,6 @@
 import { adminTokens } from './admin-tokens.ts'
+import { approvalPolicies } from './approval-policies.ts'
+import { approvals } from './approvals.ts'
 import { audit } from './audit.ts'
 import { authz } from './authz.ts'
 import { deviceFlow } from './device-flow.ts'
@@ -47,6 +49,8 @@ export const contract = {
   resources,
   grants,
   groups,
+  approvals,
+  approvalPolicies,
   joinTokens,
   nodes,
   nodeEvents,

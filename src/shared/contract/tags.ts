@@ -19,7 +19,7 @@ const FLEET = [
 const CHAPTERS: readonly { readonly name: string; readonly surfaces: readonly string[] }[] = [
   { name: 'Signing in', surfaces: ['auth', 'tokens', 'sessions', 'factors', 'device', 'service-tokens', 'idp'] },
   { name: 'Tenancy', surfaces: ['domains', 'projects', 'resources'] },
-  { name: 'Access', surfaces: ['authz', 'relation-tuples', 'grants', 'groups', 'identities', 'admin-tokens'] },
+  { name: 'Access', surfaces: ['authz', 'relation-tuples', 'grants', 'groups', 'identities', 'admin-tokens', 'approvals', 'approval-policies'] },
   { name: 'Fleet', surfaces: FLEET },
   { name: 'Records', surfaces: ['audit'] },
   { name: 'This API', surfaces: ['meta'] },

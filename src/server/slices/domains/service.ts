@@ -2,6 +2,7 @@ import type { domains } from '../../../shared/contract/domains.ts'
 import { problem } from '../../../shared/problems.ts'
 import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
+import type { ApprovalQueue } from '../../ports/approval-queue.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { assertNoContents, type ChildTable } from '../../sql/contents.ts'
@@ -16,10 +17,16 @@ export interface DomainsDeps {
   readonly ids: IdSource
   /** What a Domain contains, by child table. */
   readonly contents: readonly ChildTable[]
+  readonly approvalQueue: Pick<ApprovalQueue, 'withdrawOfDomain'>
 }
 
 /** Serves the Domains. They are listed by slug. */
-export function createDomains({ datastore, ids, contents }: DomainsDeps): Handlers<typeof domains> {
+export function createDomains({
+  datastore,
+  ids,
+  contents,
+  approvalQueue,
+}: DomainsDeps): Handlers<typeof domains> {
   return {
     async CreateDomain(ctx, { body }) {
       const domain = newDomain(ids.next(), body, new Date(ctx.nowMs))
@@ -69,6 +76,7 @@ export function createDomains({ datastore, ids, contents }: DomainsDeps): Handle
         const domain = await store.lockForDelete(change.db, id)
         if (domain === undefined) throw problem('domain_not_found')
         await assertNoContents(change.db, contents, { parent: 'domains', id, now: new Date(ctx.nowMs) })
+        await approvalQueue.withdrawOfDomain(change, id, ctx.nowMs)
         await store.deleteDomain(change.db, id)
         await change.tuples.deleteObject(`domain:${id}`)
         announce(change, 'DomainDeleted', domain)

@@ -2,6 +2,7 @@ import type { projects } from '../../../shared/contract/projects.ts'
 import { problem } from '../../../shared/problems.ts'
 import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
+import type { ApprovalQueue } from '../../ports/approval-queue.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { assertNoContents, type ChildTable } from '../../sql/contents.ts'
@@ -17,10 +18,16 @@ export interface ProjectsDeps {
   readonly ids: IdSource
   /** What a Project contains, by child table. */
   readonly contents: readonly ChildTable[]
+  readonly approvalQueue: Pick<ApprovalQueue, 'withdrawOfProject'>
 }
 
 /** Serves the Projects of a Domain. They are listed by slug. */
-export function createProjects({ datastore, ids, contents }: ProjectsDeps): Handlers<typeof projects> {
+export function createProjects({
+  datastore,
+  ids,
+  contents,
+  approvalQueue,
+}: ProjectsDeps): Handlers<typeof projects> {
   return {
     async CreateProject(ctx, { id: domainId, body }) {
       const at = new Date(ctx.nowMs)
@@ -66,6 +73,7 @@ export function createProjects({ datastore, ids, contents }: ProjectsDeps): Hand
         if (project === undefined) throw problem('project_not_found')
         ctx.about(`project:${id}`, project.domain_id)
         await assertNoContents(change.db, contents, { parent: 'projects', id, now: new Date(ctx.nowMs) })
+        await approvalQueue.withdrawOfProject(change, id, ctx.nowMs)
         await store.deleteProject(change.db, id)
         await change.tuples.deleteObject(`project:${id}`)
         announce(change, 'ProjectDeleted', project)

@@ -51,7 +51,7 @@ create table approval_policies (
     constraint approval_policies_domain_id_key unique nulls not distinct
     constraint approval_policies_domain_id_fkey references domains on delete cascade,
   actions jsonb not null,
-  ttl_seconds integer not null,
+  ttl_seconds integer,
   updated_by text not null,
   updated_at timestamptz not null
 );

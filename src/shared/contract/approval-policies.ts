@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { ApprovalPolicy, DomainApprovalPolicyRequest, PlatformApprovalPolicyRequest } from './approval-schemas.ts'
+import { check, defineSurface, OPERATOR } from './operation.ts'
+import { KiB, uuidField } from './fields.ts'
+
+const params = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
+const common = {
+  credentials: OPERATOR,
+  responses: { 200: ApprovalPolicy },
+  notProvisioned: 'approvals_not_provisioned',
+} as const
+const read = { relation: 'approval_policy.read', when: 'all' } as const
+const DESCRIPTION =
+  'Replaces the policy. Refused where fewer people who hold manage here can act than the largest number of approvals asked for, and one more: one of them may be the requester.'
+
+export const approvalPolicies = defineSurface(
+  'approval-policies',
+  'Which actions wait for approval, and by how many people',
+  {
+    GetDomainApprovalPolicy: {
+      ...common,
+      method: 'GET',
+      path: '/v1/domains/{id}/approval-policy',
+      summary: 'Show which actions in a Domain wait for approval',
+      params,
+      gate: check('read', 'domain:{path.id}'),
+      audit: read,
+      problems: ['domain_not_found'],
+    },
+    PutDomainApprovalPolicy: {
+      ...common,
+      method: 'PUT',
+      path: '/v1/domains/{id}/approval-policy',
+      summary: 'Say which actions in a Domain wait for approval',
+      description: `${DESCRIPTION} It cannot ask for fewer approvals than the policy of the platform.`,
+      params,
+      body: DomainApprovalPolicyRequest,
+      bodyBytesMax: 8 * KiB,
+      gate: check('manage', 'domain:{path.id}'),
+      audit: { relation: 'approval_policy.update', when: 'all' },
+      problems: ['domain_not_found', 'too_few_approvers'],
+    },
+    GetPlatformApprovalPolicy: {
+      ...common,
+      method: 'GET',
+      path: '/v1/platform/approval-policy',
+      summary: 'Show which actions wait for approval everywhere',
+      gate: check('read', 'platform:main'),
+      audit: { ...read, relation: 'platform_approval_policy.read' },
+      problems: [],
+    },
+    PutPlatformApprovalPolicy: {
+      ...common,
+      method: 'PUT',
+      path: '/v1/platform/approval-policy',
+      summary: 'Say which actions wait for approval everywhere',
+      description: DESCRIPTION,
+      body: PlatformApprovalPolicyRequest,
+      bodyBytesMax: 8 * KiB,
+      gate: check('manage', 'platform:main'),
+      audit: { relation: 'platform_approval_policy.update', when: 'all' },
+      problems: ['too_few_approvers'],
+    },
+  },
+)

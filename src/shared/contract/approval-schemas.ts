@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import {
+  APPROVAL_ACTIONS,
+  APPROVAL_TTL_SECONDS,
+  REQUIRED_APPROVALS_MAX,
+  type ApprovalAction,
+} from '../approval-actions.ts'
+import { Instant, Uuid } from './fields.ts'
+
+/** The states of an approval: one that waits, then one that is final. */
+export const APPROVAL_STATES = ['pending-approval', 'approved', 'rejected', 'withdrawn', 'expired', 'failed'] as const
+
+export type ApprovalState = (typeof APPROVAL_STATES)[number]
+
+const ApprovalDecision = z
+  .object({
+    subject: z.string().describe('Who decided, user:<uuid>'),
+    decision: z.enum(['approve', 'reject']),
+    reason: z.string().optional(),
+    at: Instant,
+  })
+  .meta({ id: 'ApprovalDecision' })
+
+/** What waits for the decision of others, or had one. */
+export const Approval = z
+  .object({
+    id: Uuid,
+    kind: z.string().describe('What is asked for, e.g. credential_assignment'),
+    object: z.string().describe('<type>:<id> of what the decision is about'),
+    domain_id: Uuid.optional(),
+    project_id: Uuid.optional(),
+    state: z.enum(APPROVAL_STATES),
+    requested_by: z.string().describe('The subject that asks. It never decides'),
+    requested_at: Instant,
+    expires_at: Instant.describe('When the request ends without a decision'),
+    reason: z.string().optional().describe('Why it is asked for'),
+    required_approvals: z.int().describe('People who have to approve; one rejection ends the request'),
+    decisions: z.array(ApprovalDecision).describe('In the order in which they were taken'),
+    action: z
+      .object({
+        name: z.enum(APPROVAL_ACTIONS).describe('The action that a policy names'),
+        operation: z.string().describe('The operation that made the request'),
+        summary: z.string().describe('What approving it does, in one sentence'),
+      })
+      .describe('What happens on approval'),
+    outcome: z.string().optional().describe('Why it failed after it was approved: a problem code'),
+  })
+  .meta({ id: 'Approval' })
+
+const reason = z
+  .string()
+  .max(1024)
+  .refine((text) => text.trim().length > 0, { error: 'must not be blank' })
+  .meta({ problem: 'invalid_decision_reason' })
+
+export const ApprovalApproveRequest = z
+  .strictObject({ reason: reason.optional().describe('Why; everybody who sees the approval reads it') })
+  .meta({ id: 'ApprovalApproveRequest' })
+
+export const ApprovalRejectRequest = z
+  .strictObject({ reason: reason.describe('Why; the requester reads it') })
+  .meta({ id: 'ApprovalRejectRequest' })
+
+const Required = z
+  .strictObject({
+    required_approvals: z
+      .int()
+      .min(1)
+      .max(REQUIRED_APPROVALS_MAX)
+      .describe(`People who have to approve, 1 to ${REQUIRED_APPROVALS_MAX}, beside the requester`),
+  })
+  .meta({ id: 'ApprovalRequirement' })
+
+/** Actions that concern the whole installation; a Domain has no policy for them. */
+const OF_PLATFORM_ALONE: readonly ApprovalAction[] = ['signing-keys.rotate']
+
+/** The actions that the policy of a Domain may name. */
+export const DOMAIN_ACTIONS: readonly ApprovalAction[] = APPROVAL_ACTIONS.filter(
+  (action) => !OF_PLATFORM_ALONE.includes(action),
+)
+
+function updateRequest(id: string, actions: readonly ApprovalAction[]) {
+  const members = Object.fromEntries(actions.map((action) => [action, Required.optional()]))
+  return z
+    .strictObject({
+      // The keys are actions: `fromEntries` cannot say so. An action that is not among them is refused, so reads as absent.
+      actions: z
+        .strictObject(members as Record<ApprovalAction, z.ZodOptional<typeof Required>>)
+        .describe('The actions that wait for approval, each with the people who have to approve it'),
+      ttl_seconds: z
+        .int()
+        .min(APPROVAL_TTL_SECONDS.min)
+        .max(APPROVAL_TTL_SECONDS.max)
+        .optional()
+        .describe('How long a request waits, 1 hour to 30 days; as the platform says, or 7 days, when absent'),
+    })
+    .meta({ id })
+}
+
+export const DomainApprovalPolicyRequest = updateRequest('DomainApprovalPolicyRequest', DOMAIN_ACTIONS)
+export const PlatformApprovalPolicyRequest = updateRequest('PlatformApprovalPolicyRequest', APPROVAL_ACTIONS)
+
+/** The policy of a Domain or of the platform, and what follows from it. */
+export const ApprovalPolicy = z
+  .object({
+    actions: z
+      .record(z.string(), z.object({ required_approvals: z.int() }))
+      .describe('The actions that this policy itself names'),
+    ttl_seconds: z.int().describe('How long a request waits'),
+    effective: z
+      .array(
+        z.object({
+          action: z.enum(APPROVAL_ACTIONS),
+          required_approvals: z.int().describe('0: the action does not wait for approval'),
+          source: z.enum(['domain', 'platform', 'default']).describe('Which policy says so'),
+        }),
+      )
+      .describe('What holds here for each action: the stricter of the policies of the Domain and of the platform'),
+    updated_by: z.string().optional().describe('Absent where nobody has set this policy'),
+    updated_at: Instant.optional(),
+  })
+  .meta({ id: 'ApprovalPolicy' })
