@@ -3,6 +3,7 @@ export const LIST_ORDERS: Readonly<Record<string, string>> = {
   GetAdminIdP: 'alias',
   GetAdminUsers: 'login',
   GetAudit: '-at',
+  ListApprovals: '-id',
   ListDomainGrants: 'created_at',
   ListDomains: 'slug',
   ListExecutions: '-execution_id',

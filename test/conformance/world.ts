@@ -6,6 +6,7 @@ import pino from 'pino'
 import { openBackend, type Backend } from '../../src/server/composition/backend.ts'
 import { parseConfig } from '../../src/server/config/config.ts'
 import { createMemoryHandover } from '../../src/server/first-run/memory-handover.ts'
+import type { ApprovalKind } from '../../src/server/ports/approval-kind.ts'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 import { serve } from '../../src/server/composition/serve.ts'
 import { contract } from '../../src/shared/contract/index.ts'
@@ -20,6 +21,7 @@ import { startTestIssuer, type TestIssuer } from '../support/sign-in/test-issuer
 import type { Running } from './loop.ts'
 import { rowDigests } from './row-digests.ts'
 import type { AuditedRow, ConformanceWorld } from './rules/rule.ts'
+import { addApproval } from './approvals.ts'
 import { addUser, createSessionOpener, enrolApp } from './signed-in.ts'
 import { exchange, layOut, signed } from './wire.ts'
 
@@ -65,10 +67,19 @@ export interface World extends ConformanceWorld {
   signedIn(): Promise<string>
   /** Signs in whoever has a new local account with an authenticator app. */
   signedInWithFactor(): Promise<string>
+  /** Adds a pending approval that is decided by `manage` on the Domain, requested by a new user unless somebody is named. */
+  approval(requestedBy?: string): Promise<{ readonly id: string }>
   /** Mints a join token of the Domain for one node. */
   joinToken(): Promise<string>
   /** Registers a node of the Domain. */
   node(): Promise<{ readonly id: string; readonly nsk: string }>
+}
+
+/** Approvals of the scenarios: what they approve changes nothing. */
+const CONFORMANCE_KIND: ApprovalKind = {
+  kind: 'conformance',
+  approve: async () => undefined,
+  end: async () => undefined,
 }
 
 /** What a world has of its Domain, and of the server. */
@@ -105,6 +116,7 @@ export async function startWorld(store: TestStore, engine: EngineKind = 'embedde
     log,
     handover,
     passwordHashing: hashing,
+    approvalKinds: [CONFORMANCE_KIND],
     onBroken,
     async openBackend(...asked) {
       const backend = await openBackend(...asked)
@@ -283,6 +295,7 @@ function worldIn(place: Place, base: Base): DomainWorld {
     identityId,
     joinToken: () => mintJoinToken(base, domainId),
     node: () => registerNode(base, place),
+    approval: (requestedBy) => addApproval(backend, domainId, requestedBy),
     async signedIn() {
       return openSession({ id: await addUser(backend, domainId), domainId })
     },

@@ -24,6 +24,7 @@ import { createHealth, type Health } from '../ops/health.ts'
 import { openTracing } from './open-tracing.ts'
 import { issueOwnToken, requestInProcess, type InProcessCall } from './in-process-requests.ts'
 import { createPasswordHashing, type PasswordHashing } from '../slices/local-accounts/password-hash.ts'
+import type { ApprovalKind } from '../ports/approval-kind.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
 import { probesOf } from './probes.ts'
 import { createServices, type Services } from './services.ts'
@@ -41,6 +42,8 @@ export interface ServeOptions {
   readonly onBroken: (error: Error) => void
   /** As costly as it should be by default. */
   readonly passwordHashing?: PasswordHashing
+  /** Kinds of approvals beside those of the slices; none by default. */
+  readonly approvalKinds?: readonly ApprovalKind[]
   /** Opens what the server rests on; the real thing by default. */
   readonly openBackend?: typeof openBackend
 }
@@ -150,14 +153,15 @@ async function openHealth({ backend, metrics }: Ground): Promise<Health> {
 }
 
 function createServing(
-  { backend, config, hashing, log, metrics }: Ground,
+  { backend, config, hashing, log, metrics, approvalKinds }: Ground,
   baseUrl: string,
 ): Pick<Assembly, 'audit' | 'services'> {
   const counters = metrics?.prometheus.audit ?? NO_COUNTERS
   const audit = createAuditQueue({ ...backend, sink: createAuditSink(backend.datastore), log, counters })
   const onRefused = (entry: AuditEntry): void => audit.add(entry)
   const streamMeter = metrics?.prometheus.streams
-  return { audit, services: createServices(backend, { config, hashing, log, baseUrl, onRefused, streamMeter }) }
+  const options = { config, hashing, log, baseUrl, onRefused, streamMeter, approvalKinds }
+  return { audit, services: createServices(backend, options) }
 }
 
 interface Started extends Ground {

@@ -1,6 +1,7 @@
 import type { contract } from '../../../src/shared/contract/index.ts'
 import type { AnyScenarios, Scenarios } from '../scenario.ts'
 import type { World } from '../world.ts'
+import { approvalPolicyScenarios, approvalScenarios } from './approvals.ts'
 import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
 import { deviceFlowScenarios } from './device-flow.ts'
 import { domainScenarios } from './domains.ts'
@@ -46,6 +47,8 @@ const bySurface: BySurface = {
   resources: resourceScenarios,
   grants: grantScenarios,
   groups: groupScenarios,
+  approvals: approvalScenarios,
+  approvalPolicies: approvalPolicyScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
   nodeEvents: nodeEventScenarios,

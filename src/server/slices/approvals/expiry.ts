@@ -29,8 +29,8 @@ export function createApprovalExpiry({ approvalKinds, clock, ids }: ApprovalExpi
       const errors: unknown[] = []
       while (seen.length < PASS_MAX && !leading.signal.aborted) {
         const before = seen.length
-        await expireNext(leading, { kinds: approvalKinds, now, correlationId: ids.next(), seen }).catch((error: unknown) =>
-          errors.push(error),
+        await expireNext(leading, { kinds: approvalKinds, now, correlationId: ids.next(), seen }).catch(
+          (error: unknown) => errors.push(error),
         )
         if (seen.length === before) break
       }

@@ -136,8 +136,7 @@ export interface End {
 
 /** Ends approvals, which the caller has locked. */
 export async function endApprovals(tx: Db, ids: readonly string[], { state, at }: End): Promise<void> {
-  if (ids.length > 0)
-    await tx.updateTable('approvals').set({ state, ended_at: at }).where('id', 'in', ids).execute()
+  if (ids.length > 0) await tx.updateTable('approvals').set({ state, ended_at: at }).where('id', 'in', ids).execute()
 }
 
 export async function insertDecision(tx: Db, decision: DecisionRecord): Promise<void> {
