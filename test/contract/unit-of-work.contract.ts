@@ -416,6 +416,26 @@ export function unitOfWorkContract(store: TestStore): void {
         expect(await rowsOf('relation_tuples')).toEqual([])
       })
 
+      test('a structural tuple is removed by its content, and nothing beside it', async () => {
+        const [parent, other] = (['d1', 'd2'] as const).map((id) => ({
+          subject: `domain:${id}`,
+          relation: 'domain',
+          resource: 'node:n1',
+        }))
+        if (parent === undefined || other === undefined) throw new Error('two edges')
+        for (const edge of [parent, other]) await run((change) => change.tuples.createStructural(edge, NOWHERE))
+        const role = { subject: 'domain:d1', relation: 'operator', resource: 'node:n1' }
+        await create(role)
+        seen.length = 0
+        expect(await run((change) => change.tuples.removeStructural(parent))).toBe(true)
+        expect(seen).toMatchObject([{ kind: 'tuple_deleted', payload: { subject_id: 'd1', relation: 'domain' } }])
+        expect(await rowsOf('relation_tuples')).toMatchObject([{ subject_id: 'd2' }, { relation: 'operator' }])
+        expect(await run((change) => change.tuples.removeStructural(parent))).toBe(false)
+        expect(await run((change) => change.tuples.removeStructural(role))).toBe(false)
+        await run((change) => change.tuples.createStructural(parent, NOWHERE))
+        expect(await rowsOf('relation_tuples')).toHaveLength(3)
+      })
+
       test('an object that moves keeps its roles, and has the edge to its new Project alone', async () => {
         const [P1, P2] = ['018f0000-0000-7000-8000-0000000000a1', '018f0000-0000-7000-8000-0000000000a2'] as const
         const from = { domainId: HOME, projectId: P1 }

@@ -32,7 +32,7 @@ export interface TuplePlace {
 export interface TupleWrites {
   /** Adds a role or membership tuple. Undefined when an identical one is live. `problem('invalid_triple')` where the schema refuses it. */
   create(tuple: Tuple, place: TuplePlace): Promise<StoredTuple | undefined>
-  /** Adds the parent edge of a new object; only services may (decisions: structural relations). */
+  /** Adds a parent edge that does not exist yet; only services may (decisions: structural relations). */
   createStructural(tuple: Tuple, place: TuplePlace): Promise<void>
   /** Adds a parent edge that an object should have had since it was created, unless it is live. */
   restoreStructural(tuple: Tuple, place: TuplePlace): Promise<void>
@@ -41,6 +41,8 @@ export interface TupleWrites {
    * the roles on it beside the new one. The caller has locked the object's row.
    */
   moveObject(reference: string, from: TuplePlace, to: TuplePlace): Promise<void>
+  /** Removes the parent edge of exactly this content, and nothing else of its objects; false when there is none. */
+  removeStructural(tuple: Tuple): Promise<boolean>
   /** Removes one tuple; undefined when another caller was first. Structural tuples are not found by it. */
   delete(id: string): Promise<StoredTuple | undefined>
   /** Removes every tuple with the object on either side: the object is going away. */

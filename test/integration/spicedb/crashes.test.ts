@@ -15,6 +15,9 @@ const GRANT: Tuple = { subject: 'user:ann', relation: 'admin', resource: 'platfo
 
 const grant = async ({ tuples }: Change) => (await tuples.create(GRANT, NOWHERE)) !== undefined
 const revoke = async ({ tuples }: Change) => (await tuples.delete(tupleId(GRANT))) !== undefined
+const EDGE: Tuple = { subject: 'platform:main', relation: 'platform', resource: 'domain:home' }
+const addEdge = async ({ tuples }: Change) => (await tuples.restoreStructural(EDGE, NOWHERE)) === undefined
+const removeEdge = async ({ tuples }: Change) => tuples.removeStructural(EDGE)
 const deleteObject = async ({ tuples }: Change) => (await tuples.deleteObject('user:ann')) > 0
 
 /** More than any of the changes takes. */
@@ -38,6 +41,7 @@ describe.each(STORES)('a process that ends in the middle of telling SpiceDB, ove
     test.each([
       { name: 'a grant', before: undefined, work: grant, holds: true },
       { name: 'a revocation', before: grant, work: revoke, holds: false },
+      { name: 'the end of a parent edge', before: addEdge, work: removeEdge, holds: false },
       { name: 'the end of an object', before: grant, work: deleteObject, holds: false },
     ])('$name is finished or undone, wherever it ended', { timeout: 240_000 }, async ({ before, work, holds }) => {
       let isDone = false

@@ -93,12 +93,12 @@ export function createTupleWrites(deps: TupleWritesDeps): TupleWrites {
   return {
     create: (tuple, place) => insert(tuple, place, false),
     async createStructural(tuple, place) {
-      if ((await insert(tuple, place, true)) === undefined)
-        throw new Error('the parent edge of a new object exists already')
+      if ((await insert(tuple, place, true)) === undefined) throw new Error('the parent edge exists already')
     },
     async restoreStructural(tuple, place) {
       await insert(tuple, place, true)
     },
+    removeStructural: (tuple) => registry.removeEdge(tupleId(tuple)),
     async moveObject(reference, from, to) {
       const edge = (projectId: string): Tuple => ({
         subject: `project:${projectId}`,
