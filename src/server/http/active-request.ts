@@ -144,6 +144,10 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
     return this
   }
 
+  grantedBy(name: string): void {
+    this.note({ granted_by: name })
+  }
+
   get mayBeStale(): boolean {
     return this.plan.mayBeStale
   }

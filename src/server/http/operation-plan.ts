@@ -10,6 +10,7 @@ export interface Leg {
   readonly relation: CompiledTemplate
   readonly object: CompiledTemplate
   readonly when: GateLeg['when']
+  readonly grantedBy: string | undefined
 }
 
 /** Who is shown a row of a page. */

@@ -168,6 +168,8 @@ function assertConsistent(gate: Gate): void {
   if (isOwnersOnly && denial === undefined) throw new Error('a gate of the owner alone names what others lack')
   if (allOf !== undefined && denial !== undefined)
     throw new Error('a gate of which all legs must be held names the leg that fails')
+  if (allOf?.some(({ grantedBy }) => grantedBy !== undefined) === true)
+    throw new Error('no single leg grants where all must be held')
   if (open !== undefined && after !== undefined) throw new Error('an open gate is not asked after the body')
   assertOwner(gate)
 }
@@ -186,8 +188,8 @@ function assertFoldable(gateStage: Stage | undefined, foldUnless: readonly Leg[]
   if (latest(stages) !== stages[0]) throw new Error('a leg that narrows a fold needs more than the gate')
 }
 
-function compileLeg({ relation, object, when }: GateLeg): Leg {
-  return { relation: compileTemplate(relation), object: compileTemplate(object), when }
+function compileLeg({ relation, object, when, grantedBy }: GateLeg): Leg {
+  return { relation: compileTemplate(relation), object: compileTemplate(object), when, grantedBy }
 }
 
 /** A leg that a value of the body selects cannot be asked earlier. */

@@ -34,6 +34,8 @@ export interface GateLeg {
   readonly object: ObjectTemplate
   /** Checked only where this member of the body has this value; skipped otherwise. Such a gate runs after the body. */
   readonly when?: { readonly member: string; readonly is: string }
+  /** `granted_by` in the context of the audit row where this leg of `anyOf` admitted the caller. */
+  readonly grantedBy?: string
 }
 
 /** Everything that an operation can declare about its callers. Data, so that docs and tests read the same declaration as the edge. */

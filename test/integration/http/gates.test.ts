@@ -78,6 +78,26 @@ describe('a gate that needs all of its legs', () => {
   })
 })
 
+describe('a gate of which one leg is enough', () => {
+  const remove = () => send(`DELETE /v1/fixture/things/${THING}`, {})
+
+  it.each([
+    [undefined, 'project'],
+    ['manage', 'domain'],
+  ])('says in the audit row which leg granted: without %s the one of the %s', async (missing, name) => {
+    await startWithout(missing)
+    expect((await remove()).status).toBe(204)
+    expect(server.audited).toMatchObject([{ outcome: 'granted', context: { granted_by: name } }])
+  })
+
+  it('names no leg where none granted', async () => {
+    await startWithout(['manage', 'operate'])
+    expect((await remove()).status).toBe(403)
+    expect(server.audited).toMatchObject([{ object: `project:${PROJECT}`, context: { missing_relation: 'deploy' } }])
+    expect(server.audited[0]?.context).not.toHaveProperty('granted_by')
+  })
+})
+
 describe('a gate that an owner passes', () => {
   const NOBODY = SUBJECTS.nobody
   const post = (path: string, token: string) => send(`POST /v1/fixture/things/${THING}/${path}`, {}, token)

@@ -167,13 +167,13 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     params: thingPath,
     gate: {
       anyOf: [
-        { relation: 'manage', object: 'project:{row.project_id}' },
-        { relation: 'operate', object: 'domain:{row.domain_id}' },
+        { relation: 'manage', object: 'project:{row.project_id}', grantedBy: 'project' },
+        { relation: 'operate', object: 'domain:{row.domain_id}', grantedBy: 'domain' },
       ],
       denial: { relation: 'deploy', object: 'project:{row.project_id}' },
       missingRow: 'resource_not_found',
     },
-    audit: { relation: 'fixture.thing.delete', when: 'denials' },
+    audit: { relation: 'fixture.thing.delete', when: 'all' },
     responses: { 204: null },
     problems: [],
   },

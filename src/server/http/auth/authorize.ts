@@ -14,6 +14,8 @@ export interface Asker {
   readonly mayBeStale: boolean
   /** Called when such an answer was used, with the time, in ms, since which the engine has been unavailable. */
   degraded(sinceMs: number): void
+  /** Called with the name of the leg that admitted the caller, where the contract gives it one. */
+  grantedBy(name: string): void
 }
 
 /** The stage of a request, and what is known about it at that stage. */
@@ -102,7 +104,13 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
     if (isOwner(plan.own, asker, sources)) return undefined
     const legs = plan.legsAt[stage]
     const from = engine(plan)
-    const ask = (question: Question): Decision | Promise<Decision> => decide(from, asker, question)
+    const ask = (question: Question, leg: Leg): Decision | Promise<Decision> => {
+      const decision = decide(from, asker, question)
+      if (leg.grantedBy === undefined) return decision
+      return decision instanceof Promise
+        ? decision.then((late) => named(leg.grantedBy, asker, late))
+        : named(leg.grantedBy, asker, decision)
+    }
     const outcome = (plan.needsAllLegs ? askAll : askAny)(legs, sources, ask)
     return outcome instanceof Promise
       ? outcome.then((late) => conclude(plan, asker, { outcome: late, sources }))
@@ -143,6 +151,12 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
       return held instanceof Promise ? held.then(refuseUnless) : refuseUnless(held)
     },
   }
+}
+
+/** Tells which leg admitted the caller. */
+function named(name: string | undefined, asker: Asker, decision: Decision): Decision {
+  if (name !== undefined && decision.allowed) asker.grantedBy(name)
+  return decision
 }
 
 /** Whether the subject that the template gives is the caller's. */

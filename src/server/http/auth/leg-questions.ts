@@ -11,7 +11,7 @@ export interface Question {
 /** The result of a gate's legs: `held`, or the check that the refusal names; undefined where no leg could be checked. */
 export type Outcome = 'held' | Question | undefined
 
-type Ask = (question: Question) => Decision | Promise<Decision>
+type Ask = (question: Question, leg: Leg) => Decision | Promise<Decision>
 
 /** The question of a leg; undefined where the body does not select the leg, or a hole of it stays empty. */
 export function questionOf(leg: Leg, sources: TemplateSources): Question | undefined {
@@ -33,7 +33,7 @@ export function askAny(legs: readonly Leg[], sources: TemplateSources, ask: Ask)
     if (question === undefined) continue
     first ??= question
     const named = first
-    const decision = ask(question)
+    const decision = ask(question, leg)
     if (decision instanceof Promise) return decision.then(({ allowed }) => (allowed ? 'held' : rest(index + 1, named)))
     if (decision.allowed) return 'held'
   }
@@ -56,7 +56,7 @@ export function askAll(legs: readonly Leg[], sources: TemplateSources, ask: Ask)
     const question = questionOf(leg, sources)
     if (question === undefined)
       throw new Error(`nothing fills the holes of the leg ${leg.relation.text} on ${leg.object.text}`)
-    const decision = ask(question)
+    const decision = ask(question, leg)
     if (decision instanceof Promise) return decision.then(({ allowed }) => (allowed ? rest(index + 1) : question))
     if (!decision.allowed) return question
     outcome = 'held'

@@ -66,7 +66,8 @@ class StoredReauthorization implements Reauthorization {
     gatekeeper.checkScope(plan, caller, sources)
     gatekeeper.checkOwnNode(plan, caller, sources.path)
     const facts = { ...this.#admitted.facts, nowMs: clock.now() }
-    const asker: Asker = { caller, facts, mayBeStale: plan.mayBeStale, degraded: () => undefined }
+    const ignored = (): void => undefined
+    const asker: Asker = { caller, facts, mayBeStale: plan.mayBeStale, degraded: ignored, grantedBy: ignored }
     return gatekeeper.passGate(plan, asker, { stage: 'request', sources })
   }
 }

@@ -95,6 +95,11 @@ describe('the legs of a gate', () => {
       { ...open('a test'), after: 'body' },
       'an open gate is not asked after the body',
     ],
+    [
+      'are all needed and one of them is to say that it granted',
+      { allOf: [{ ...READ, grantedBy: 'project' }] },
+      'no single leg grants where all must be held',
+    ],
     ['are none but the owner, and what others lack is not named', { own: '{row.owner}' }, OWNER_ALONE],
     ['are open and have an owner', { ...open('a test'), own: '{row.owner}' }, OWNER_BESIDE],
     ['are all needed and have an owner', { allOf: [READ], own: '{row.owner}' }, OWNER_BESIDE],

@@ -8,6 +8,7 @@ const leg = (relation: string, object: string, when?: Leg['when']): Leg => ({
   relation: compileTemplate(relation),
   object: compileTemplate(object),
   when,
+  grantedBy: undefined,
 })
 
 const LEGS = [
