@@ -1,6 +1,7 @@
 import { APPROVALS_PROBLEMS } from './problems/approvals.ts'
 import { AUDIT_PROBLEMS } from './problems/audit.ts'
 import { AUTHZ_PROBLEMS } from './problems/authz.ts'
+import { CATALOGUE_PROBLEMS } from './problems/catalogue.ts'
 import { EDGE_PROBLEMS } from './problems/edge.ts'
 import { EXECUTIONS_PROBLEMS } from './problems/executions.ts'
 import { IDENTITY_PROBLEMS } from './problems/identity.ts'
@@ -24,6 +25,7 @@ export const PROBLEMS = {
   ...EXECUTIONS_PROBLEMS,
   ...AUDIT_PROBLEMS,
   ...APPROVALS_PROBLEMS,
+  ...CATALOGUE_PROBLEMS,
 } as const satisfies { readonly [code: string]: Row }
 
 export type ProblemCode = keyof typeof PROBLEMS

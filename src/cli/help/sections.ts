@@ -12,6 +12,7 @@ const SECTIONS: readonly (Section & { readonly title: HelpSection | 'Get started
   { title: 'Get started', nouns: ['serve', 'login', 'logout', 'whoami', 'status', 'doctor'] },
   { title: 'Fleet', nouns: ['agent-sim'] },
   { title: 'Tenancy', nouns: [] },
+  { title: 'Catalogue', nouns: [] },
   { title: 'Access', nouns: [] },
   { title: 'Tools', nouns: ['contexts', 'config', 'api', 'openapi', 'completion', 'admin', 'help'] },
 ]

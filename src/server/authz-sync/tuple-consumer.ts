@@ -14,7 +14,7 @@ export function createTupleConsumer({ name, events: table }: TupleConsumer): Out
       for (const event of events) {
         const row = rows.get(event.event)
         if (row === undefined || !(await row.hold(db, event))) continue
-        for (const asserted of row.tuplesOf(event)) await write(tuples, asserted)
+        for (const asserted of await row.tuplesOf(event, db)) await write(tuples, asserted)
       }
     },
   }

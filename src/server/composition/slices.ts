@@ -3,6 +3,7 @@ import * as approvals from '../slices/approvals/slice.ts'
 import * as audit from '../slices/audit/slice.ts'
 import * as authz from '../slices/authz/slice.ts'
 import * as bearerJwts from '../slices/bearer-jwts/slice.ts'
+import * as clouds from '../slices/clouds/slice.ts'
 import * as deviceFlow from '../slices/device-flow/slice.ts'
 import * as domains from '../slices/domains/slice.ts'
 import * as executions from '../slices/executions/slice.ts'
@@ -23,6 +24,7 @@ import * as nodeObservations from '../slices/node-observations/slice.ts'
 import * as nodeState from '../slices/node-state/slice.ts'
 import * as nodes from '../slices/nodes/slice.ts'
 import * as projects from '../slices/projects/slice.ts'
+import * as providerBundles from '../slices/provider-bundles/slice.ts'
 import * as relationTuples from '../slices/relation-tuples/slice.ts'
 import * as resources from '../slices/resources/slice.ts'
 import * as sessions from '../slices/sessions/slice.ts'
@@ -42,6 +44,7 @@ export const SLICES = [
   approvals,
   audit,
   authz,
+  clouds,
   deviceFlow,
   domains,
   executions,
@@ -60,6 +63,7 @@ export const SLICES = [
   nodeObservations,
   nodeState,
   projects,
+  providerBundles,
   relationTuples,
   resources,
   signIn,

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { isImmutable } from '../../shared/contract/patch.ts'
-import { problem, type Problem, type InvalidCode } from '../../shared/problems.ts'
-import type { MemberError } from '../../shared/problems/row.ts'
+import { ruleCodeOf } from '../../shared/contract/body-rules.ts'
+import { PROBLEMS, problem, type Problem, type InvalidCode } from '../../shared/problems.ts'
+import type { MemberError, Row } from '../../shared/problems/row.ts'
 
 const ERRORS_MAX = 16
 /** Names of unknown members are the caller's own and may be as long as a body. */
@@ -10,16 +11,42 @@ const POINTER_MAX = 256
 /**
  * Turns what a schema found wrong into the 400 of the specification: the code that the failing member declares, else
  * the schema's own, else `fallback`; the members with their pointers are in `errors`. Of several members, one that cannot
- * change decides (S1 Clouds 1), else the first.
+ * change decides (S1 Clouds 1), else a rule over several members or a member that `decides`, else the first.
  */
 export function schemaProblem(schema: z.ZodType, error: z.ZodError, fallback: InvalidCode): Problem {
-  const decisive = error.issues.find(({ path }) => isImmutable(schemaAt(schema, path))) ?? error.issues[0]
-  const code = (decisive && declaredCode(schema, decisive.path)) ?? z.globalRegistry.get(schema)?.problem ?? fallback
+  const codeOfIssue = (issue: z.core.$ZodIssue): InvalidCode =>
+    ruleCodeOf(issue) ?? declaredCode(schema, issue.path) ?? z.globalRegistry.get(schema)?.problem ?? fallback
+  const decisive = decisiveOf(schema, error.issues)
+  const code = decisive === undefined ? fallback : codeOfIssue(decisive)
   const errors: MemberError[] = error.issues.slice(0, ERRORS_MAX).map((issue) => ({
     pointer: pointerTo(issue),
     detail: sentenceOf(issue),
   }))
-  return problem(code, { errors })
+  const { namesFields }: Row = PROBLEMS[code]
+  if (namesFields !== true) return problem(code, { errors })
+  return problem(code, { errors, ...fieldsOf(error.issues.filter((issue) => codeOfIssue(issue) === code)) })
+}
+
+/** The issue whose code is answered. */
+function decisiveOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
+  const at = ({ path }: z.core.$ZodIssue) => schemaAt(schema, path)
+  return (
+    issues.find((issue) => isImmutable(at(issue))) ??
+    issues.find((issue) => ruleCodeOf(issue) !== undefined) ??
+    issues.find((issue) => decides(at(issue))) ??
+    issues[0]
+  )
+}
+
+function decides(schema: z.core.$ZodType | undefined): boolean {
+  if (schema === undefined) return false
+  return z.globalRegistry.get(schema)?.decides === true || decides(innerOf(schema))
+}
+
+/** The members of the body that the issues are about, each once. */
+function fieldsOf(issues: readonly z.core.$ZodIssue[]): { readonly fields: readonly string[] } {
+  const members = issues.flatMap(({ path: [member] }) => (member === undefined ? [] : [String(member)]))
+  return { fields: [...new Set(members)].slice(0, ERRORS_MAX) }
 }
 
 /** The schemas along a path, from the outermost member inwards, as far as they are known. */

@@ -27,7 +27,7 @@ export interface VersionedChange<Row> extends Codes {
   readonly set: Omit<Updateable<Row>, 'id' | 'row_version'>
 }
 
-/** A change of a row of which some columns were read. `asRead` and `set` name one column each at least. */
+/** A change of a row of which some columns were read; none where `asRead` is empty. `set` names one column at least. */
 export interface AssertedChange<Row> extends Codes {
   readonly id: string
   readonly asRead: Partial<Selectable<Row>>

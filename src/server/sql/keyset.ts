@@ -29,7 +29,7 @@ export interface Keyset<Row> {
 interface KeyColumn<Row> {
   readonly name: string
   readonly textOf: (row: Row) => string
-  readonly valueOf: (text: string) => string | Date
+  readonly valueOf: (text: string) => string | number | Date
 }
 
 type Direction = 'asc' | 'desc'
@@ -42,6 +42,17 @@ function text<Name extends string>(name: Name): KeyColumn<Readonly<Record<Name, 
 /** An instant of whole milliseconds: the position carries no more. */
 function instant<Name extends string>(name: Name): KeyColumn<Readonly<Record<Name, Date>>> {
   return { name, textOf: (row) => row[name].toISOString(), valueOf: instantOf }
+}
+
+/** A whole number. */
+function integer<Name extends string>(name: Name): KeyColumn<Readonly<Record<Name, number>>> {
+  return { name, textOf: (row) => String(row[name]), valueOf: integerOf }
+}
+
+function integerOf(value: string): number {
+  const parsed = Number(value)
+  if (!Number.isSafeInteger(parsed)) throw problem('invalid_cursor')
+  return parsed
 }
 
 function instantOf(value: string): Date {
@@ -100,3 +111,6 @@ export const byAtDescending = keyset<Readonly<Record<'at', Date> & Record<'id', 
   instant('at'),
   text('id'),
 ])
+
+/** Newest version first, of one object that has versions. */
+export const byVersionDescending = keyset('desc', [integer('version')])

@@ -3,6 +3,7 @@ import { approvalPolicies } from './approval-policies.ts'
 import { approvals } from './approvals.ts'
 import { audit } from './audit.ts'
 import { authz } from './authz.ts'
+import { clouds } from './clouds.ts'
 import { deviceFlow } from './device-flow.ts'
 import { executions } from './executions.ts'
 import { domains } from './domains.ts'
@@ -23,6 +24,7 @@ import { mediatedSessions } from './mediated-sessions.ts'
 import { nodes } from './nodes.ts'
 import { ownFactors } from './own-factors.ts'
 import { projects } from './projects.ts'
+import { providerBundles } from './provider-bundles.ts'
 import { relationTuples } from './relation-tuples.ts'
 import { resources } from './resources.ts'
 import { serviceToken } from './service-token.ts'
@@ -51,6 +53,8 @@ export const contract = {
   groups,
   approvals,
   approvalPolicies,
+  clouds,
+  providerBundles,
   joinTokens,
   nodes,
   nodeEvents,

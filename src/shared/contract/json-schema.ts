@@ -93,6 +93,7 @@ export function asZod(schema: AnySchema): z.ZodType {
 function tidy(schema: JsonSchema & Record<string, unknown>, side: Side): void {
   delete schema['problem']
   delete schema['immutable']
+  delete schema['decides']
   delete schema['id']
   if (side === 'output' && schema.additionalProperties === false) delete schema.additionalProperties
   dropForbidden(schema)

@@ -1,5 +1,5 @@
 /** A section of the help in which a noun is listed. */
-export type HelpSection = 'Fleet' | 'Tenancy' | 'Access'
+export type HelpSection = 'Fleet' | 'Tenancy' | 'Catalogue' | 'Access'
 
 /** The words of the command line for a noun: the objects that the commands of a surface are about. */
 export interface NounWords {

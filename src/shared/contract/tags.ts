@@ -20,6 +20,7 @@ const CHAPTERS: readonly { readonly name: string; readonly surfaces: readonly st
   { name: 'Signing in', surfaces: ['auth', 'tokens', 'sessions', 'factors', 'device', 'service-tokens', 'idp'] },
   { name: 'Tenancy', surfaces: ['domains', 'projects', 'resources'] },
   { name: 'Access', surfaces: ['authz', 'relation-tuples', 'grants', 'groups', 'identities', 'admin-tokens', 'approvals', 'approval-policies'] },
+  { name: 'Catalogue', surfaces: ['clouds', 'provider-bundles'] },
   { name: 'Fleet', surfaces: FLEET },
   { name: 'Records', surfaces: ['audit'] },
   { name: 'This API', surfaces: ['meta'] },

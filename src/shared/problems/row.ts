@@ -5,6 +5,8 @@ export interface Row<Extras extends object = object> {
   readonly detail: string
   /** Last segment of `type` where it is not the kebab form of the code (S0's `binding_not_found`). */
   readonly slug?: string
+  /** The problem names the members at fault in `fields` too. */
+  readonly namesFields?: true
   /** The members that the problem has beyond those of RFC 9457. A type alone: no row has a value here. */
   readonly extras?: Extras
 }
@@ -30,6 +32,14 @@ export function invalid<Extras = unknown>(
   detail: string,
 ): Row<Extras & { readonly errors?: readonly MemberError[] }> {
   return { status: 400, title, detail }
+}
+
+/** A 400 that also names, in `fields`, the members of the body at fault. */
+export function invalidFields(
+  title: string,
+  detail: string,
+): Row<{ readonly errors?: readonly MemberError[]; readonly fields?: readonly string[] }> {
+  return { status: 400, title, detail, namesFields: true }
 }
 
 /** A 429. It always has the seconds after which a retry is useful, sent as `Retry-After`. */

@@ -1,4 +1,6 @@
 import type { Generated } from 'kysely'
+import type { ProviderPackage } from '../../../shared/catalogue/packages.ts'
+import type { ProviderName } from '../../../shared/catalogue/providers/index.ts'
 import type { Json } from './json.ts'
 
 /** Tables of Clouds, provider bundles, credentials of Clouds, and what is lent to Projects. */
@@ -11,17 +13,11 @@ export interface CatalogueTables {
   credential_assignments: CredentialAssignmentRow
 }
 
-/** One package of a provider configuration: an OCI source and its version. */
-export interface ProviderPackage {
-  source: string
-  version: string
-}
-
 export interface ProviderBundleRow {
   id: string
   slug: string
   display_name: string
-  provider: string
+  provider: ProviderName
   latest_version: number
   /** Counts the changes of the row, for optimistic concurrency. */
   row_version: Generated<number>
@@ -45,15 +41,15 @@ export interface CloudRow {
   id: string
   slug: string
   display_name: string
-  provider: string
+  provider: ProviderName
   endpoint: Json<Record<string, unknown>>
   region_defaults: Json<Record<string, unknown>>
-  external_id: string | null
-  provider_packages: Json<ProviderPackage[] | null>
+  external_id: string
+  provider_packages: Json<ProviderPackage[]> | null
   provider_config_api_version: string | null
   bundle_id: string | null
   bundle_version: number | null
-  package_overrides: Json<ProviderPackage[] | null>
+  package_overrides: Json<ProviderPackage[]> | null
   created_at: Date
   updated_at: Date
 }

@@ -33,7 +33,7 @@ create table clouds (
   provider text not null,
   endpoint jsonb not null,
   region_defaults jsonb not null,
-  external_id text,
+  external_id text not null,
   provider_packages jsonb,
   provider_config_api_version text,
   bundle_id uuid,

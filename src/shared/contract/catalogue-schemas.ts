@@ -1,0 +1,206 @@
+import { z } from 'zod'
+import { bySource, hasDistinctSources, PACKAGES_MAX, type ProviderPackage } from '../catalogue/packages.ts'
+import { PROVIDER_NAMES } from '../catalogue/providers/index.ts'
+import { holdsSecretName } from '../catalogue/secret-names.ts'
+import { isNonZeroUuid } from '../ids.ts'
+import type { InvalidCode } from '../problems.ts'
+import { withRule } from './body-rules.ts'
+import { createModeFault, patchModeFault } from './cloud-modes.ts'
+import { DisplayName, Instant, Slug, Uuid } from './fields.ts'
+import { immutable } from './patch.ts'
+
+const CloudProvider = z.enum(PROVIDER_NAMES).describe('Cloud platform')
+
+const Source = z
+  .string()
+  .max(255)
+  .regex(/^(?:oci:\/\/)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?(?:\/[a-z0-9]+(?:[._-]{1,8}[a-z0-9]+)*)+$/, {
+    error: 'must be an OCI repository such as oci://registry.example/provider-aws, without tag or digest',
+  })
+  .describe('OCI repository, without tag or digest')
+
+const PackageVersion = z
+  .string()
+  .regex(/^(?:[A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}|sha256:[0-9a-f]{64})$/, {
+    error: 'must be a tag of at most 128 characters, or a sha256 digest',
+  })
+  .describe('Tag or sha256 digest')
+
+const AuthoredPackage = z.strictObject({ source: Source, version: PackageVersion }).meta({ id: 'CloudProviderPackage' })
+
+const ShownPackage = z
+  .object({
+    source: z.string(),
+    version: z.string(),
+    origin: z
+      .enum(['cloud', 'bundle', 'override'])
+      .optional()
+      .meta({ readOnly: true })
+      .describe('Where a package of a Cloud comes from; only in the effective set of a Cloud'),
+  })
+  .meta({ id: 'CloudProviderPackage' })
+
+/** A set of packages, source-ascending; `least` is its smallest size. */
+function packageSet(least: 0 | 1): z.ZodType<ProviderPackage[], { source: string; version: string }[]> {
+  return z
+    .array(AuthoredPackage)
+    .min(least)
+    .max(PACKAGES_MAX)
+    .refine(hasDistinctSources, { error: 'must name each source once' })
+    .transform((packages) => bySource(packages))
+}
+
+const ConfigApiVersion = z
+  .string()
+  .max(253)
+  .regex(/^(?:[a-z0-9](?:[a-z0-9.-]{0,200}[a-z0-9])?\/)?v[1-9]\d{0,3}(?:(?:alpha|beta)[1-9]\d{0,3})?$/, {
+    error: 'must be an API version such as v1beta1 or aws.example.org/v1',
+  })
+  .describe('API version of the rendered provider configuration, such as v1beta1')
+
+const Settings = z
+  .record(z.string(), z.unknown())
+  .refine((settings) => !holdsSecretName(settings), { error: 'must not have a member that is named like a secret' })
+
+/** Members that Clouds and bundles share; a wrong one is answered with the code. */
+function membersOf(code: InvalidCode) {
+  return {
+    display_name: DisplayName.meta({ problem: code }),
+    slug: Slug.meta({ problem: code }),
+    provider: CloudProvider.meta({ problem: code }),
+    provider_packages: packageSet(1).meta({
+      problem: code,
+      description: 'The whole set: 1 to 16 packages, each source once',
+    }),
+    provider_config_api_version: ConfigApiVersion.meta({ problem: code }),
+  }
+}
+
+const ofBundle = membersOf('invalid_provider_bundle')
+const ofCloud = membersOf('invalid_cloud')
+
+export const ProviderBundleCreateRequest = z
+  .strictObject({
+    slug: ofBundle.slug,
+    display_name: ofBundle.display_name,
+    provider: ofBundle.provider,
+    provider_packages: ofBundle.provider_packages,
+    provider_config_api_version: ofBundle.provider_config_api_version,
+  })
+  .meta({ id: 'ProviderBundleCreateRequest' })
+
+export const ProviderBundlePatchRequest = z
+  .strictObject({
+    slug: immutable('slug_immutable'),
+    provider: immutable('provider_immutable'),
+    display_name: ofBundle.display_name.optional(),
+    provider_packages: ofBundle.provider_packages.optional(),
+    provider_config_api_version: ofBundle.provider_config_api_version.optional(),
+  })
+  .meta({ id: 'ProviderBundlePatchRequest' })
+
+/** Not declared as a UUID: a malformed id is a fault of the mode (S1 Cloud). */
+const BundleReference = z
+  .string()
+  .refine(isNonZeroUuid, { error: 'must be a UUID other than zero' })
+  .transform((id) => id.toLowerCase())
+  .meta({
+    problem: 'invalid_cloud_provider_mode',
+    decides: true,
+    description: 'Provider bundle that the Cloud takes its packages from',
+  })
+
+const configuration = {
+  endpoint: Settings.meta({
+    problem: 'invalid_cloud',
+    description: 'Where and what the Cloud is, as its provider requires; no secrets',
+  }),
+  region_defaults: Settings.optional().meta({
+    problem: 'invalid_cloud',
+    description: 'Region and zone where a resource names none',
+  }),
+  provider_bundle_id: BundleReference.optional(),
+  provider_bundle_version: z.int().optional().meta({
+    problem: 'invalid_cloud',
+    description: 'Published version of the bundle; by default the latest one',
+  }),
+  provider_packages: ofCloud.provider_packages.optional(),
+  provider_config_api_version: ofCloud.provider_config_api_version.optional(),
+  provider_package_overrides: packageSet(0).optional().meta({
+    problem: 'invalid_cloud',
+    description: 'Packages that replace or complement those of the bundle; an empty list clears them',
+  }),
+}
+
+export const CloudCreateRequest = withRule(
+  z.strictObject({
+    slug: ofCloud.slug,
+    display_name: ofCloud.display_name,
+    provider: ofCloud.provider,
+    ...configuration,
+  }),
+  createModeFault,
+).meta({ id: 'CloudCreateRequest' })
+
+export const CloudPatchRequest = withRule(
+  z.strictObject({
+    slug: immutable('slug_immutable'),
+    provider: immutable('provider_immutable'),
+    display_name: ofCloud.display_name.optional(),
+    ...configuration,
+    endpoint: configuration.endpoint.optional(),
+  }),
+  patchModeFault,
+).meta({ id: 'CloudPatchRequest' })
+
+export const Cloud = z
+  .object({
+    id: Uuid,
+    slug: z.string(),
+    display_name: z.string(),
+    provider: CloudProvider,
+    endpoint: z.record(z.string(), z.unknown()),
+    region_defaults: z.record(z.string(), z.unknown()),
+    external_id: z.string().describe('Account, subscription or project that the endpoint names; not unique'),
+    provider_packages: z.array(ShownPackage).describe('Effective packages, by source'),
+    provider_config_api_version: z.string(),
+    provider_bundle_id: Uuid.optional().describe('Absent where the Cloud has packages of its own'),
+    provider_bundle_slug: z.string().optional(),
+    provider_bundle_version: z.int().optional().describe('Pinned version: only a patch of the Cloud moves it'),
+    created_at: Instant,
+    updated_at: Instant,
+  })
+  .meta({ id: 'CloudResponse' })
+
+export const ProviderBundle = z
+  .object({
+    id: Uuid,
+    slug: z.string(),
+    display_name: z.string(),
+    provider: CloudProvider,
+    provider_packages: z.array(ShownPackage).describe('Packages of the latest version, by source'),
+    provider_config_api_version: z.string(),
+    latest_version: z.int(),
+    created_at: Instant,
+    updated_at: Instant,
+  })
+  .meta({ id: 'ProviderBundleResponse' })
+
+export const ProviderBundleVersion = z
+  .object({
+    version: z.int(),
+    provider_packages: z.array(ShownPackage),
+    provider_config_api_version: z.string(),
+    created_by: z.string().describe('Subject that published the version; empty where that is not known'),
+    created_at: Instant,
+  })
+  .meta({ id: 'ProviderBundleVersion' })
+
+export const ProviderBundleCloudRef = z
+  .object({
+    cloud_id: Uuid,
+    slug: z.string(),
+    display_name: z.string(),
+    provider_bundle_version: z.int(),
+  })
+  .meta({ id: 'ProviderBundleCloudRef' })

@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { Cloud, CloudCreateRequest, CloudPatchRequest } from './catalogue-schemas.ts'
+import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
+import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { nonEmptyPatch } from './patch.ts'
+
+const params = z.strictObject({ id: uuidField('invalid_cloud_id', 'Cloud') })
+const object = 'cloud:{path.id}'
+const columns = ['slug', 'provider', 'provider_bundle_slug', 'provider_bundle_version', 'external_id', 'id']
+const wide = ['display_name', 'provider_config_api_version', 'provider_packages']
+const refs = { id: 'clouds', provider_bundle_id: 'bundles' }
+const common = { credentials: OPERATOR, notProvisioned: 'clouds_not_provisioned' } as const
+
+/** What a bundle reference may be refused for, once the caller may name the bundle. */
+const OF_REFERENCE = [
+  'invalid_cloud_provider_mode',
+  'unknown_provider_bundle',
+  'provider_bundle_provider_mismatch',
+  'provider_bundle_version_not_found',
+] as const
+
+export const clouds = defineSurface(
+  'clouds',
+  {
+    summary: 'Accounts at cloud platforms that resources are provisioned in',
+    nouns: { clouds: { section: 'Catalogue', position: 1, types: ['cloud'] } },
+  },
+  {
+    CreateCloud: {
+      ...common,
+      method: 'POST',
+      path: '/v1/clouds',
+      summary: 'Create a Cloud',
+      description:
+        'It has packages of its own (`provider_packages` with `provider_config_api_version`) or a bundle (`provider_bundle_id`), never both.',
+      body: CloudCreateRequest,
+      bodyBytesMax: 8 * KiB,
+      gate: check('manage', 'platform:main'),
+      audit: { relation: 'cloud.create', when: 'all' },
+      responses: { 201: Cloud },
+      headers: { Location: 'Path of the new Cloud' },
+      examples: {
+        body: {
+          slug: 'eu1',
+          display_name: 'Europe 1',
+          provider: 'hetzner',
+          endpoint: { api_url: 'https://api.hetzner.cloud/v1' },
+          region_defaults: { location: 'fsn1' },
+          provider_bundle_id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b',
+          provider_bundle_version: 3,
+        },
+      },
+      problems: ['slug_conflict', ...OF_REFERENCE],
+      cli: {
+        command: 'clouds create',
+        args: ['slug'],
+        refs,
+        columns,
+        wide,
+        handle: { member: 'slug', taken: 'slug_conflict' },
+        done: 'Created Cloud {slug} ({id}).',
+      },
+    },
+    ListClouds: {
+      ...common,
+      method: 'GET',
+      path: '/v1/clouds',
+      summary: 'List the Clouds that you may observe',
+      query: z.strictObject(pageQuery),
+      gate: {
+        ...open('each row is filtered by the relation observe'),
+        rows: { relation: 'observe', object: 'cloud:{row.id}' },
+      },
+      audit: { relation: 'cloud.list', when: 'all' },
+      paging: { limit: 'rejected', cursor: 'operation' },
+      responses: { 200: pageOf(Cloud).meta({ id: 'CloudList' }) },
+      problems: [],
+      cli: { command: 'clouds list', columns, wide },
+    },
+    GetCloud: {
+      ...common,
+      method: 'GET',
+      path: '/v1/clouds/{id}',
+      summary: 'Show a Cloud with its effective packages',
+      params,
+      gate: check('observe', object),
+      audit: { relation: 'cloud.read', when: 'all' },
+      responses: { 200: Cloud },
+      problems: ['cloud_not_found'],
+      cli: { command: 'clouds show', args: ['id'], refs, columns, wide },
+    },
+    PatchCloud: {
+      ...common,
+      method: 'PATCH',
+      path: '/v1/clouds/{id}',
+      summary: 'Change a Cloud, or what its provider configuration comes from',
+      description:
+        'A bundle id moves the Cloud to that bundle, a version alone to another version of its bundle. Both need `observe` on the bundle, or `manage` on the platform. Both inline members move it back to packages of its own, without its overrides. Lists replace what was there.',
+      params,
+      body: CloudPatchRequest,
+      patch: nonEmptyPatch(),
+      bodyBytesMax: 8 * KiB,
+      gate: check('manage', object),
+      audit: { relation: 'cloud.update', when: 'all' },
+      responses: { 200: Cloud },
+      problems: ['cloud_not_found', 'provider_bundle_reference_moved', ...OF_REFERENCE],
+      cli: { command: 'clouds update', args: ['id'], refs, columns, wide, done: 'Changed Cloud {slug}.' },
+    },
+    DeleteCloud: {
+      ...common,
+      method: 'DELETE',
+      path: '/v1/clouds/{id}',
+      summary: 'Delete a Cloud that has no credentials',
+      description: 'What it was lent to Projects for ends with it.',
+      params,
+      gate: check('manage', object),
+      audit: { relation: 'cloud.delete', when: 'all' },
+      responses: { 204: null },
+      problems: ['cloud_not_found', 'cloud_not_empty'],
+      cli: { command: 'clouds delete', args: ['id'], refs, confirm: 'typed', done: 'Deleted Cloud {id}.' },
+    },
+  },
+)

@@ -1,0 +1,166 @@
+import { z } from 'zod'
+import {
+  ProviderBundle,
+  ProviderBundleCloudRef,
+  ProviderBundleCreateRequest,
+  ProviderBundlePatchRequest,
+  ProviderBundleVersion,
+} from './catalogue-schemas.ts'
+import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
+import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { nonEmptyPatch } from './patch.ts'
+
+const params = z.strictObject({ id: uuidField('invalid_provider_bundle_id', 'Provider bundle') })
+const object = 'provider_bundle:{path.id}'
+const columns = ['slug', 'provider', 'latest_version', 'display_name', 'updated_at', 'id']
+const wide = ['provider_config_api_version', 'provider_packages']
+const refs = { id: 'bundles' }
+const paging = { limit: 'rejected', cursor: 'caller' } as const
+const common = { credentials: OPERATOR, notProvisioned: 'provider_bundles_not_provisioned' } as const
+
+const PACKAGE = { source: 'oci://registry.example/provider-hetzner', version: 'v1.4.0' }
+
+export const providerBundles = defineSurface(
+  'provider-bundles',
+  {
+    summary: 'Provider configurations that several Clouds share, with their versions',
+    nouns: { bundles: { section: 'Catalogue', position: 2, types: ['provider_bundle'] } },
+  },
+  {
+    CreateProviderBundle: {
+      ...common,
+      method: 'POST',
+      path: '/v1/provider-bundles',
+      summary: 'Create a provider bundle and publish its version 1',
+      description:
+        'The grants of a new bundle follow a moment later. Until then every call about it is refused with 403, also to its creator, and lists leave it out: retry.',
+      body: ProviderBundleCreateRequest,
+      bodyBytesMax: 8 * KiB,
+      gate: check('manage', 'platform:main'),
+      audit: { relation: 'provider_bundle.create', when: 'all' },
+      responses: { 201: ProviderBundle },
+      headers: { Location: 'Path of the new provider bundle' },
+      examples: {
+        body: {
+          slug: 'hetzner-base',
+          display_name: 'Hetzner base',
+          provider: 'hetzner',
+          provider_packages: [PACKAGE],
+          provider_config_api_version: 'v1beta1',
+        },
+      },
+      problems: ['slug_conflict'],
+      cli: {
+        command: 'bundles create',
+        args: ['slug'],
+        columns,
+        wide,
+        handle: { member: 'slug', taken: 'slug_conflict' },
+        done: 'Created bundle {slug} ({id}), version {latest_version}.',
+      },
+    },
+    ListProviderBundles: {
+      ...common,
+      method: 'GET',
+      path: '/v1/provider-bundles',
+      summary: 'List the provider bundles that you may observe',
+      query: z.strictObject(pageQuery),
+      gate: {
+        ...open('each row is filtered by the relation observe'),
+        rows: { relation: 'observe', object: 'provider_bundle:{row.id}' },
+      },
+      audit: { relation: 'provider_bundle.read', when: 'all' },
+      paging,
+      responses: { 200: pageOf(ProviderBundle).meta({ id: 'ProviderBundleList' }) },
+      problems: [],
+      cli: { command: 'bundles list', columns, wide },
+    },
+    GetProviderBundle: {
+      ...common,
+      method: 'GET',
+      path: '/v1/provider-bundles/{id}',
+      summary: 'Show a provider bundle with the packages of its latest version',
+      params,
+      gate: check('observe', object),
+      audit: { relation: 'provider_bundle.read', when: 'all' },
+      responses: { 200: ProviderBundle },
+      problems: ['provider_bundle_not_found'],
+      cli: { command: 'bundles show', args: ['id'], refs, columns, wide },
+    },
+    PatchProviderBundle: {
+      ...common,
+      method: 'PATCH',
+      path: '/v1/provider-bundles/{id}',
+      summary: 'Rename a provider bundle, or publish a new version of its packages',
+      description:
+        'A patch of the packages, of the API version or of both publishes one new version, also where nothing differs; a member that it leaves out is taken from the latest version. Clouds stay at the version that they are pinned to.',
+      params,
+      body: ProviderBundlePatchRequest,
+      patch: nonEmptyPatch(),
+      bodyBytesMax: 8 * KiB,
+      gate: check('manage', object),
+      audit: { relation: 'provider_bundle.update', when: 'all' },
+      responses: { 200: ProviderBundle },
+      problems: ['provider_bundle_not_found', 'provider_bundle_stale'],
+      cli: {
+        command: 'bundles update',
+        args: ['id'],
+        refs,
+        columns,
+        wide,
+        done: 'Changed bundle {slug}; its latest version is {latest_version}.',
+      },
+    },
+    DeleteProviderBundle: {
+      ...common,
+      method: 'DELETE',
+      path: '/v1/provider-bundles/{id}',
+      summary: 'Delete a provider bundle that no Cloud references, with all its versions',
+      params,
+      gate: check('manage', object),
+      audit: { relation: 'provider_bundle.delete', when: 'all' },
+      responses: { 204: null },
+      problems: ['provider_bundle_not_found', 'provider_bundle_referenced'],
+      cli: { command: 'bundles delete', args: ['id'], refs, confirm: 'typed', done: 'Deleted bundle {id}.' },
+    },
+    ListProviderBundleClouds: {
+      ...common,
+      method: 'GET',
+      path: '/v1/provider-bundles/{id}/clouds',
+      summary: 'List all Clouds that reference a provider bundle',
+      description: 'No row is left out: whoever manages the bundle sees every Cloud that a change of it may concern.',
+      params,
+      query: z.strictObject(pageQuery),
+      gate: check('manage', object),
+      audit: { relation: 'provider_bundle.read', when: 'all' },
+      paging,
+      responses: { 200: pageOf(ProviderBundleCloudRef).meta({ id: 'ProviderBundleCloudRefList' }) },
+      problems: ['provider_bundle_not_found'],
+      cli: {
+        command: 'bundles clouds',
+        args: ['id'],
+        refs,
+        columns: ['slug', 'provider_bundle_version', 'display_name', 'cloud_id'],
+      },
+    },
+    ListProviderBundleVersions: {
+      ...common,
+      method: 'GET',
+      path: '/v1/provider-bundles/{id}/versions',
+      summary: 'List the versions of a provider bundle, newest first',
+      params,
+      query: z.strictObject(pageQuery),
+      gate: check('observe', object),
+      audit: { relation: 'provider_bundle.read', when: 'all' },
+      paging,
+      responses: { 200: pageOf(ProviderBundleVersion).meta({ id: 'ProviderBundleVersionList' }) },
+      problems: ['provider_bundle_not_found'],
+      cli: {
+        command: 'bundles versions',
+        args: ['id'],
+        refs,
+        columns: ['version', 'provider_config_api_version', 'provider_packages', 'created_by', 'created_at'],
+      },
+    },
+  },
+)
