@@ -6,6 +6,24 @@ import { send, wireOf, type Subject } from './rule.ts'
 
 type Input = ValidCall['input']
 
+/** Operations whose new object is refused to everybody until its grants are written, with the clause that says so. */
+const GRANTED_LATER: Readonly<Record<string, string>> = {
+  CreateProviderBundle: 'S1 Provider bundles 1: the grants are written asynchronously, and clients retry',
+}
+
+const GRANTED_MS = 10_000
+
+/** Waits until the object at a path is readable, where the operation that created it says that this takes a moment. */
+export async function untilGranted(subject: Subject, path: string): Promise<void> {
+  if (GRANTED_LATER[subject.id] === undefined) return
+  const deadline = performance.now() + GRANTED_MS
+  for (;;) {
+    const { answer } = await send(subject, { method: 'GET', path }, subject.world.root)
+    if (answer.status !== 403) return
+    expect(performance.now(), `${path} is still refused`).toBeLessThan(deadline)
+  }
+}
+
 /** Asserts that GET answers 200 with what was answered before, in the members that both answers have. */
 export async function expectShown(subject: Subject, path: string, answered: Row): Promise<void> {
   const { answer } = await send(subject, { method: 'GET', path }, subject.world.root)

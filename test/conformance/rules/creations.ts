@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { jsonSchemaOf } from '../../../src/shared/contract/json-schema.ts'
 import { isMedia, type Operation } from '../../../src/shared/contract/operation.ts'
 import type { Placed } from '../placed.ts'
-import { expectListed, expectShown } from './answers.ts'
+import { expectListed, expectShown, untilGranted } from './answers.ts'
 import type { Row } from './lists.ts'
 import { send, wireOf, type Rule } from './rule.ts'
 
@@ -22,6 +22,7 @@ export const creationRules: readonly Rule[] = [
       const location = String(answer.headers['location'])
       const methods = methodsAt(subject.contract, location)
       expect(methods, `operations at ${location}`).not.toEqual([])
+      await untilGranted(subject, location)
       const { body: _body, ...input } = call.input
       if (methods.includes('GET') && !isListPath(subject.operation, location)) await expectShown(subject, location, row)
       else await expectListed(subject, subject.operation.path, { row, input })

@@ -4,6 +4,7 @@ import type { Operation } from '../../../src/shared/contract/operation.ts'
 import { PROBLEMS } from '../../../src/shared/problems.ts'
 import type { ValidCall } from '../scenario.ts'
 import { expectAudited } from './access.ts'
+import { untilGranted } from './answers.ts'
 import { expectNothingStored } from './nothing-stored.ts'
 import { expectProblem, send, wireOf, type Rule, type Subject } from './rule.ts'
 
@@ -20,6 +21,7 @@ export const handleRules: readonly Rule[] = [
       const [first, second] = [await subject.arrange(), await subject.arrange()]
       const { answer } = await send(subject, wireOf(subject, first), first.as)
       expect(answer.status, answer.text).toBe(201)
+      await untilGranted(subject, String(answer.headers['location']))
       const other = withBody(first, bodyOf(second))
       await expectNothingStored(subject, async () => {
         const again = withBody(other, { ...bodyOf(other), [member]: bodyOf(first)[member] })

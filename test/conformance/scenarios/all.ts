@@ -3,6 +3,7 @@ import type { AnyScenarios, Scenarios } from '../scenario.ts'
 import type { World } from '../world.ts'
 import { approvalPolicyScenarios, approvalScenarios } from './approvals.ts'
 import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
+import { cloudScenarios } from './clouds.ts'
 import { deviceFlowScenarios } from './device-flow.ts'
 import { domainScenarios } from './domains.ts'
 import { grantScenarios } from './grants.ts'
@@ -20,6 +21,7 @@ import { nodeEventScenarios } from './node-events.ts'
 import { localAccountScenarios } from './local-accounts.ts'
 import { ownFactorScenarios } from './own-factors.ts'
 import { projectScenarios } from './projects.ts'
+import { providerBundleScenarios } from './provider-bundles.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
 import { sessionScenarios } from './sessions.ts'
@@ -49,6 +51,8 @@ const bySurface: BySurface = {
   groups: groupScenarios,
   approvals: approvalScenarios,
   approvalPolicies: approvalPolicyScenarios,
+  clouds: cloudScenarios,
+  providerBundles: providerBundleScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
   nodeEvents: nodeEventScenarios,
