@@ -174,7 +174,7 @@ const MISTAKES: Readonly<Record<string, (place: Place, root: Branch) => Error>> 
   'commander.unknownOption': ({ reader }) => unknownFlag(reader.args.find(isFlag) ?? '', reader.specs),
   'commander.optionMissingArgument': ({ reader }) => valueMissing(shownFlag(reader.typed.at(-1) ?? ''), reader.specs),
   'commander.excessArguments': ({ branch, reader, command }) =>
-    excessArgument(branch.words, reader.args, command?.args?.length ?? 0),
+    excessArgument(branch.words, reader.args, command ?? {}),
 }
 
 function mistakeOf(error: unknown, place: Place, root: Branch): unknown {

@@ -19,6 +19,8 @@ export interface FlagSpec {
   readonly fallback?: string
   /** Other ways of setting it, e.g. an environment variable. */
   readonly also?: string
+  /** It names a file that holds a secret, so that the secret is never an argument, which other users can read. */
+  readonly isSecret?: true
   /** Understood, not listed. */
   readonly hidden?: boolean
 }

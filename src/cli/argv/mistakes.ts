@@ -1,4 +1,5 @@
 import { mistypedError, usageError } from '../errors/cli-error.ts'
+import type { Command } from './command.ts'
 import { ALL_SHARED, specNamed, valueName, type FlagSpecs } from './flags.ts'
 
 /** Flags of other command lines, with what does the same here and the flag that it takes. */
@@ -22,6 +23,8 @@ export function unknownFlag(typed: string, specs: FlagSpecs): Error {
   const [shown = ''] = typed.split('=')
   const word = shown.replace(/^-+/, '')
   if (specNamed(specs, word)?.kind === 'switch') return usageError(`${shown} takes no value`)
+  const secret = secretFlag(specs, (name) => name === `${word}-file`)
+  if (secret !== undefined) return secretInWords(`unknown flag ${shown}`, secret)
   const meant = Object.hasOwn(MEANT, word) ? MEANT[word] : undefined
   if (meant !== undefined && Object.hasOwn(specs, meant.flag))
     return usageError(`unknown flag ${shown}`, `Did you mean ${meant.write}?`)
@@ -42,10 +45,28 @@ export function valueMissing(shown: string, specs: FlagSpecs): Error {
   return usageError(`${shown} needs a value`, ...(spec ? [`Write it as ${shown} ${valueName(spec)}`] : []))
 }
 
-/** The error for the first argument that a command has no place for. */
-export function excessArgument(words: string, args: readonly string[], takes: number): Error {
+/** The error for the first argument that a command has no place for. It is not repeated where it may be a secret. */
+export function excessArgument(
+  words: string,
+  typed: readonly string[],
+  { args = [], flags = {} }: Pick<Command, 'args' | 'flags'>,
+): Error {
+  const takes = args.length === 0 ? 'no arguments' : `at most ${args.length}`
+  const secret = secretFlag(flags, () => true)
+  if (secret !== undefined) return secretInWords(`"ctl ${words}" takes ${takes}, and there is one too many`, secret)
   return usageError(
-    `"ctl ${words}" takes ${takes === 0 ? 'no arguments' : `at most ${takes}`}, and "${args[takes] ?? ''}" is one too many`,
+    `"ctl ${words}" takes ${takes}, and "${typed[args.length] ?? ''}" is one too many`,
     `See: ctl ${words} --help`,
+  )
+}
+
+function secretFlag(specs: FlagSpecs, isMeant: (name: string) => boolean): string | undefined {
+  return Object.entries(specs).find(([name, { isSecret }]) => isSecret === true && isMeant(name))?.[0]
+}
+
+function secretInWords(message: string, flag: string): Error {
+  return usageError(
+    message,
+    `A secret is read from a file, since other users can see the command line: --${flag} FILE, or --${flag} - for stdin`,
   )
 }

@@ -84,7 +84,8 @@ function fullPath(path: string): string {
 }
 
 async function bodyOf(session: Session, flags: Given<typeof FLAGS>['flags']): Promise<string | undefined> {
-  const from = flags['from-file'] === undefined ? undefined : await bodyFromFile(flags['from-file'], session.io)
+  const file = flags['from-file']
+  const from = file === undefined ? undefined : await bodyFromFile(file, { io: session.io, isSecret: true })
   const typed = (flags.field ?? [])
     .map((pair) => split(pair, '='))
     .map(([key, text]) => [key, typedValue(text)] as const)

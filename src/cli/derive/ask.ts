@@ -3,7 +3,8 @@ import { EXIT } from '../errors/exit-code.ts'
 import type { Choice } from '../output/io.ts'
 import { idOf, nameOf } from '../output/members.ts'
 import type { Filling } from './filling.ts'
-import { describeOf, type Member } from './members.ts'
+import type { Member } from './members.ts'
+import { describeOf } from './specs.ts'
 
 /** Asks for a value that is needed. Throws a usage error that names what is missing when nobody can be asked. */
 export async function askFor(filling: Filling, member: Member): Promise<string> {

@@ -5,7 +5,8 @@ import { listOf } from '../session/noun-lists.ts'
 import { singular } from '../argv/tree.ts'
 import { SELECTOR, selectableList, selectorFlag } from '../argv/selector.ts'
 import { IF_NOT_EXISTS, ifNotExists } from './if-not-exists.ts'
-import { argumentOf, flagOf, isPlace, membersOf, nounOf } from './members.ts'
+import { isPlace, membersOf, nounOf } from './members.ts'
+import { argumentOf, flagOf } from './specs.ts'
 import { selectableMember } from './selecting.ts'
 
 /** Makes the command of an operation: flags and arguments from its members, help from its texts. */

@@ -29,7 +29,7 @@ export async function targetsOf(session: Session, plan: Plan, given: Given): Pro
     resolver: createResolver(session, plan.lists),
     scope: {},
     input: { ...plan.operation.cli?.sends },
-    body: await bodyStart(session, given),
+    body: await bodyStart(session, plan, given),
     labels: {},
   }
   const pairs = selectorOf(plan, given)
@@ -50,9 +50,10 @@ function placesFirst(members: readonly Member[]): readonly Member[] {
   return members.toSorted((one, other) => Number(isPlace(other.noun)) - Number(isPlace(one.noun)))
 }
 
-async function bodyStart(session: Session, given: Given): Promise<Record<string, unknown>> {
+async function bodyStart({ io }: Session, { operation }: Plan, given: Given): Promise<Record<string, unknown>> {
   const path = given.flags['from-file']
-  return typeof path === 'string' ? { ...(await bodyFromFile(path, session.io)) } : {}
+  const isSecret = operation.body?.fields.some(({ writeOnly }) => writeOnly === true) ?? false
+  return typeof path === 'string' ? { ...(await bodyFromFile(path, { io, isSecret })) } : {}
 }
 
 /** The labels that stand for references; undefined where none were given, or the operation itself takes them. */

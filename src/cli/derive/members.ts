@@ -1,10 +1,10 @@
+import type { CliWords, FlagForm, FlagWords } from '../../shared/contract/cli-words.ts'
 import type { ManifestField, ManifestOperation, ManifestValue } from '../../shared/contract/manifest-format.ts'
-import type { ArgumentSpec, FlagKind, FlagSpec } from '../argv/flags.ts'
 import { SELECTOR } from '../argv/selector.ts'
 import { singular } from '../argv/tree.ts'
 
-/** The word that removes a secret, in place of a file. */
-export const NO_SECRET = 'none'
+/** The word for no value: it removes a secret in place of a file, and stands for an empty set of packages or pairs. */
+export const NONE = 'none'
 
 /** A member of an operation's input with its place on the command line. */
 export interface Member {
@@ -18,6 +18,8 @@ export interface Member {
   readonly noun: string | undefined
   /** Labels that a list is asked for. */
   readonly isSelector: boolean
+  /** How it is typed, where the contract says so. */
+  readonly form: FlagForm | undefined
 }
 
 /** What a command is about: its first word. */
@@ -29,20 +31,21 @@ export function nounOf({ cli }: ManifestOperation): string {
 export function membersOf(operation: ManifestOperation): readonly Member[] {
   const own = new Set([...Object.keys(operation.cli?.sends ?? {}), ...(operation.paging ? ['cursor', 'limit'] : [])])
   const query = operation.query.filter(({ name }) => !own.has(name))
-  const member =
-    (place: Member['place']) =>
-    (field: ManifestField): Member => {
-      const noun = operation.cli?.refs?.[field.name]
-      const position = operation.cli?.args?.indexOf(field.name) ?? -1
-      const isSelector = field.name === operation.cli?.selector
-      const word = isSelector ? SELECTOR : wordOf(field, noun)
-      return { field, place, noun, word, position: position < 0 ? undefined : position, isSelector }
-    }
+  const member = (place: Member['place']) => (field: ManifestField) => memberIn(operation.cli ?? {}, place, field)
   return [
     ...operation.params.map(member('params')),
     ...query.map(member('query')),
     ...(operation.body?.fields ?? []).map(member('body')),
   ]
+}
+
+function memberIn(cli: Partial<CliWords>, place: Member['place'], field: ManifestField): Member {
+  const noun = cli.refs?.[field.name]
+  const position = cli.args?.indexOf(field.name) ?? -1
+  const isSelector = field.name === cli.selector
+  const { form, name = field.name }: FlagWords = cli.flags?.[field.name] ?? {}
+  const word = isSelector ? SELECTOR : wordOf({ ...field, name }, noun)
+  return { field, place, noun, word, position: position < 0 ? undefined : position, isSelector, form }
 }
 
 /** `project_id` -> `project`, `host_node_ids` -> `host-node`, `ttl_seconds` -> `ttl`, `id` -> its noun; a secret is in a file. A principal is a subject. */
@@ -59,44 +62,9 @@ export function isSeconds({ name, type }: Pick<ManifestField, 'name' | 'type'>):
   return type === 'integer' && name.endsWith('_seconds')
 }
 
-/** The flag of a member. */
-export function flagOf(member: Member): FlagSpec {
-  const { field, noun } = member
-  return {
-    kind: kindOf(field),
-    describe: describeOf(member),
-    ...(noun !== undefined && isPlace(noun) && { also: `CTL_${singular(noun).toUpperCase()}` }),
-    ...(choicesOf(field) && { choices: choicesOf(field) ?? [] }),
-    ...(placeholderOf(member) !== undefined && { value: placeholderOf(member) ?? '' }),
-    ...(noun !== undefined && { noun }),
-    ...(field.required && !isPlace(noun) && { required: true }),
-  }
-}
-
-/** The argument of a member. The last one takes several references. */
-export function argumentOf(member: Member, isLast: boolean): ArgumentSpec {
-  const { field, word, noun } = member
-  return {
-    name: word,
-    describe: describeOf(member),
-    required: field.required,
-    ...(isLast && noun !== undefined && { many: true }),
-    ...(noun !== undefined && { noun }),
-    ...(choicesOf(field) && { choices: choicesOf(field) ?? [] }),
-  }
-}
-
 /** Domains and Projects are where a command works: settings fill them in. */
 export function isPlace(noun: string | undefined): boolean {
   return noun === 'domains' || noun === 'projects'
-}
-
-function kindOf(field: ManifestField): FlagKind {
-  if (isSeconds(field)) return 'duration'
-  if (field.type === 'boolean') return 'switch'
-  if (field.type === 'integer' || field.type === 'number') return field.type
-  if (isWords(field) || isPairs(field)) return 'list'
-  return 'text'
 }
 
 /** An array of plain values, typed with commas or several flags. */
@@ -107,38 +75,4 @@ export function isWords({ type, items }: ManifestValue): boolean {
 /** An object of texts under free names, typed as `key=value`. */
 export function isPairs({ type, values }: ManifestValue): boolean {
   return type === 'object' && values?.type === 'string'
-}
-
-function choicesOf({ type, enum: own, items }: ManifestValue): readonly string[] | undefined {
-  const values = type === 'array' ? items?.enum : own
-  return values?.map(String)
-}
-
-/** What a member is, in a few words. */
-export function describeOf({ field, noun, position }: Member): string {
-  const described = field.description ?? sentence(noun === undefined ? field.name : singular(noun))
-  if (field.writeOnly === true) return `${described} (${wordsOfFile(field)})`
-  if (position !== undefined || !isPlace(noun)) return described
-  const fallback = noun === 'domains' && field.required ? '; your own when absent' : ''
-  return `${described}${fallback}`
-}
-
-function wordsOfFile({ nullable }: ManifestField): string {
-  return `the file that holds it, - for stdin${nullable === true ? `, ${NO_SECRET} to take it away` : ''}`
-}
-
-function sentence(name: string): string {
-  const words = name.replaceAll(/[_-]/g, ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
-function placeholderOf({ field, noun, word }: Member): string | undefined {
-  if (noun !== undefined) return singular(noun).toUpperCase()
-  if (field.writeOnly === true) return 'FILE'
-  if (isPairs(field)) return 'KEY=VALUE'
-  if (isWords(field)) return undefined
-  if (field.type === 'object' || field.type === 'array' || field.type === 'json') return 'JSON'
-  if (field.format === 'date-time') return 'TIME'
-  if (field.enum !== undefined) return word.toUpperCase()
-  return undefined
 }

@@ -1,22 +1,20 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { usageError } from '../errors/cli-error.ts'
+import type { Row } from '../output/members.ts'
 import type { Session } from '../session/session.ts'
-import { NO_SECRET, type Member } from './members.ts'
+import { objectFrom, textOf } from './files.ts'
+import { NONE, type Member } from './members.ts'
 
-/** Reads a secret from a file, or from stdin for `-`, without the end of its line. Null takes it away. */
-export async function secretFrom(path: string, { field, word }: Member, { io }: Session): Promise<string | null> {
-  if (path === NO_SECRET && field.nullable === true) return null
-  const text = path === '-' ? await io.stdin.text() : await readSecret(resolve(io.cwd, path), word)
-  const secret = text.replace(/\r?\n$/, '')
-  if (secret === '') throw usageError(`--${word} ${path} holds nothing`)
-  return secret
-}
-
-async function readSecret(path: string, word: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch {
-    throw usageError(`--${word} names ${path}, which cannot be read`)
-  }
+/**
+ * Reads a secret from a file, or from stdin for `-`: a text, or for an object JSON or YAML. A text of one line loses the end
+ * of its line; several lines, such as a key in PEM, are taken as they are. Null takes a secret away. Errors repeat nothing of it.
+ */
+export async function secretFrom(path: string, { field, word }: Member, { io }: Session): Promise<string | Row | null> {
+  if (path === NONE && field.nullable === true) return null
+  const flag = `--${word}`
+  if (/^\s*[{["]|\n/.test(path))
+    throw usageError(`${flag} takes the name of a file, not the secret itself`, `Or pipe it in: ${flag} -`)
+  const text = await textOf(path, flag, io)
+  const secret = /^[^\n]*\n$/.test(text) ? text.replace(/\r?\n$/, '') : text
+  if (secret.trim() === '') throw usageError(`${flag} ${path} holds nothing`)
+  return field.type === 'string' ? secret : objectFrom(secret, { name: `${flag} ${path}`, isSecret: true })
 }

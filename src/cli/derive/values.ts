@@ -1,15 +1,17 @@
-import { readFile } from 'node:fs/promises'
 import type { ManifestField } from '../../shared/contract/manifest-format.ts'
 import { usageError } from '../errors/cli-error.ts'
 import { parseDuration } from '../argv/duration.ts'
 import type { FlagValue } from '../argv/flags.ts'
 import type { Io } from '../output/io.ts'
-import { isRow, type Row } from '../output/members.ts'
+import type { Row } from '../output/members.ts'
+import { objectFrom, textOf } from './files.ts'
 import { isPairs, isWords, type Member } from './members.ts'
+import { packagesFrom, pairsFrom } from './typed-sets.ts'
 
 /** A member's value as the API takes it, from what the parser read. Throws a usage error; bounds are the server's to judge. */
-export function apiValue({ field, word }: Member, raw: FlagValue, nowMs: number): unknown {
+export function apiValue({ field, word, form }: Member, raw: FlagValue, nowMs: number): unknown {
   const shown = `--${word}`
+  if (form !== undefined) return SETS[form](textsOf(raw), shown)
   if (Array.isArray(raw)) return listValue(field, raw, shown)
   if (typeof raw !== 'string') return raw
   if (raw === 'null' && field.nullable === true) return null
@@ -19,16 +21,17 @@ export function apiValue({ field, word }: Member, raw: FlagValue, nowMs: number)
   return jsonValue(raw, shown)
 }
 
-function listValue(field: ManifestField, raw: readonly string[], shown: string): unknown {
-  if (isPairs(field)) return Object.fromEntries(raw.map((pair) => keyAndValue(pair, shown)))
-  if (isWords(field) && field.items?.type !== 'string') return raw.map(Number)
-  return raw
+const SETS = { pairs: pairsFrom, packages: packagesFrom } as const
+
+/** What was typed for a repeated flag; a person who is asked types one. */
+function textsOf(raw: FlagValue): readonly string[] {
+  return Array.isArray(raw) ? raw : [String(raw)]
 }
 
-function keyAndValue(pair: string, shown: string): readonly [string, string] {
-  const equals = pair.indexOf('=')
-  if (equals < 1) throw usageError(`${shown} needs key=value, not "${pair}"`)
-  return [pair.slice(0, equals), pair.slice(equals + 1)]
+function listValue(field: ManifestField, raw: readonly string[], shown: string): unknown {
+  if (isPairs(field)) return pairsFrom(raw, shown)
+  if (isWords(field) && field.items?.type !== 'string') return raw.map(Number)
+  return raw
 }
 
 /** RFC 3339 as it is; a duration means that long ago. */
@@ -49,24 +52,13 @@ function jsonValue(raw: string, shown: string): unknown {
   }
 }
 
-/** A body from a file or stdin (`-`), JSON or YAML. Throws a usage error when it is no object. */
-export async function bodyFromFile(path: string, io: Io): Promise<Row> {
-  const text = path === '-' ? await io.stdin.text() : await readText(path)
-  let parsed: unknown
-  try {
-    parsed = text.trimStart().startsWith('{') ? JSON.parse(text) : (await import('yaml')).parse(text)
-  } catch (error) {
-    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
-    throw usageError(`--from-file ${path} is neither JSON nor YAML: ${reason}`)
-  }
-  if (!isRow(parsed)) throw usageError(`--from-file ${path} must hold one object`)
-  return parsed
+interface BodySource {
+  readonly io: Io
+  /** It may hold a secret, which errors must not quote. */
+  readonly isSecret: boolean
 }
 
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch {
-    throw usageError(`--from-file ${path} cannot be read`)
-  }
+/** A body from a file or stdin (`-`), JSON or YAML. Throws a usage error when it is no object. */
+export async function bodyFromFile(path: string, { io, isSecret }: BodySource): Promise<Row> {
+  return objectFrom(await textOf(path, '--from-file', io), { name: `--from-file ${path}`, isSecret })
 }

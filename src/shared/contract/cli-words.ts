@@ -10,6 +10,19 @@ export interface HandleWords {
   readonly noun?: string
 }
 
+/** How a person types a member as a flag, where its name and its shape do not say it. */
+export interface FlagWords {
+  /** The flag without its dashes, e.g. `bundle` for `provider_bundle_id`. */
+  readonly name?: string
+  /**
+   * `pairs`: `KEY=VALUE`, repeated; an object whose values are texts. `packages`: `SOURCE@VERSION`, repeated; an array of
+   * `{ source, version }`. The word `none` is the empty object or array.
+   */
+  readonly form?: FlagForm
+}
+
+export type FlagForm = 'pairs' | 'packages'
+
 /** The command of an operation. */
 export interface CliWords {
   /** Noun and verb, e.g. `tokens issue`. */
@@ -20,6 +33,8 @@ export interface CliWords {
   readonly args?: readonly string[]
   /** What kind of thing an argument or flag refers to, so that names and short ids resolve; e.g. `{ id: 'domains' }`. */
   readonly refs?: { readonly [member: string]: string }
+  /** How flags are typed, by member. */
+  readonly flags?: { readonly [member: string]: FlagWords }
   /** Columns of the table, in order; `wide` adds more. Members of a row, dotted. */
   readonly columns?: readonly string[]
   readonly wide?: readonly string[]

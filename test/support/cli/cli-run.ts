@@ -6,6 +6,7 @@ import { main } from '../../../src/cli/main.ts'
 import type { TokenVault } from '../../../src/cli/session/token-vault.ts'
 import { contract } from '../../../src/shared/contract/index.ts'
 import { manifestOf } from '../../../src/shared/contract/manifest.ts'
+import type { Manifest } from '../../../src/shared/contract/manifest-format.ts'
 
 /** The instant that the command line takes for now. */
 export const NOW = Date.parse('2026-02-01T12:00:00.000Z')
@@ -30,6 +31,8 @@ export interface CliOptions {
   readonly vault?: () => Promise<TokenVault | undefined>
   /** Takes the addresses that a browser would be opened at; there is none when absent. */
   readonly browse?: (url: string) => Promise<boolean>
+  /** Another contract than that of the API. */
+  readonly manifest?: Manifest
 }
 
 /** One thing written, by stream, in the order of writing. */
@@ -63,7 +66,7 @@ export function createCliHome(env: Readonly<Record<string, string>> = {}): CliHo
       const written: Written[] = []
       const questions: string[] = []
       const io = fakeIo({ home, written, questions, options, env })
-      const exitCode = await main(argv, { io, manifest })
+      const exitCode = await main(argv, { io, manifest: options.manifest ?? manifest })
       const textOf = (stream: Written['stream']): string =>
         written.flatMap((one) => (one.stream === stream ? [one.text] : [])).join('')
       return { exitCode, stdout: textOf('stdout'), stderr: textOf('stderr'), written, questions }

@@ -12,6 +12,9 @@ const REFERENCES: Readonly<Record<string, string>> = {
   tuples: `project:${UUID}#viewer@user:${UUID}`,
 }
 
+/** Values of flags, by what help calls them. */
+const TYPED: Readonly<Record<string, string>> = { 'SOURCE@VERSION': 'oci://example.com/web@v1', 'KEY=VALUE': 'key=web' }
+
 interface Special {
   readonly args: readonly string[]
   readonly stdin?: string
@@ -83,6 +86,7 @@ function valueOf(spec: ArgumentSpec | FlagSpec): string {
   if (spec.choices !== undefined) return spec.choices[0] ?? ''
   if ('name' in spec && spec.name === 'relation') return 'read'
   if (spec.noun !== undefined) return REFERENCES[spec.noun] ?? UUID
+  if ('value' in spec && Object.hasOwn(TYPED, spec.value ?? '')) return TYPED[spec.value ?? ''] ?? ''
   const kind = 'kind' in spec ? spec.kind : 'text'
   return { integer: '7', number: '7', duration: '1h' }[kind as string] ?? 'web'
 }

@@ -31,6 +31,16 @@ describe('An operation with words for the command line', () => {
     expect(members).toEqual(expect.arrayContaining(named))
   })
 
+  it('types flags in its own way only for members of its surface', () => {
+    const membersOfSurface = (surface: string): readonly string[] =>
+      spoken.flatMap(([, one]) => (one.surface === surface ? membersOf(one).map(({ field }) => field.name) : []))
+    const strangers = spoken.flatMap(([id, { cli, surface }]) => {
+      const members = membersOfSurface(surface)
+      return Object.keys(cli?.flags ?? {}).flatMap((member) => (members.includes(member) ? [] : [`${id} ${member}`]))
+    })
+    expect(strangers).toEqual([])
+  })
+
   it.each(spoken)('%s refers to nouns that can be listed', (_, { cli }) => {
     const nouns = Object.values(cli?.refs ?? {}).filter((noun) => !['subjects', 'objects'].includes(noun))
     expect(nouns.filter((noun) => listOf(manifest, noun) === undefined)).toEqual([])

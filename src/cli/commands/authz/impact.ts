@@ -26,7 +26,7 @@ export function impact(manifest: Manifest): Command {
     async run(session, { flags }) {
       const path = flags['from-file']
       if (typeof path !== 'string') throw usageError('--from-file is missing', 'See: ctl authz impact --help')
-      const { edits } = await bodyFromFile(path, session.io)
+      const { edits } = await bodyFromFile(path, { io: session.io, isSecret: false })
       if (!Array.isArray(edits)) throw usageError(`${path} has no list of edits`)
       return preview(session, edits.filter(isRow), createResolver(session))
     },

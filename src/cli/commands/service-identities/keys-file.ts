@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { usageError } from '../../errors/cli-error.ts'
 import type { Given } from '../../argv/command.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
+import { textOf } from '../../derive/files.ts'
 import type { Io } from '../../output/io.ts'
 import { isRow, type Row } from '../../output/members.ts'
 import type { Session } from '../../session/session.ts'
@@ -25,7 +24,7 @@ export async function withKeys(session: Session, { args, flags }: Given): Promis
 
 /** A private key must not leave the machine, not even to be refused. */
 async function keysFrom(path: string, io: Io): Promise<Row> {
-  const read = parsed(path, await textOf(path, io))
+  const read = parsed(path, await textOf(path, '--jwks-file', io))
   const keys = Array.isArray(read['keys']) ? read['keys'].filter(isRow) : [read]
   if (keys.some((key) => 'd' in key || 'k' in key)) {
     throw usageError(
@@ -33,15 +32,6 @@ async function keysFrom(path: string, io: Io): Promise<Row> {
     )
   }
   return { keys }
-}
-
-async function textOf(path: string, io: Io): Promise<string> {
-  if (path === '-') return io.stdin.text()
-  try {
-    return await readFile(resolve(io.cwd, path), 'utf8')
-  } catch {
-    throw usageError(`--jwks-file ${path} cannot be read`)
-  }
 }
 
 function parsed(path: string, text: string): Row {
