@@ -5,17 +5,3 @@ type Operations = (typeof nodes)['operations']
 
 /** A node as `GET /v1/nodes` lists it. */
 export type FleetNode = Result<Operations['ListNodes']>['items'][number]
-
-/** How many names a sentence lists; the others are counted. */
-const NAMED_MAX = 10
-
-/** `web-1, web-2 and 3 more`. */
-export function namedNodes(names: readonly string[]): string {
-  const shown = names.slice(0, NAMED_MAX).join(', ')
-  return names.length > NAMED_MAX ? `${shown} and ${names.length - NAMED_MAX} more` : shown
-}
-
-/** `1 node`, `12 nodes`. */
-export function counted(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? '' : 's'}`
-}

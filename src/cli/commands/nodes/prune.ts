@@ -6,8 +6,9 @@ import { rowMembers } from '../../derive/perform.ts'
 import { shortDuration } from '../../argv/duration.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
-import { assertFleetAnswerable, confirmFleetChange } from './fleet-change.ts'
-import { counted, namedNodes, type FleetNode } from './fleet-node.ts'
+import { assertOwnAnswerable, confirmOwnChange } from '../../derive/own-change.ts'
+import type { FleetNode } from './fleet-node.ts'
+import { counted, namedSome } from '../../output/counts.ts'
 import { deregister, type Deregistration } from './deregistering.ts'
 import { listNodes } from './reading.ts'
 import { listOf, SELECTION } from './selection.ts'
@@ -60,14 +61,14 @@ async function run(session: Session, { flags }: Given<typeof FLAGS>): Promise<Ex
   if (seconds === undefined || seconds < UNREACHABLE_SECONDS)
     throw usageError('--unreachable-for needs a duration of at least 5m, such as --unreachable-for 7d')
   const isDry = flags['dry-run'] === true
-  if (!isDry) await assertFleetAnswerable(session, 'DeleteNode', 'nodes prune')
+  if (!isDry) await assertOwnAnswerable(session, 'DeleteNode', 'nodes prune')
   const list = await listOf(session, flags.selector)
   const silent = await silentIn(session, list, seconds)
   if (silent.length === 0) session.note(`Every node was heard of within ${shortDuration(seconds)}.`)
   if (isDry || silent.length === 0) return showCandidates(session, silent)
   await session.assertEmittable({ view: DONE_VIEW, isList: true })
   show(session, silent)
-  await confirmFleetChange(session, 'DeleteNode', {
+  await confirmOwnChange(session, 'DeleteNode', {
     question: `Deregister ${counted(silent.length, 'node')} silent for ${shortDuration(seconds)}`,
     typing: silent.length > YES_MAX ? await nameOfDomain(session, list.domain_id) : undefined,
   })
@@ -121,9 +122,9 @@ async function report(session: Session, done: readonly Deregistration[]): Promis
     done.filter(({ outcome }) => outcome === wanted).map(({ node }) => node.display_name)
   const [gone, kept, failed, left] = [named('deregistered'), named('kept'), named('failed'), named('not_done')]
   session.note(`Deregistered ${gone.length} of ${counted(done.length, 'node')}.`)
-  if (kept.length > 0) session.note(`Heard of meanwhile, and kept: ${namedNodes(kept)}.`)
-  if (failed.length > 0) session.warn(`not deregistered: ${namedNodes(failed)}`)
-  if (left.length > 0) session.note(`Interrupted; not done: ${namedNodes(left)}. The same command goes on.`)
+  if (kept.length > 0) session.note(`Heard of meanwhile, and kept: ${namedSome(kept)}.`)
+  if (failed.length > 0) session.warn(`not deregistered: ${namedSome(failed)}`)
+  if (left.length > 0) session.note(`Interrupted; not done: ${namedSome(left)}. The same command goes on.`)
   if (session.io.interrupted.aborted) return EXIT.interrupted
   return done.find(({ outcome }) => outcome === 'failed')?.exitCode ?? EXIT.ok
 }

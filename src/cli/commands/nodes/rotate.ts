@@ -2,7 +2,7 @@ import { usageError } from '../../errors/cli-error.ts'
 import { defineCommand, type Given } from '../../argv/command.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
 import { specsOf, type SharedGroup } from '../../argv/flags.ts'
-import { assertFleetAnswerable, confirmFleetChange } from './fleet-change.ts'
+import { assertOwnAnswerable, confirmOwnChange } from '../../derive/own-change.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { listNodes } from './reading.ts'
 import { showDryRun, sizeOf, type Waves } from './rotation/dry-run.ts'
@@ -46,7 +46,7 @@ export const rotate = defineCommand({
     const isOne = isOneNode(args, flags)
     if (flags['include-unreachable'] !== undefined && !args.includes('-'))
       throw usageError('--include-unreachable is for nodes that stdin names', 'All other nodes are asked anyway.')
-    if (flags['dry-run'] !== true) await assertFleetAnswerable(session, 'PostNodeKeysRotate', WORDS)
+    if (flags['dry-run'] !== true) await assertOwnAnswerable(session, 'PostNodeKeysRotate', WORDS)
     rulesOf(flags, 1) // A mistake in them is said before anything is looked up.
     const selection = present(await selectedNodes(session, given))
     const [node] = selection.nodes
@@ -84,7 +84,7 @@ async function rotateMany(session: Session, given: RotateGiven, selection: Selec
 async function assertRotatable(session: Session, waves: Waves): Promise<void> {
   await session.assertEmittable({ view: NODES_VIEW, isList: true })
   if (waves.nodes.length > 0)
-    await confirmFleetChange(session, 'PostNodeKeysRotate', { question: `Rotate the keys of ${sizeOf(waves)}` })
+    await confirmOwnChange(session, 'PostNodeKeysRotate', { question: `Rotate the keys of ${sizeOf(waves)}` })
 }
 
 /** The selection without what is skipped, and that. */

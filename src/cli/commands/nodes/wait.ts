@@ -4,7 +4,7 @@ import { defineCommand } from '../../argv/command.ts'
 import { shortDuration } from '../../argv/duration.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
-import { counted, namedNodes } from './fleet-node.ts'
+import { counted, namedSome } from '../../output/counts.ts'
 import { createFleetView, type FleetView } from './fleet-view.ts'
 import { jittered } from './polling.ts'
 import { NODES, nothingSelected, present, selectedNodes, SELECTION, type Absent } from './selection.ts'
@@ -64,7 +64,7 @@ async function untilMet(session: Session, { view, condition, untilMs }: Waiting)
   const progress = createProgress(session, condition.text, atFirst)
   try {
     for (let left = unmet(view, condition); left.length > 0; left = unmet(view, condition)) {
-      progress.at(atFirst - left.length, `waiting for ${namedNodes(left.map((id) => nameIn(view, id)))}`)
+      progress.at(atFirst - left.length, `waiting for ${namedSome(left.map((id) => nameIn(view, id)))}`)
       if (io.interrupted.aborted || io.nowMs() >= untilMs) break
       await io.sleep(Math.min(jittered(view.pollMs()), Math.max(1, untilMs - io.nowMs())))
       await view.refresh(left)
@@ -100,7 +100,7 @@ async function report(session: Session, waited: Waited): Promise<ExitCode> {
     const when = isInterrupted ? 'Interrupted' : `Not within ${shortDuration(timeoutSeconds)}`
     const missing = left.map((id) => `${nameIn(view, id)} (${insteadOf(view, id, condition)})`)
     session.note(
-      `${when}: ${count - left.length} of ${counted(count, 'node')} ${condition.text}. Missing: ${namedNodes(missing)}.`,
+      `${when}: ${count - left.length} of ${counted(count, 'node')} ${condition.text}. Missing: ${namedSome(missing)}.`,
     )
   }
   if (left.length === 0) return EXIT.ok

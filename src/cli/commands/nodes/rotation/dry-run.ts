@@ -1,5 +1,6 @@
 import type { Session } from '../../../session/session.ts'
-import { counted, namedNodes, type FleetNode } from '../fleet-node.ts'
+import type { FleetNode } from '../fleet-node.ts'
+import { counted, namedSome } from '../../../output/counts.ts'
 import { aboutSeconds, type Estimate } from './estimate.ts'
 import { inWaveOrder, type WaveRules } from './wave-plan.ts'
 import { isText } from '../../../output/screen.ts'
@@ -47,5 +48,5 @@ export async function showDryRun(session: Session, waves: Waves, skipped: readon
   await session.emit((await isText(session)) ? rows : whole, { columns, rows: 'nodes' })
   session.note(`Would rotate the keys of ${sizeOf(waves)}. Nothing was changed.`)
   if (skipped.length > 0)
-    session.note(`Would skip as unreachable: ${namedNodes(skipped.map(({ display_name }) => display_name))}.`)
+    session.note(`Would skip as unreachable: ${namedSome(skipped.map(({ display_name }) => display_name))}.`)
 }

@@ -5,8 +5,9 @@ import { EXIT, type ExitCode } from '../../../errors/exit-code.ts'
 import { shortDuration } from '../../../argv/duration.ts'
 import type { View } from '../../../output/emit.ts'
 import type { Session } from '../../../session/session.ts'
-import { confirmFleetChange } from '../fleet-change.ts'
-import { counted, type FleetNode } from '../fleet-node.ts'
+import { confirmOwnChange } from '../../../derive/own-change.ts'
+import type { FleetNode } from '../fleet-node.ts'
+import { counted } from '../../../output/counts.ts'
 import { jittered, POLL_MS_MIN } from '../polling.ts'
 import { aboutSeconds, estimateOf } from './estimate.ts'
 
@@ -27,7 +28,7 @@ export async function rotateOne(session: Session, one: OneRotation): Promise<Exi
   await session.assertEmittable({ view: HANDLE_VIEW, isList: false })
   const { edges, waveSeconds } = await estimateOf(session, [node])
   const size = `${counted(edges, 'edge')}, ${aboutSeconds(waveSeconds)}`
-  await confirmFleetChange(session, 'PostNodeKeysRotate', {
+  await confirmOwnChange(session, 'PostNodeKeysRotate', {
     question: `Rotate the keys of ${node.display_name} (${size})`,
   })
   const caller = await session.caller()

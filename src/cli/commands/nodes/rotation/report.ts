@@ -1,7 +1,8 @@
 import { asTyped } from '../../../errors/npx-command-hints.ts'
 import type { View } from '../../../output/emit.ts'
 import type { Session } from '../../../session/session.ts'
-import { counted, namedNodes, type FleetNode } from '../fleet-node.ts'
+import type { FleetNode } from '../fleet-node.ts'
+import { counted, namedSome } from '../../../output/counts.ts'
 import type { RotatedNode } from './ledger.ts'
 import { pausedWhere } from './paused-where.ts'
 import type { Proof } from './proof.ts'
@@ -99,7 +100,7 @@ function outcomeSentence({ nodes, waves }: RotationEnd): string {
     nodes.filter((one) => one.outcome === outcome).map(({ node }) => node.display_name)
   const parts = LEFT.flatMap(([outcome, title]) => {
     const left = names(outcome)
-    return left.length === 0 ? [] : [`${title}: ${namedNodes(left)}.`]
+    return left.length === 0 ? [] : [`${title}: ${namedSome(left)}.`]
   })
   const rotated = names('rotated').length
   const share = rotated === nodes.length ? counted(rotated, 'node') : `${rotated} of ${counted(nodes.length, 'node')}`
@@ -132,5 +133,5 @@ function proofSentences({ end, proof, others }: RunReport): readonly string[] {
 }
 
 function namesOf(named: ReturnType<typeof withNames>): string {
-  return namedNodes(named.map(({ display_name, node_id }) => display_name ?? node_id))
+  return namedSome(named.map(({ display_name, node_id }) => display_name ?? node_id))
 }

@@ -1,4 +1,4 @@
-import { counted } from '../../fleet-node.ts'
+import { counted } from '../../../../output/counts.ts'
 import { reachedFrom, type Picture, type PlacedNode } from '../picture.ts'
 import type { Drawing } from './drawing.ts'
 import { xml } from './markup.ts'

@@ -1,4 +1,4 @@
-import { counted } from '../../fleet-node.ts'
+import { counted } from '../../../../output/counts.ts'
 import type { Picture, PlacedNode } from '../picture.ts'
 import type { Drawing } from './drawing.ts'
 import { groups } from './groups.ts'
