@@ -2,6 +2,7 @@ import { APPROVALS_PROBLEMS } from './problems/approvals.ts'
 import { AUDIT_PROBLEMS } from './problems/audit.ts'
 import { AUTHZ_PROBLEMS } from './problems/authz.ts'
 import { CATALOGUE_PROBLEMS } from './problems/catalogue.ts'
+import { CREDENTIALS_PROBLEMS } from './problems/credentials.ts'
 import { EDGE_PROBLEMS } from './problems/edge.ts'
 import { EXECUTIONS_PROBLEMS } from './problems/executions.ts'
 import { IDENTITY_PROBLEMS } from './problems/identity.ts'
@@ -26,6 +27,7 @@ export const PROBLEMS = {
   ...AUDIT_PROBLEMS,
   ...APPROVALS_PROBLEMS,
   ...CATALOGUE_PROBLEMS,
+  ...CREDENTIALS_PROBLEMS,
 } as const satisfies { readonly [code: string]: Row }
 
 export type ProblemCode = keyof typeof PROBLEMS

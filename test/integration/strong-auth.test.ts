@@ -45,7 +45,10 @@ describe.each(ENGINE_KINDS)('a role that wants a strong sign-in, decided by the 
       const lastUses = { note: () => undefined, flush: async () => undefined }
       edge = await startEdge({
         surfaces: [
-          mounted(domains, createDomains({ datastore, ids, contents: CONTENTS, approvalQueue: createApprovalQueue({ ids }) })),
+          mounted(
+            domains,
+            createDomains({ datastore, ids, contents: CONTENTS, approvalQueue: createApprovalQueue({ ids }) }),
+          ),
           mounted(authz, createAuthz({ authorizer })),
         ],
         resolvers: [createSessionResolver({ datastore, keyring, changeFeed, clock, lastUses })],

@@ -22,10 +22,7 @@ export interface EventTuples {
    * One or several. A role also needs its subject: whoever gives one holds the principal in `tx`, and leaves the role out
    * where it is gone. @throws ZodError where the payload lacks what the tuples need; the consumer stops at the event then.
    */
-  readonly tuplesOf: (
-    event: NumberedEvent,
-    tx: Db,
-  ) => readonly AssertedTuple[] | Promise<readonly AssertedTuple[]>
+  readonly tuplesOf: (event: NumberedEvent, tx: Db) => readonly AssertedTuple[] | Promise<readonly AssertedTuple[]>
 }
 
 /** A consumer of the outbox that only writes tuples, as a table: literal -> tuples. */

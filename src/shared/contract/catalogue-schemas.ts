@@ -14,9 +14,12 @@ const CloudProvider = z.enum(PROVIDER_NAMES).describe('Cloud platform')
 const Source = z
   .string()
   .max(255)
-  .regex(/^(?:oci:\/\/)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?(?:\/[a-z0-9]+(?:[._-]{1,8}[a-z0-9]+)*)+$/, {
-    error: 'must be an OCI repository such as oci://registry.example/provider-aws, without tag or digest',
-  })
+  .regex(
+    /^(?:oci:\/\/)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?(?:\/[a-z0-9]+(?:[._-]{1,8}[a-z0-9]+)*)+$/,
+    {
+      error: 'must be an OCI repository such as oci://registry.example/provider-aws, without tag or digest',
+    },
+  )
   .describe('OCI repository, without tag or digest')
 
 const PackageVersion = z

@@ -19,7 +19,19 @@ const FLEET = [
 const CHAPTERS: readonly { readonly name: string; readonly surfaces: readonly string[] }[] = [
   { name: 'Signing in', surfaces: ['auth', 'tokens', 'sessions', 'factors', 'device', 'service-tokens', 'idp'] },
   { name: 'Tenancy', surfaces: ['domains', 'projects', 'resources'] },
-  { name: 'Access', surfaces: ['authz', 'relation-tuples', 'grants', 'groups', 'identities', 'admin-tokens', 'approvals', 'approval-policies'] },
+  {
+    name: 'Access',
+    surfaces: [
+      'authz',
+      'relation-tuples',
+      'grants',
+      'groups',
+      'identities',
+      'admin-tokens',
+      'approvals',
+      'approval-policies',
+    ],
+  },
   { name: 'Catalogue', surfaces: ['clouds', 'provider-bundles'] },
   { name: 'Fleet', surfaces: FLEET },
   { name: 'Records', surfaces: ['audit'] },

@@ -18,6 +18,7 @@ import { auditOfActors } from './migrations/0013-audit-of-actors.ts'
 import { signingOut } from './migrations/0014-signing-out.ts'
 import { principalsByEmail } from './migrations/0015-principals-by-email.ts'
 import { catalogue } from './migrations/0016-catalogue.ts'
+import { secretStore } from './migrations/0017-secret-store.ts'
 import { lending } from './migrations/0018-lending.ts'
 import { approvals } from './migrations/0019-approvals.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
@@ -40,6 +41,7 @@ const MIGRATIONS: readonly Migration[] = [
   signingOut,
   principalsByEmail,
   catalogue,
+  secretStore,
   lending,
   approvals,
 ]

@@ -8,6 +8,7 @@ import type { KeysTables } from './keys.ts'
 import type { MeshTables } from './mesh.ts'
 import type { NodesTables } from './nodes.ts'
 import type { OutboxTables } from './outbox.ts'
+import type { SecretsTables } from './secrets.ts'
 import type { SignInTables } from './sign-in.ts'
 import type { TenancyTables } from './tenancy.ts'
 
@@ -24,5 +25,6 @@ export interface Tables
     MeshTables,
     NodesTables,
     OutboxTables,
+    SecretsTables,
     SignInTables,
     TenancyTables {}

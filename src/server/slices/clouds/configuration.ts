@@ -1,6 +1,12 @@
 import type { ProviderPackage } from '../../../shared/catalogue/packages.ts'
 import type { RuleFault } from '../../../shared/contract/body-rules.ts'
-import { missingInline, modeFault, modesIn, NEEDS_BUNDLE, type NamedModes } from '../../../shared/contract/cloud-modes.ts'
+import {
+  missingInline,
+  modeFault,
+  modesIn,
+  NEEDS_BUNDLE,
+  type NamedModes,
+} from '../../../shared/contract/cloud-modes.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { CloudRecord } from './store.ts'
 
@@ -20,7 +26,11 @@ export interface SentConfiguration {
  */
 export type ConfigurationChange =
   | { readonly kind: 'none' }
-  | { readonly kind: 'inline'; readonly packages?: ProviderPackage[] | undefined; readonly apiVersion?: string | undefined }
+  | {
+      readonly kind: 'inline'
+      readonly packages?: ProviderPackage[] | undefined
+      readonly apiVersion?: string | undefined
+    }
   | { readonly kind: 'overrides'; readonly overrides: ProviderPackage[] }
   | ReferenceChange
 
@@ -78,7 +88,8 @@ function bundleChange(cloud: CloudRecord, body: SentConfiguration): Configuratio
   const { provider_bundle_version: version, provider_package_overrides: overrides } = body
   const bundleId = body.provider_bundle_id ?? cloud.bundle_id
   if (bundleId === null) throw new Error('a Cloud without a bundle passed the rules of its mode')
-  if (body.provider_bundle_id === undefined && version === undefined) return { kind: 'overrides', overrides: overrides ?? [] }
+  if (body.provider_bundle_id === undefined && version === undefined)
+    return { kind: 'overrides', overrides: overrides ?? [] }
   // A Cloud that comes into bundle mode has no overrides to keep.
   const kept = cloud.bundle_id === null ? [] : undefined
   return { kind: 'reference', bundleId, version, overrides: overrides ?? kept }

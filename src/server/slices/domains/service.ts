@@ -21,12 +21,7 @@ export interface DomainsDeps {
 }
 
 /** Serves the Domains. They are listed by slug. */
-export function createDomains({
-  datastore,
-  ids,
-  contents,
-  approvalQueue,
-}: DomainsDeps): Handlers<typeof domains> {
+export function createDomains({ datastore, ids, contents, approvalQueue }: DomainsDeps): Handlers<typeof domains> {
   return {
     async CreateDomain(ctx, { body }) {
       const domain = newDomain(ids.next(), body, new Date(ctx.nowMs))

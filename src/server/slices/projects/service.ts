@@ -22,12 +22,7 @@ export interface ProjectsDeps {
 }
 
 /** Serves the Projects of a Domain. They are listed by slug. */
-export function createProjects({
-  datastore,
-  ids,
-  contents,
-  approvalQueue,
-}: ProjectsDeps): Handlers<typeof projects> {
+export function createProjects({ datastore, ids, contents, approvalQueue }: ProjectsDeps): Handlers<typeof projects> {
   return {
     async CreateProject(ctx, { id: domainId, body }) {
       const at = new Date(ctx.nowMs)

@@ -46,7 +46,12 @@ export async function insertVersion(db: Db, { provider_packages, ...version }: V
 
 /** Keeps the bundle from being deleted until the transaction ends; false when there is none. */
 export async function holdBundle(tx: Db, id: string): Promise<boolean> {
-  const held = await tx.selectFrom('provider_bundles').select('id').where('id', '=', id).forKeyShare().executeTakeFirst()
+  const held = await tx
+    .selectFrom('provider_bundles')
+    .select('id')
+    .where('id', '=', id)
+    .forKeyShare()
+    .executeTakeFirst()
   return held !== undefined
 }
 

@@ -54,12 +54,7 @@ export interface Rotation {
 export async function rotateToken(
   change: Change,
   mint: MintToken,
-  {
-    old,
-    nowMs,
-    graceSeconds,
-    isSelfIssued = false,
-  }: Rotation,
+  { old, nowMs, graceSeconds, isSelfIssued = false }: Rotation,
 ): Promise<Rotated> {
   if (!isLive(old, nowMs)) throw problem('token_not_active')
   const retiresAt = endOfGrace(old, nowMs, graceSeconds)

@@ -6,7 +6,9 @@ import { hetzner } from './hetzner.ts'
 import { openstack } from './openstack.ts'
 
 /** Every provider by its name in the API (decisions: Catalogue). */
-export const PROVIDERS = { aws, azure, gcp, hetzner, openstack } as const satisfies { readonly [name: string]: Provider }
+export const PROVIDERS = { aws, azure, gcp, hetzner, openstack } as const satisfies {
+  readonly [name: string]: Provider
+}
 
 export type ProviderName = keyof typeof PROVIDERS
 
