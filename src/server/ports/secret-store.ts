@@ -33,7 +33,7 @@ export class SecretVersionConflict extends Error {
 }
 
 /** `refused`: the store does not accept the server's credential, or its policy does not allow the call. */
-export type SecretStoreFault = 'unreachable' | 'timeout' | 'sealed' | 'full' | 'refused' | 'broken'
+export type SecretStoreFault = 'unreachable' | 'timeout' | 'sealed' | 'full' | 'overloaded' | 'refused' | 'broken'
 
 /** Why the secret store could not be used, for the log. The message names no secret. */
 export class SecretStoreError extends Error {
