@@ -92,7 +92,7 @@ export async function startBaoEmulator({ tls, namespace }: BaoSettings = {}): Pr
   // `address` gives a text only for pipes.
   const { port } = server.address() as AddressInfo
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${tls === undefined ? '127.0.0.1' : 'localhost'}:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     moods,
     kv,
     calls,
