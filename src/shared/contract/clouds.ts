@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CLOUD_FLAGS } from './catalogue-flags.ts'
 import { Cloud, CloudCreateRequest, CloudPatchRequest } from './catalogue-schemas.ts'
 import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
@@ -55,6 +56,7 @@ export const clouds = defineSurface(
         command: 'clouds create',
         args: ['slug'],
         refs,
+        flags: CLOUD_FLAGS,
         columns,
         wide,
         handle: { member: 'slug', taken: 'slug_conflict' },
@@ -104,7 +106,15 @@ export const clouds = defineSurface(
       audit: { relation: 'cloud.update', when: 'all' },
       responses: { 200: Cloud },
       problems: ['cloud_not_found', 'provider_bundle_reference_moved', ...OF_REFERENCE],
-      cli: { command: 'clouds update', args: ['id'], refs, columns, wide, done: 'Changed Cloud {slug}.' },
+      cli: {
+        command: 'clouds update',
+        args: ['id'],
+        refs,
+        flags: CLOUD_FLAGS,
+        columns,
+        wide,
+        done: 'Changed Cloud {slug}.',
+      },
     },
     DeleteCloud: {
       ...common,

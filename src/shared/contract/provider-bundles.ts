@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BUNDLE_FLAGS } from './catalogue-flags.ts'
 import {
   ProviderBundle,
   ProviderBundleCloudRef,
@@ -53,6 +54,7 @@ export const providerBundles = defineSurface(
       cli: {
         command: 'bundles create',
         args: ['slug'],
+        flags: BUNDLE_FLAGS,
         columns,
         wide,
         handle: { member: 'slug', taken: 'slug_conflict' },
@@ -106,6 +108,7 @@ export const providerBundles = defineSurface(
         command: 'bundles update',
         args: ['id'],
         refs,
+        flags: BUNDLE_FLAGS,
         columns,
         wide,
         done: 'Changed bundle {slug}; its latest version is {latest_version}.',
