@@ -148,6 +148,28 @@ describe.each(STORES)('Local accounts on the $name store', (store) => {
       expect(await local.signIn.findPasskey('cred-fac')).toBeUndefined()
     })
 
+    it('notes when somebody else resets the password or the second factors, and nothing when oneself does', async () => {
+      const { id, userId } = await local.account('noted')
+      const changedAt = async () => (await stored(id)).changed_by_other_at
+      tenancy.callers.add(`user:${userId}`, tenancy.home)
+      await tenancy.change(({ tuples }) =>
+        tuples.create(
+          { subject: `user:${userId}`, relation: 'admin', resource: 'platform:main' },
+          { domainId: null, projectId: null },
+        ),
+      )
+      for (const body of [{ reset_password: true }, { reset_second_factors: true }]) {
+        expect((await tenancy.call(`user:${userId}`, `PATCH /v1/admin/users/${id}`, body)).status).toBe(200)
+        expect((await patch(id, { display_name: 'N', disabled: false })).status).toBe(200)
+        expect(await changedAt()).toBeNull()
+      }
+      for (const body of [{ reset_password: true }, { reset_second_factors: true }]) {
+        await patch(id, body)
+        expect(await changedAt()).toEqual(new Date(tenancy.clock.nowMs))
+        await tenancy.db.updateTable('local_accounts').set({ changed_by_other_at: null }).where('id', '=', id).execute()
+      }
+    })
+
     it('deletes an account and leaves its user, as whom nobody signs in', async () => {
       const { id, userId } = await local.account('del')
       expect((await tenancy.call(root, `DELETE /v1/admin/users/${id}`)).status).toBe(204)

@@ -12,6 +12,7 @@ import type { AuditQueue } from '../../../src/server/http/audit/audit-queue.ts'
 import type { MountedSurface } from '../../../src/server/http/request-context.ts'
 import type { SurfaceName } from '../../../src/server/http/slice.ts'
 import { createHealth } from '../../../src/server/ops/health.ts'
+import type { ApprovalKind } from '../../../src/server/ports/approval-kind.ts'
 import type { Db } from '../../../src/server/ports/datastore.ts'
 import type { AuditEntry, Change } from '../../../src/server/ports/unit-of-work.ts'
 import { contract } from '../../../src/shared/contract/index.ts'
@@ -35,6 +36,8 @@ export interface UnderTest {
   readonly pages?: Services['pages']
   /** Takes what the slices and the edge log. By default a warning of a slice throws, and the log of the edge is dropped. */
   readonly log?: Logger
+  /** Kinds of approvals beside those of the slices. */
+  readonly approvalKinds?: readonly ApprovalKind[]
   /** Where the edge listens on loopback, which is then its origin. By default any free port, and `BASE_URL`. */
   readonly port?: number
 }
@@ -141,6 +144,7 @@ function servicesOf({ backend, config, audit, baseUrl }: Ground, made: UnderTest
     baseUrl,
     hashing,
     log: made.log ?? THROWING_LOG,
+    approvalKinds: made.approvalKinds,
     onRefused: (entry) => audit.add(entry),
   })
   const { resolvers = services.resolvers, csrfTokens = services.csrfTokens, pages = services.pages } = made

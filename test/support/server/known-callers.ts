@@ -3,7 +3,8 @@ import type { Caller, CredentialResolver, Refusal } from '../../../src/server/po
 /** Callers whose credential is their own subject: who calls is given, what they may do is decided by the real authorizer. */
 export interface KnownCallers {
   readonly resolver: CredentialResolver
-  add(subject: string, domainId: string): void
+  /** Adds a caller with a token that an administrator issued; `own`: with a browser session, presented as that text. */
+  add(subject: string, domainId: string, own?: { readonly presentedAs: string }): void
 }
 
 export function knownCallers(): KnownCallers {
@@ -16,15 +17,20 @@ export function knownCallers(): KnownCallers {
       recall: find,
       resolve: find,
     },
-    add(subject, domainId) {
+    add(subject, domainId, own) {
       const [type, id = ''] = subject.split(':')
-      callers.set(subject, {
+      callers.set(own?.presentedAs ?? subject, {
         subject,
         kind: type === 'user' ? 'user' : 'service-identity',
         id,
         domainId,
         displayName: subject,
-        credential: { kind: 'api-token', id, scopes: ['*'], expiresAtMs: undefined },
+        credential: {
+          kind: own === undefined ? 'api-token' : 'session',
+          id,
+          scopes: ['*'],
+          expiresAtMs: undefined,
+        },
       })
     },
   }
