@@ -133,7 +133,11 @@ describe.each(STORES)('Approvals on the $name store', (store) => {
 
     it('with a token that the decider made for itself, and never with one that somebody else issued', async () => {
       const made = await plane.call(ann, 'POST /v1/auth/tokens', { name: 'own' })
-      const rotated = await plane.call(String(made.body['token']), `POST /v1/auth/tokens/${made.body['id']}/rotate`, {})
+      const rotated = await plane.call(
+        String(made.body['token']),
+        `POST /v1/auth/tokens/${String(made.body['id'])}/rotate`,
+        {},
+      )
       const ofOwn = await plane.call(String(rotated.body['token']), 'POST /v1/auth/tokens', { name: 'of a token' })
       for (const { body } of [made, rotated, ofOwn]) {
         const id = await plane.request()
@@ -144,8 +148,10 @@ describe.each(STORES)('Approvals on the $name store', (store) => {
       const issued = await plane.call(plane.root, 'POST /v1/admin/tokens', issue)
       const token = String(issued.body['token'])
       const descended = await plane.call(token, 'POST /v1/auth/tokens', { name: 'made with an issued token' })
-      const turned = await plane.call(token, `POST /v1/auth/tokens/${issued.body['id']}/rotate`, { grace_seconds: 600 })
-      const taken = await plane.call(plane.root, `POST /v1/admin/tokens/${ofOwn.body['id']}/rotate`, {})
+      const turned = await plane.call(token, `POST /v1/auth/tokens/${String(issued.body['id'])}/rotate`, {
+        grace_seconds: 600,
+      })
+      const taken = await plane.call(plane.root, `POST /v1/admin/tokens/${String(ofOwn.body['id'])}/rotate`, {})
       for (const { status, body } of [issued, descended, turned, taken]) {
         expect([200, 201]).toContain(status)
         const answer = await plane.approve(String(body['token']), id)

@@ -158,7 +158,7 @@ describe.each(STORES)('Approval policies on the $name store', (store) => {
     it('are the business of those who manage the place', async () => {
       const viewer = await plane.person('viewer')
       expect((await plane.call(viewer, `GET ${path('domain')}`)).status).toBe(200)
-      const [ann = ''] = [await plane.person('admin')]
+      const ann = await plane.person('admin')
       const refusals = [
         await plane.call(viewer, `PUT ${path('domain')}`, { actions: {} }),
         await plane.call(ann, `PUT ${path('platform')}`, { actions: {} }),
