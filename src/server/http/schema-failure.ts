@@ -13,7 +13,11 @@ const POINTER_MAX = 256
  * the schema's own, else `fallback`; the members with their pointers are in `errors`. Of several members, one that cannot
  * change decides (S1 Clouds 1), else a rule over several members or a member that `decides`, else the first.
  */
-export function schemaProblem(schema: z.ZodType, error: z.ZodError, fallback: InvalidCode): Problem {
+export function schemaProblem(
+  schema: z.ZodType,
+  error: { readonly issues: readonly z.core.$ZodIssue[] },
+  fallback: InvalidCode,
+): Problem {
   const codeOfIssue = (issue: z.core.$ZodIssue): InvalidCode =>
     ruleCodeOf(issue) ?? declaredCode(schema, issue.path) ?? z.globalRegistry.get(schema)?.problem ?? fallback
   const decisive = decisiveOf(schema, error.issues)
@@ -24,7 +28,9 @@ export function schemaProblem(schema: z.ZodType, error: z.ZodError, fallback: In
   }))
   const { namesFields }: Row = PROBLEMS[code]
   if (namesFields !== true) return problem(code, { errors })
-  return problem(code, { errors, ...fieldsOf(error.issues.filter((issue) => codeOfIssue(issue) === code)) })
+  const isByRule = decisive !== undefined && ruleCodeOf(decisive) !== undefined
+  const named = error.issues.filter((issue) => (isByRule ? ruleCodeOf(issue) : codeOfIssue(issue)) === code)
+  return problem(code, { errors, ...fieldsOf(named) })
 }
 
 /** The issue whose code is answered. */
@@ -82,6 +88,7 @@ function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
     return schema.def.innerType
   }
+  if (schema instanceof z.ZodCatch) return schema.def.innerType
   return schema instanceof z.ZodPipe ? schema.def.in : undefined
 }
 

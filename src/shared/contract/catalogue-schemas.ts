@@ -7,6 +7,7 @@ import type { InvalidCode } from '../problems.ts'
 import { withRule } from './body-rules.ts'
 import { createModeFault, patchModeFault } from './cloud-modes.ts'
 import { DisplayName, Instant, Slug, Uuid } from './fields.ts'
+import { late } from './late.ts'
 import { immutable } from './patch.ts'
 
 const CloudProvider = z.enum(PROVIDER_NAMES).describe('Cloud platform')
@@ -145,13 +146,19 @@ export const CloudCreateRequest = withRule(
   createModeFault,
 ).meta({ id: 'CloudCreateRequest' })
 
+/** What the mode of the stored Cloud forbids is refused before shapes are (decisions: Catalogue, PATCH order). */
 export const CloudPatchRequest = withRule(
   z.strictObject({
     slug: immutable('slug_immutable'),
     provider: immutable('provider_immutable'),
-    display_name: ofCloud.display_name.optional(),
-    ...configuration,
-    endpoint: configuration.endpoint.optional(),
+    display_name: late(ofCloud.display_name).optional(),
+    endpoint: late(configuration.endpoint).optional(),
+    region_defaults: late(configuration.region_defaults).optional(),
+    provider_bundle_id: configuration.provider_bundle_id,
+    provider_bundle_version: late(configuration.provider_bundle_version).optional(),
+    provider_packages: late(configuration.provider_packages).optional(),
+    provider_config_api_version: late(configuration.provider_config_api_version).optional(),
+    provider_package_overrides: late(configuration.provider_package_overrides).optional(),
   }),
   patchModeFault,
 ).meta({ id: 'CloudPatchRequest' })

@@ -18,6 +18,7 @@ function innerSchemas(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
   if (schema instanceof z.ZodArray) return [schema.def.element]
   if (schema instanceof z.ZodRecord) return [schema.def.valueType]
   if (schema instanceof z.ZodPipe) return [schema.def.in, schema.def.out]
+  if (schema instanceof z.ZodCatch) return [schema.def.innerType]
   const wraps = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault
   return wraps ? [schema.def.innerType] : []
 }

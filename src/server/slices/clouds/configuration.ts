@@ -1,5 +1,5 @@
 import type { ProviderPackage } from '../../../shared/catalogue/packages.ts'
-import type { RuleFault } from '../../../shared/contract/body-rules.ts'
+import type { NamedMembers, RuleFault } from '../../../shared/contract/body-rules.ts'
 import {
   missingInline,
   modeFault,
@@ -44,14 +44,18 @@ export interface ReferenceChange {
 }
 
 /**
- * Tells what a patch does to the provider configuration of a Cloud (S1 Cloud, "Provider configuration modes"). The edge has
- * refused members of both modes in one body.
- * @throws Problem `invalid_cloud_provider_mode` with the members at fault, where the mode of the Cloud does not allow it.
+ * Holds the members that a patch names, whatever their values, to the mode of the Cloud (S1 Cloud, "Provider configuration
+ * modes"). The edge has refused members of both modes in one body.
+ * @throws Problem `invalid_cloud_provider_mode` with the members at fault.
  */
+export function assertMode(cloud: CloudRecord, body: NamedMembers): void {
+  const fault = faultOf(cloud, modesIn(body))
+  if (fault !== undefined) throw faultProblem(fault)
+}
+
+/** Tells what a patch does to the provider configuration of a Cloud whose mode allows it. */
 export function configurationChange(cloud: CloudRecord, body: SentConfiguration): ConfigurationChange {
   const named = modesIn({ ...body })
-  const fault = faultOf(cloud, named)
-  if (fault !== undefined) throw faultProblem(fault)
   if (named.inline.length > 0) return inlineChange(body)
   if (named.bundle.length === 0) return { kind: 'none' }
   return bundleChange(cloud, body)

@@ -1,4 +1,5 @@
 import type { clouds } from '../../../shared/contract/clouds.ts'
+import type { Settled } from '../../../shared/contract/late.ts'
 import type { Input } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
@@ -8,7 +9,7 @@ import { externalIdOf } from './settings.ts'
 import * as store from './store.ts'
 import { assertWithinBounds, columnsOf } from './write-configuration.ts'
 
-type Body = Input<(typeof clouds)['operations']['PatchCloud']>['body']
+type Body = Settled<Input<(typeof clouds)['operations']['PatchCloud']>['body']>
 
 /** A patch whose caller may make it. */
 export interface CloudPatch {

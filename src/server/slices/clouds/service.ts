@@ -1,15 +1,17 @@
 import { PLATFORM } from '../../../shared/ids.ts'
+import { CloudPatchRequest } from '../../../shared/contract/catalogue-schemas.ts'
 import type { clouds } from '../../../shared/contract/clouds.ts'
 import { problem } from '../../../shared/problems.ts'
 import { listPage } from '../../http/list-page.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
+import { settled } from '../../http/settled.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { bySlug } from '../../sql/keyset.ts'
 import { addCloud } from './add-cloud.ts'
 import { announce } from './announce.ts'
 import { toAnswer } from './cloud.ts'
-import { configurationChange } from './configuration.ts'
+import { assertMode, configurationChange } from './configuration.ts'
 import { patchCloud } from './patch-cloud.ts'
 import { assertSettings } from './settings.ts'
 import * as store from './store.ts'
@@ -50,11 +52,13 @@ export function createClouds({ datastore, ids }: CloudsDeps): Handlers<typeof cl
       return toAnswer(cloud)
     },
 
-    async PatchCloud(ctx, { id, body }) {
-      ctx.note({ fields: Object.keys(body).toSorted() })
+    async PatchCloud(ctx, { id, body: sent }) {
+      ctx.note({ fields: Object.keys(sent).toSorted() })
       const cloud = await store.findCloud(read(), id)
       if (cloud === undefined) throw problem('cloud_not_found')
       ctx.about(`cloud:${id}`, null)
+      assertMode(cloud, sent)
+      const body = settled(CloudPatchRequest, sent)
       const configuration = configurationChange(cloud, body)
       assertSettings(cloud.provider, body)
       if (configuration.kind === 'reference') await requireBundle(ctx, configuration.bundleId)

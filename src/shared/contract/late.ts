@@ -1,0 +1,32 @@
+import { z } from 'zod'
+
+/** A member of a wrong shape, in the place of its value. */
+export class ShapeFault {
+  /** What its schema found, with paths inside the member. */
+  readonly issues: readonly z.core.$ZodIssue[]
+
+  constructor(issues: readonly z.core.$ZodIssue[]) {
+    this.issues = issues
+  }
+}
+
+/** A body whose late members have the right shape. */
+export type Settled<Body> = { [Member in keyof Body]: Exclude<Body[Member], ShapeFault> }
+
+/**
+ * A member whose shape the handler judges: where the order of the refusals puts a rule over the stored object before the
+ * shapes (decisions: Catalogue, PATCH order). The edge hands over a `ShapeFault` where the shape is wrong; the handler calls
+ * `settled` (`server/http/settled.ts`) once the rule holds. The document describes the schema as it is.
+ */
+export function late<Schema extends z.ZodType>(
+  schema: Schema,
+): z.ZodType<z.output<Schema> | ShapeFault, z.input<Schema>> {
+  const caught = z.catch(schema, (context) => faultOf(context) as z.output<Schema>)
+  // `catch` knows no other output than that of its schema.
+  return caught as z.ZodType<z.output<Schema> | ShapeFault, z.input<Schema>>
+}
+
+/** JSON Schema asks for the value without a context: then there is no fault, and no default in the document. */
+function faultOf(context: { readonly error: { readonly issues: readonly z.core.$ZodIssue[] } } | undefined): unknown {
+  return context === undefined ? undefined : new ShapeFault(context.error.issues)
+}
