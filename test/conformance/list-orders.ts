@@ -21,6 +21,7 @@ export const LIST_ORDERS: Readonly<Record<string, string>> = {
   ListProviderBundles: 'slug',
   ListRelationTuples: 'id',
   ListResources: 'slug',
+  ListSecrets: 'name',
   ListThings: 'id',
   ListProjectThings: 'id',
   ListOwnThings: 'id',

@@ -19,6 +19,7 @@ import { SERVICE_MODEL } from '../../shared/authz/service-model.ts'
 import type { Config } from '../config/config.ts'
 import { openEngine, type Engine } from './open-engine.ts'
 import { openEventBus, type OpenedBus } from './open-event-bus.ts'
+import { openSecretStore, type OpenedSecrets } from './open-secret-store.ts'
 import { openStorage, type OpenedStorage, type StorageHooks } from './open-storage.ts'
 import type { AuthzInsight } from '../ports/authz-insight.ts'
 import type { Authorizer } from '../ports/authorizer.ts'
@@ -38,6 +39,7 @@ export interface Backend {
   readonly isRecovered: boolean
   readonly keyring: Keyring
   readonly sealing: Sealing
+  readonly secretStore: OpenedSecrets
   readonly signer: FollowingSigner
   readonly feed: FollowedFeed
   readonly engine: Engine
@@ -112,12 +114,13 @@ async function openOver(ground: Ground, config: Config, hooks: BackendHooks): Pr
   await prepareSchema(datastore, config, hooks.log)
   const ring = await openRing(datastore, master, clock)
   const sealing = createSealing(ring)
+  const secretStore = await openSecretStore(config, { datastore, sealing, log: hooks.log })
   const signer = await openSigner({ datastore, sealing, clock })
   const changing = await openChanges(ground, config, hooks)
   const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
   const bus = await openEventBus(config, { datastore, clock, log: hooks.log })
   const keyring = createKeyring(ring)
-  return { datastore, isRecovered, ...changing, bus, authorizer, keyring, sealing, signer }
+  return { datastore, isRecovered, ...changing, bus, authorizer, keyring, sealing, secretStore, signer }
 }
 
 async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {

@@ -10,6 +10,7 @@ import { createPruning } from '../outbox/pruning.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
 import type { NumberedEvent } from '../ports/outbox.ts'
 import type { Tracing } from '../ports/tracing.ts'
+import { createSecretsReconcile } from '../secrets/reconcile.ts'
 import type { Backend } from './backend.ts'
 import { createRelayStages, type RelayStages } from './event-relay.ts'
 import type { Services } from './services.ts'
@@ -43,6 +44,7 @@ function leaderJobs({ backend, services, log, wake, relaying, tracing }: JobsDep
     bus.retention,
     createStateSweeper({ clock }),
     createKeyRotation(backend),
+    createSecretsReconcile(backend),
   ]
   return [
     createNumbering({ ...backend, onNumbered: () => consumers.map(consumptionOf).forEach(wake) }),

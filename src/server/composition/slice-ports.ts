@@ -20,6 +20,7 @@ import { collectApprovalKinds, type CollectedKinds } from './approval-kinds.ts'
 import type { Backend } from './backend.ts'
 import { CONTENTS } from './contents.ts'
 import { readRenderer } from './docs-renderer.ts'
+import { createSecretWrites } from '../secrets/secret-writes.ts'
 import { createSignInPorts } from './sign-in-ports.ts'
 import type { SlicePorts } from './slices.ts'
 
@@ -74,6 +75,8 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     contents: CONTENTS,
     renderer: readRenderer(),
     meter: options.streamMeter ?? UNMETERED,
+    secretWrites: createSecretWrites(adapters),
+    secretUsers: [],
     admission: createAdmission({ subjects: storedSubjects, validateTuple: backend.engine.rules.validateTuple }),
     ownedTokens: createOwnedTokens(),
     requireScopes,
@@ -87,9 +90,9 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
 }
 
 function adaptersOf(backend: Backend) {
-  const { datastore, unitOfWork, ids, clock, keyring, sealing, signer, bus, feed: changeFeed } = backend
+  const { datastore, unitOfWork, ids, clock, keyring, sealing, secretStore, signer, bus, feed: changeFeed } = backend
   const { authorizer, lookups, insight, reconciler } = backend
-  const ofChanges = { datastore, unitOfWork, ids, clock, keyring, sealing, signer, bus, changeFeed }
+  const ofChanges = { datastore, unitOfWork, ids, clock, keyring, sealing, secretStore, signer, bus, changeFeed }
   return { ...ofChanges, authorizer, lookups, insight, reconciler, subjects: storedSubjects }
 }
 

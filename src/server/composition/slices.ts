@@ -27,6 +27,7 @@ import * as projects from '../slices/projects/slice.ts'
 import * as providerBundles from '../slices/provider-bundles/slice.ts'
 import * as relationTuples from '../slices/relation-tuples/slice.ts'
 import * as resources from '../slices/resources/slice.ts'
+import * as secrets from '../slices/secrets/slice.ts'
 import * as sessions from '../slices/sessions/slice.ts'
 import * as signIn from '../slices/sign-in/slice.ts'
 import * as signingKeys from '../slices/signing-keys/slice.ts'
@@ -66,6 +67,7 @@ export const SLICES = [
   providerBundles,
   relationTuples,
   resources,
+  secrets,
   signIn,
   signingKeys,
   workloads,

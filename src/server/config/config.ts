@@ -7,6 +7,7 @@ import { defaultDataDirectory } from '../../shared/data-directory.ts'
 import { ConfigError } from './config-error.ts'
 import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './options.ts'
 import { fromArgv, fromEnv, fromFile, type Said, type Sayings } from './sources.ts'
+import { refuseHalfSecretStore, secretStoreOf, type SecretStoreSettings } from './secret-store.ts'
 import { tracingOf, type TracingSettings } from './tracing.ts'
 import { isLoopback, type Address, type LogLevel, type NatsServers } from './values.ts'
 import type { SizedPool } from '../ports/datastore.ts'
@@ -58,6 +59,8 @@ export interface Config {
   readonly spicedb: SpicedbSettings | undefined
   /** Undefined: a log of events in the datastore. */
   readonly nats: NatsSettings | undefined
+  /** Undefined: secrets are kept in the datastore. */
+  readonly secretStore: SecretStoreSettings | undefined
   readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined
   /** CIDR networks. */
   readonly trustedProxies: readonly string[]
@@ -113,6 +116,7 @@ export function parseConfig(input: ConfigInput): Config {
     pools: poolsOf(values, said),
     spicedb: spicedbOf(values),
     nats: natsOf(values),
+    secretStore: secretStoreOf(values),
     tls: tlsOf(values),
     trustedProxies: required(values.trustedProxies),
     allowedOrigins: required(values.allowedOrigins),
@@ -178,6 +182,7 @@ function refuseContradictions(values: Values, said: Sayings): void {
   refuseHalfSpicedb(values)
   refuseHalfNats(values)
   refusePlainNats(values)
+  refuseHalfSecretStore(values)
   if (values.dev === true) refuseWithDev(values, where)
   else refusePlainHttp(values)
 }
@@ -217,6 +222,7 @@ function refuseWithDev(values: Values, where: (name: OptionName) => string): voi
       'databaseUrl',
       'spicedbEndpoint',
       'natsUrl',
+      'secretStoreUrl',
       'dataDir',
       'masterKey',
       'masterKeyFile',

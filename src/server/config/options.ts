@@ -19,6 +19,8 @@ import {
   rate,
   remoteAddress,
   replicas,
+  roleName,
+  storePath,
   type Parsed,
 } from './values.ts'
 
@@ -138,6 +140,64 @@ export const OPTIONS = {
     placeholder: 'SIZE',
     fallbackWords: 'as much as the account may store',
     describe: 'Most that the stream of events may take in NATS, such as 10GiB; the oldest events go first',
+  }),
+  secretStoreUrl: option({
+    parse: origin,
+    placeholder: 'URL',
+    fallbackWords: 'sealed rows in the datastore',
+    describe:
+      'OpenBao or Vault to keep secrets in, by its KV engine of version 2. Needs a login: a token file, an AppRole or a Kubernetes role',
+  }),
+  secretStoreMount: option({
+    parse: storePath,
+    placeholder: 'PATH',
+    fallbackWords: 'secret',
+    describe: 'Path of the KV engine of version 2',
+  }),
+  secretStoreNamespace: option({
+    parse: storePath,
+    placeholder: 'PATH',
+    fallbackWords: 'the root namespace',
+    describe: 'Namespace of the engine and of the login',
+  }),
+  secretStoreCa: option({
+    parse: path,
+    placeholder: 'FILE',
+    fallbackWords: 'the well-known authorities',
+    describe: 'Certificates in PEM that vouch for the secret store',
+  }),
+  secretStorePlaintext: toggle('Reach a secret store on another machine without TLS: secrets travel in the clear'),
+  secretStoreTokenFile: option({
+    parse: path,
+    placeholder: 'FILE',
+    describe: 'File with a token for the secret store; read again at each login, so that an agent may replace it',
+  }),
+  secretStoreRoleId: option({
+    parse: roleName,
+    placeholder: 'ID',
+    describe: 'Role id of the AppRole to log in with. Needs --secret-store-secret-id-file',
+  }),
+  secretStoreSecretIdFile: option({
+    parse: path,
+    placeholder: 'FILE',
+    describe: 'File with the secret id of --secret-store-role-id',
+  }),
+  secretStoreKubernetesRole: option({
+    parse: roleName,
+    placeholder: 'NAME',
+    describe: "Role of the Kubernetes login, which uses this pod's service account",
+  }),
+  secretStoreJwtFile: option({
+    parse: path,
+    placeholder: 'FILE',
+    fallbackWords: '/var/run/secrets/kubernetes.io/serviceaccount/token',
+    describe: 'File with the service account token for --secret-store-kubernetes-role',
+  }),
+  secretStoreLoginMount: option({
+    parse: storePath,
+    placeholder: 'PATH',
+    fallbackWords: 'approle or kubernetes',
+    describe: 'Path of the auth method for the AppRole or Kubernetes login',
   }),
   tlsCert: option({
     parse: path,

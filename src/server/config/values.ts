@@ -206,3 +206,14 @@ function each<T>(text: string, parse: (item: string) => Parsed<T>, mustBe: strin
   }
   return { value: values }
 }
+
+/** A path of an engine, an auth method or a namespace in the secret store: segments without a slash at either end. */
+export function storePath(text: string): Parsed<string> {
+  const isOne = text.length <= 256 && /^[\w.-]+(?:\/[\w.-]+)*$/.test(text) && !/(?:^|\/)\.\.?(?:\/|$)/.test(text)
+  return isOne ? { value: text } : { mustBe: 'a path such as secret or team/secret' }
+}
+
+/** A name that is no secret, such as a role. */
+export function roleName(text: string): Parsed<string> {
+  return /^[\x21-\x7e]{1,256}$/.test(text) ? { value: text } : { mustBe: 'at most 256 visible characters' }
+}

@@ -90,6 +90,9 @@ export const bySlug = keyset('asc', [text('slug')])
 /** By alias, in the order of its bytes. */
 export const byAlias = keyset('asc', [text('alias')])
 
+/** By name, in the order of its bytes. */
+export const byName = keyset('asc', [text('name')])
+
 /** By login, in the order of its bytes. */
 export const byLogin = keyset('asc', [text('login')])
 

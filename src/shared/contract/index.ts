@@ -27,6 +27,7 @@ import { projects } from './projects.ts'
 import { providerBundles } from './provider-bundles.ts'
 import { relationTuples } from './relation-tuples.ts'
 import { resources } from './resources.ts'
+import { secrets } from './secrets.ts'
 import { serviceToken } from './service-token.ts'
 import { signIn } from './sign-in.ts'
 import { signingKeys } from './signing-keys.ts'
@@ -49,6 +50,7 @@ export const contract = {
   domains,
   projects,
   resources,
+  secrets,
   grants,
   groups,
   approvals,

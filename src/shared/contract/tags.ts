@@ -18,7 +18,7 @@ const FLEET = [
 /** Chapters of the document, in reading order for a newcomer. */
 const CHAPTERS: readonly { readonly name: string; readonly surfaces: readonly string[] }[] = [
   { name: 'Signing in', surfaces: ['auth', 'tokens', 'sessions', 'factors', 'device', 'service-tokens', 'idp'] },
-  { name: 'Tenancy', surfaces: ['domains', 'projects', 'resources'] },
+  { name: 'Tenancy', surfaces: ['domains', 'projects', 'resources', 'secrets'] },
   {
     name: 'Access',
     surfaces: [

@@ -8,13 +8,12 @@ export const CREDENTIALS_PROBLEMS = {
   ),
   secret_write_in_progress: row(
     409,
-    'Write in progress',
-    'Another write of the same secret has not ended; retry after at most two minutes.',
+    'Secret being written',
+    'Another write or deletion of the same secret is under way or came first; look at it and retry, after at most two minutes.',
   ),
-  invalid_secret: invalid('Invalid secret', 'The value must be text of 1 to 65,536 bytes in UTF-8.'),
-  invalid_secret_name: invalid(
-    'Invalid secret name',
-    'A secret name is lower-case letters, digits and inner hyphens, at most 63.',
+  invalid_secret: invalid(
+    'Invalid secret',
+    'A value is text of 1 to 65,536 bytes in UTF-8; a name is lower-case letters, digits and inner hyphens, at most 63.',
   ),
   secret_not_found: row(404, 'Secret not found', 'The Project has no such secret, or the secret no such version.'),
   secret_in_use: row<{ readonly users: readonly string[] }>(

@@ -24,6 +24,7 @@ import { projectScenarios } from './projects.ts'
 import { providerBundleScenarios } from './provider-bundles.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
+import { secretScenarios } from './secrets.ts'
 import { sessionScenarios } from './sessions.ts'
 import { signInScenarios } from './sign-in.ts'
 import { signingKeyScenarios } from './signing-keys.ts'
@@ -47,6 +48,7 @@ const bySurface: BySurface = {
   ownFactors: ownFactorScenarios,
   projects: projectScenarios,
   resources: resourceScenarios,
+  secrets: secretScenarios,
   grants: grantScenarios,
   groups: groupScenarios,
   approvals: approvalScenarios,

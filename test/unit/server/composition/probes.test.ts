@@ -19,10 +19,11 @@ function backend(kind: Datastore['kind']) {
     },
     ...(kind === 'embedded' && { lost: () => state.lost }),
   }
-  const parts: Pick<Backend, 'datastore' | 'engine' | 'bus'> = {
+  const parts: Pick<Backend, 'datastore' | 'engine' | 'bus' | 'secretStore'> = {
     datastore,
     engine: {} as Backend['engine'],
     bus: { kind: 'log' } as unknown as Backend['bus'],
+    secretStore: { kind: 'embedded' } as unknown as Backend['secretStore'],
   }
   return { state, probes: probesOf(parts) }
 }
