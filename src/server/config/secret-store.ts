@@ -60,10 +60,24 @@ function loginOf(values: SecretStoreValues): SecretStoreLogin | undefined {
   return role === undefined ? undefined : { kind: 'kubernetes', mount, role, jwtFile: resolve(jwtFile) }
 }
 
+/** Options that mean nothing without a URL. The values of the caller have other options beside them. */
+const OF_URL = [
+  'secretStoreMount',
+  'secretStoreNamespace',
+  'secretStoreCa',
+  'secretStorePlaintext',
+  'secretStoreTokenFile',
+  'secretStoreRoleId',
+  'secretStoreSecretIdFile',
+  'secretStoreKubernetesRole',
+  'secretStoreJwtFile',
+  'secretStoreLoginMount',
+] as const satisfies readonly (keyof SecretStoreValues)[]
+
 /** @throws ConfigError where options of the secret store contradict each other, or one lacks another. */
 export function refuseHalfSecretStore(values: SecretStoreValues): void {
-  const { secretStoreUrl: url, ...others } = values
-  const isSaid = Object.values(others).some((value) => value !== undefined && value !== false)
+  const { secretStoreUrl: url } = values
+  const isSaid = OF_URL.some((name) => values[name] !== undefined && values[name] !== false)
   if (url === undefined) {
     if (isSaid) throw new ConfigError(1, 'Secret store options require --secret-store-url; it is missing.')
     return

@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import { DatastoreError, DatastoreStopped } from '../ports/datastore.ts'
+import { SecretStoreError, type SecretStoreFault } from '../ports/secret-store.ts'
 
 /** A dependency whose state readiness reports. */
 export interface Probe {
@@ -113,8 +114,18 @@ const READ_ONLY: Fault = {
   meanwhile: 'Reads and checks work. Whatever changes something fails, heartbeats and sign-ins too.',
 }
 
+/** Faults of the secret store that its operator has to end; the others end by themselves. */
+const OF_SECRET_STORE: Readonly<Partial<Record<SecretStoreFault, Fault>>> = {
+  sealed: { detail: 'it is sealed: unseal it' },
+  full: { detail: 'it has no space left' },
+  refused: { detail: 'it does not accept the login of this server' },
+  broken: { detail: 'it does not answer as a KV engine of version 2 does: look at its URL and mount' },
+}
+
 /** The fault that everyone may see; the cause belongs into the log. */
 function faultOf(error: unknown): Fault {
+  const cause: unknown = error instanceof Error ? error.cause : undefined
+  if (cause instanceof SecretStoreError) return OF_SECRET_STORE[cause.fault] ?? NO_ANSWER
   if (error instanceof DatastoreStopped) return STOPPED
   return error instanceof DatastoreError && error.failure === 'readonly' ? READ_ONLY : NO_ANSWER
 }

@@ -2,12 +2,13 @@ import { expect, test } from 'vitest'
 import type { Backend } from '../../../../src/server/composition/backend.ts'
 import { createHealth } from '../../../../src/server/ops/health.ts'
 import { DatastoreStopped, type Datastore } from '../../../../src/server/ports/datastore.ts'
+import { secretStoreUnavailable, type SecretStore } from '../../../../src/server/ports/secret-store.ts'
 import { probesOf } from '../../../../src/server/composition/probes.ts'
 
 const unused = () => expect.fail('must not be used')
 
 /** A backend whose embedded engine is lost when the test says so; on PostgreSQL there is none. */
-function backend(kind: Datastore['kind']) {
+function backend(kind: Datastore['kind'], secretStore: Partial<SecretStore> = { kind: 'embedded' }) {
   const state: { lost: Error | undefined } = { lost: undefined }
   const datastore: Datastore = {
     kind,
@@ -23,7 +24,7 @@ function backend(kind: Datastore['kind']) {
     datastore,
     engine: {} as Backend['engine'],
     bus: { kind: 'log' } as unknown as Backend['bus'],
-    secretStore: { kind: 'embedded' } as unknown as Backend['secretStore'],
+    secretStore: secretStore as Backend['secretStore'],
   }
   return { state, probes: probesOf(parts) }
 }
@@ -47,6 +48,29 @@ test('a lost embedded engine is a probe of its own and makes the server unhealth
       { name: 'db-primary', ok: false, informational: true },
       { name: 'embedded-engine', ok: false, detail: 'it stopped for good: restart the server' },
     ],
+  })
+})
+
+test('secrets in OpenBao have a probe that blocks readiness until the store answered once, and then only degrades', async () => {
+  let isAway = true
+  const ping = async (): Promise<void> => {
+    if (isAway) throw secretStoreUnavailable('sealed', 'the server is sealed')
+  }
+  const { probes } = backend('postgres', { kind: 'openbao', ping })
+  let nowMs = 0
+  const health = createHealth(probes, { now: () => nowMs })
+  expect(await health.report()).toMatchObject({
+    status: 'unhealthy',
+    probes: [{ name: 'db-primary', ok: true }, { name: 'secrets-reconcile', ok: false, detail: 'it is sealed: unseal it' }],
+  })
+  isAway = false
+  nowMs = 1_000
+  expect((await health.report()).status).toBe('ready')
+  isAway = true
+  nowMs = 2_000
+  expect(await health.report()).toMatchObject({
+    status: 'degraded',
+    probes: [{ name: 'db-primary', ok: true }, { name: 'secrets-reconcile', ok: false, informational: true }],
   })
 })
 

@@ -96,6 +96,7 @@ test('nothing said gives the embedded defaults', () => {
     pools: { interactive: { min: 0, max: 20 }, worker: { min: 0, max: 10 }, bulk: { min: 0, max: 5 } },
     spicedb: undefined,
     nats: undefined,
+    secretStore: undefined,
     tls: undefined,
     trustedProxies: [],
     allowedOrigins: [],
