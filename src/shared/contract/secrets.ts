@@ -32,7 +32,7 @@ const SecretWriteRequest = z
     value: z
       .string()
       .min(1)
-      .refine((value) => value.isWellFormed() && new TextEncoder().encode(value).length <= VALUE_BYTES_MAX, {
+      .refine((value) => new TextEncoder().encode(value).length <= VALUE_BYTES_MAX, {
         error: 'must be at most 65,536 bytes of UTF-8',
       })
       .meta({ problem: 'invalid_secret', writeOnly: true, description: 'The secret text, never shown again' }),
