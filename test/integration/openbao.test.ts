@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { BaoLogin } from '../../src/server/adapters/openbao/logins.ts'
-import { createOpenBao, type OpenBaoOptions, type OpenedSecretStore } from '../../src/server/adapters/openbao/openbao.ts'
+import {
+  createOpenBao,
+  type OpenBaoOptions,
+  type OpenedSecretStore,
+} from '../../src/server/adapters/openbao/openbao.ts'
 import { selfSigned } from '../support/network/self-signed.ts'
 import { ROLE, startBaoEmulator, type BaoEmulator, type BaoSettings } from '../support/openbao/emulator.ts'
 

@@ -92,7 +92,7 @@ describe.each(STORES)('Secrets of Projects on the $name store', (store) => {
       it('writes versions, announces and audits them, and shows no value', async () => {
         const first = await put('registry')
         expect(first.status).toBe(200)
-        const id = first.body['id']
+        const id = String(first.body['id'])
         const created_at = new Date(tenancy.clock.nowMs).toISOString()
         const version = { created_by: admin, created_at }
         expect(first.body).toEqual({
@@ -156,9 +156,15 @@ describe.each(STORES)('Secrets of Projects on the $name store', (store) => {
         const { body } = await put('full')
         const secret_id = String(body['id'])
         const created_at = new Date(tenancy.clock.nowMs)
-        const rows = Array.from({ length: 99 }, (_, more) => ({ secret_id, version: more + 2, created_by: admin, created_at }))
+        const rows = Array.from({ length: 99 }, (_, more) => ({
+          secret_id,
+          version: more + 2,
+          created_by: admin,
+          created_at,
+        }))
         await tenancy.db.insertInto('project_secret_versions').values(rows).execute()
-        for (const { version } of rows) await secretStore.put(`project-secrets/${secret_id}`, Buffer.from('x'), version - 1)
+        for (const { version } of rows)
+          await secretStore.put(`project-secrets/${secret_id}`, Buffer.from('x'), version - 1)
         expect(codeOf(await put('full'))).toEqual([409, 'secret_versions_exhausted'])
         expect((await remove('full', '?version=1')).status).toBe(204)
         expect((await put('full')).body['latest_version']).toBe(101)
@@ -183,7 +189,10 @@ describe.each(STORES)('Secrets of Projects on the $name store', (store) => {
 
       it('is refused to a deployer, who may list and show', async () => {
         await put('readable')
-        expect(codeOf(await tenancy.call(deployer, `PUT ${at('readable')}`, { value: VALUE }))).toEqual([403, 'permission_denied'])
+        expect(codeOf(await tenancy.call(deployer, `PUT ${at('readable')}`, { value: VALUE }))).toEqual([
+          403,
+          'permission_denied',
+        ])
         expect(codeOf(await tenancy.call(deployer, `DELETE ${at('readable')}`))).toEqual([403, 'permission_denied'])
         const { body } = await tenancy.call(deployer, `GET /v1/projects/${projectId}/secrets?limit=200`)
         expect((body['items'] as { name: string }[]).map(({ name }) => name)).toContain('readable')
@@ -245,17 +254,20 @@ describe.each(STORES)('Secrets of Projects on the $name store', (store) => {
         expect(other && codeOf(other)).toEqual([409, 'secret_write_in_progress'])
       })
 
-      it.each(['before newest', 'before put', 'after put'] as const)('is refused where the secret is deleted %s', async (step) => {
-        const name = `deleted-${step.replace(' ', '-')}`
-        await put(name)
-        secretStore.once(step, async () => {
-          expect((await remove(name)).status).toBe(204)
-          await createSecretsReconcile({ ...tenancy, secretStore }).run(unfenced(tenancy))
-        })
-        expect(codeOf(await put(name))).toEqual([409, 'secret_write_in_progress'])
-        expect((await show(name)).status).toBe(404)
-        expect((await put(name)).body['latest_version']).toBe(1)
-      })
+      it.each(['before newest', 'before put', 'after put'] as const)(
+        'is refused where the secret is deleted %s',
+        async (step) => {
+          const name = `deleted-${step.replace(' ', '-')}`
+          await put(name)
+          secretStore.once(step, async () => {
+            expect((await remove(name)).status).toBe(204)
+            await createSecretsReconcile({ ...tenancy, secretStore }).run(unfenced(tenancy))
+          })
+          expect(codeOf(await put(name))).toEqual([409, 'secret_write_in_progress'])
+          expect((await show(name)).status).toBe(404)
+          expect((await put(name)).body['latest_version']).toBe(1)
+        },
+      )
 
       it('that took longer than its lease was discarded, and cannot become permanent', async () => {
         await put('late')
@@ -287,16 +299,16 @@ describe.each(STORES)('Secrets of Projects on the $name store', (store) => {
 
     describe('DeleteSecret', () => {
       it('takes one version, destroys it, and announces it', async () => {
-        const { body } = await put('two')
+        const id = String((await put('two')).body['id'])
         await put('two', 'newer')
         const answer = await remove('two', '?version=1')
         expect(answer.status).toBe(204)
         expect(await versionsOf('two')).toEqual([2])
-        const payload = { secret_id: body['id'], project_id: projectId, name: 'two', version: 1 }
+        const payload = { secret_id: id, project_id: projectId, name: 'two', version: 1 }
         expect(await tenancy.outbox(answer)).toMatchObject([{ event: 'SecretDeleted', domain_id: domainId, payload }])
-        expect(await tenancy.audit(answer)).toMatchObject({ relation: 'secret.delete', object: `secret:${body['id']}` })
+        expect(await tenancy.audit(answer)).toMatchObject({ relation: 'secret.delete', object: `secret:${id}` })
         await settle()
-        expect(await valueOf(body['id'], 1)).toBeUndefined()
+        expect(await valueOf(id, 1)).toBeUndefined()
         expect(codeOf(await remove('two', '?version=1'))).toEqual([404, 'secret_not_found'])
       })
 
@@ -329,7 +341,10 @@ describe.each(STORES)('Secrets of Projects on the $name store', (store) => {
         const answer = await remove(name, query)
         expect(answer.status).toBe(status)
         if (status === 409)
-          expect(answer.body).toMatchObject({ code: 'secret_in_use', users: ['resource:01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'] })
+          expect(answer.body).toMatchObject({
+            code: 'secret_in_use',
+            users: ['resource:01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b'],
+          })
       })
     })
 

@@ -118,7 +118,8 @@ function refuseTransport(
       throw new ConfigError(1, '--secret-store-plaintext is without TLS and https:// is with it; keep one of them.')
     return
   }
-  if (ca !== undefined) throw new ConfigError(1, '--secret-store-ca is for TLS and http:// is without; keep one of them.')
+  if (ca !== undefined)
+    throw new ConfigError(1, '--secret-store-ca is for TLS and http:// is without; keep one of them.')
   if (isPlainMeant === true || isLoopback(hostname.replaceAll(/^\[|\]$/g, ''))) return
   throw new ConfigError(
     1,

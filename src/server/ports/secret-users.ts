@@ -16,5 +16,8 @@ export interface SecretUsers {
    * The users of these secrets, by name and object. Called with the secrets' rows locked before one is deleted: a slice
    * that stores a new reference locks the row `for key share`.
    */
-  find(db: Db, secrets: { readonly projectId: string; readonly names: readonly string[] }): Promise<readonly SecretUser[]>
+  find(
+    db: Db,
+    secrets: { readonly projectId: string; readonly names: readonly string[] },
+  ): Promise<readonly SecretUser[]>
 }

@@ -66,7 +66,9 @@ export function createSecretWrites(deps: SecretWritesDeps): SecretWrites {
     if (!(await store.deleteIntent(change.db, id))) throw inProgress()
     const { owner, path } = secret
     const strays = Array.from({ length: before - base }, (_, at) => ({
-      ...{ id: ids.next(), owner, path },
+      id: ids.next(),
+      owner,
+      path,
       version: base + 1 + at,
       due_at: later(0),
     }))

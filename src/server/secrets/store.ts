@@ -20,7 +20,12 @@ export async function insertPut(tx: Db, intent: Pick<Intent, 'id' | 'owner' | 'p
   const inserted = await tx
     .insertInto('secret_intents')
     .values({ ...intent, kind: 'put', version: 0 })
-    .onConflict((conflict) => conflict.column('owner').where(sql<boolean>`kind = 'put'`).doNothing())
+    .onConflict((conflict) =>
+      conflict
+        .column('owner')
+        .where(sql<boolean>`kind = 'put'`)
+        .doNothing(),
+    )
     .returning('id')
     .executeTakeFirst()
   return inserted !== undefined
@@ -74,11 +79,6 @@ export async function takeOver(
   id: string,
   set: Pick<Intent, 'id' | 'due_at'> & { readonly is_abandoned: false },
 ): Promise<boolean> {
-  const taken = await tx
-    .updateTable('secret_intents')
-    .set(set)
-    .where('id', '=', id)
-    .returning('id')
-    .executeTakeFirst()
+  const taken = await tx.updateTable('secret_intents').set(set).where('id', '=', id).returning('id').executeTakeFirst()
   return taken !== undefined
 }

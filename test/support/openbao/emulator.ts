@@ -51,7 +51,12 @@ export interface BaoSettings {
   readonly namespace?: string
 }
 
-export const ROLE = { roleId: 'role-of-ctl', secretId: 'secret-id-of-ctl', kubernetesRole: 'ctl', jwt: 'header.claims.mac' }
+export const ROLE = {
+  roleId: 'role-of-ctl',
+  secretId: 'secret-id-of-ctl',
+  kubernetesRole: 'ctl',
+  jwt: 'header.claims.mac',
+}
 
 export async function startBaoEmulator({ tls, namespace }: BaoSettings = {}): Promise<BaoEmulator> {
   const kv = new KvEngine()

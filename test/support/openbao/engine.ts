@@ -38,7 +38,10 @@ export class KvEngine {
     return { status: 200, body: whole({ data: found.value, metadata }) }
   }
 
-  write(path: string, { data, options }: { readonly data?: unknown; readonly options?: { readonly cas?: unknown } }): Reply {
+  write(
+    path: string,
+    { data, options }: { readonly data?: unknown; readonly options?: { readonly cas?: unknown } },
+  ): Reply {
     if (data === undefined) return invalid('no data provided')
     const key = this.keys.get(path) ?? newKey()
     if (options?.cas === undefined && key.casRequired) return invalid('check-and-set parameter required for this call')
@@ -58,7 +61,12 @@ export class KvEngine {
     const versions = Object.fromEntries([...key.versions].map(([at, version]) => [at, metadataOf(at, version)]))
     return {
       status: 200,
-      body: whole({ cas_required: key.casRequired, current_version: key.current, max_versions: key.maxVersions, versions }),
+      body: whole({
+        cas_required: key.casRequired,
+        current_version: key.current,
+        max_versions: key.maxVersions,
+        versions,
+      }),
     }
   }
 

@@ -10,7 +10,11 @@ export interface OwnedVersions {
 export async function ownedVersions(db: Db): Promise<OwnedVersions> {
   const secrets = await db.selectFrom('project_secret_versions').select(['secret_id', 'version']).execute()
   const credentials = await db.selectFrom('cloud_credentials').select(['id', 'secret_version']).execute()
-  const stored = await db.selectFrom('secret_versions').select(['path', 'version']).where('sealed', 'is not', null).execute()
+  const stored = await db
+    .selectFrom('secret_versions')
+    .select(['path', 'version'])
+    .where('sealed', 'is not', null)
+    .execute()
   return {
     owned: [
       ...secrets.map(({ secret_id: id, version }) => `project-secrets/${id}@${version}`),

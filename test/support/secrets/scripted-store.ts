@@ -1,4 +1,8 @@
-import { secretStoreUnavailable, type SecretStore, type SecretStoreFault } from '../../../src/server/ports/secret-store.ts'
+import {
+  secretStoreUnavailable,
+  type SecretStore,
+  type SecretStoreFault,
+} from '../../../src/server/ports/secret-store.ts'
 
 type Method = 'put' | 'get' | 'newest' | 'destroy' | 'ping'
 

@@ -36,7 +36,8 @@ export function unusable(answer: BaoAnswer): Problem {
 function failed(answer: BaoAnswer): readonly [SecretStoreFault, string] {
   const said = (errorsOf(answer) ?? []).join('\n')
   if (/sealed/i.test(said)) return ['sealed', 'the server is sealed']
-  if (/no space|disk (is )?full|quota exceeded|out of space/i.test(said)) return ['full', 'the server has no space left']
+  if (/no space|disk (is )?full|quota exceeded|out of space/i.test(said))
+    return ['full', 'the server has no space left']
   return ['broken', 'the server failed']
 }
 

@@ -45,7 +45,9 @@ export async function lookUp(connection: BaoConnection, token: string): Promise<
 
 /** Makes a token good for longer. */
 export async function renew(connection: BaoConnection, token: string): Promise<Lease> {
-  return leaseOf(bodyOf(await connection.send({ method: 'POST', path: 'auth/token/renew-self', token, body: {} }), Auth))
+  return leaseOf(
+    bodyOf(await connection.send({ method: 'POST', path: 'auth/token/renew-self', token, body: {} }), Auth),
+  )
 }
 
 function leaseOf({ auth }: z.infer<typeof Auth>): Lease {

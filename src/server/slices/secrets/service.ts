@@ -83,11 +83,10 @@ export function createSecrets(deps: SecretsDeps): Handlers<typeof secrets> {
     },
 
     ListSecrets: (ctx, { id: projectId }) =>
-      listPage(
-        ctx,
-        async (range) => whole(db(), projectId, await store.listSecrets(db(), projectId, range)),
-        { positionOf: ({ secret }) => byName.positionOf(secret), toAnswer },
-      ),
+      listPage(ctx, async (range) => whole(db(), projectId, await store.listSecrets(db(), projectId, range)), {
+        positionOf: ({ secret }) => byName.positionOf(secret),
+        toAnswer,
+      }),
 
     async GetSecret(ctx, { id: projectId, name }) {
       const found = await wholeOf(db(), await store.findSecret(db(), { projectId, name }))

@@ -61,7 +61,10 @@ test('secrets in OpenBao have a probe that blocks readiness until the store answ
   const health = createHealth(probes, { now: () => nowMs })
   expect(await health.report()).toMatchObject({
     status: 'unhealthy',
-    probes: [{ name: 'db-primary', ok: true }, { name: 'secrets-reconcile', ok: false, detail: 'it is sealed: unseal it' }],
+    probes: [
+      { name: 'db-primary', ok: true },
+      { name: 'secrets-reconcile', ok: false, detail: 'it is sealed: unseal it' },
+    ],
   })
   isAway = false
   nowMs = 1_000
@@ -70,7 +73,10 @@ test('secrets in OpenBao have a probe that blocks readiness until the store answ
   nowMs = 2_000
   expect(await health.report()).toMatchObject({
     status: 'degraded',
-    probes: [{ name: 'db-primary', ok: true }, { name: 'secrets-reconcile', ok: false, informational: true }],
+    probes: [
+      { name: 'db-primary', ok: true },
+      { name: 'secrets-reconcile', ok: false, informational: true },
+    ],
   })
 })
 

@@ -101,10 +101,13 @@ test.each([
     ['--secret-store-url', 'https://user:pw@bao', ...TOKEN],
     '2 --secret-store-url must be the origin of an http or https URL, such as https://ctl.example.com.',
   ],
-  [[...URL, ...TOKEN, '--secret-store-mount', '/kv/'], '2 --secret-store-mount must be a path such as secret or team/secret.'],
-  [[...URL, ...TOKEN, '--secret-store-mount', 'kv/../x'], '2 --secret-store-mount must be a path such as secret or team/secret.'],
   [
-    ['--dev', ...URL, ...TOKEN],
-    '1 --dev keeps everything in memory; leave out --secret-store-url or --dev.',
+    [...URL, ...TOKEN, '--secret-store-mount', '/kv/'],
+    '2 --secret-store-mount must be a path such as secret or team/secret.',
   ],
+  [
+    [...URL, ...TOKEN, '--secret-store-mount', 'kv/../x'],
+    '2 --secret-store-mount must be a path such as secret or team/secret.',
+  ],
+  [['--dev', ...URL, ...TOKEN], '1 --dev keeps everything in memory; leave out --secret-store-url or --dev.'],
 ])('%j is %s', (argv, said) => expect(refusal(argv)).toBe(said))
