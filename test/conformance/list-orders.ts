@@ -4,6 +4,7 @@ export const LIST_ORDERS: Readonly<Record<string, string>> = {
   GetAdminUsers: 'login',
   GetAudit: '-at',
   ListApprovals: '-id',
+  ListCloudCredentials: 'id',
   ListClouds: 'slug',
   ListDomainGrants: 'created_at',
   ListDomains: 'slug',

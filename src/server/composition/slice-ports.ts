@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import type { CsrfTokens } from '../http/auth/csrf.ts'
 import type { ForeignRoutes } from '../http/pages/pages.ts'
 import type { ApprovalKind } from '../ports/approval-kind.ts'
+import type { LentCredentials } from '../ports/lent-credentials.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
 import { createApprovalQueue } from '../slices/approvals/queue.ts'
 import { writeServiceSignIns } from '../slices/identities/store.ts'
@@ -77,6 +78,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     meter: options.streamMeter ?? UNMETERED,
     secretWrites: createSecretWrites(adapters),
     secretUsers: [],
+    lentCredentials: NOT_LENT,
     admission: createAdmission({ subjects: storedSubjects, validateTuple: backend.engine.rules.validateTuple }),
     ownedTokens: createOwnedTokens(),
     requireScopes,
@@ -88,6 +90,9 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
   }
   return { ports, approvalKinds, csrfTokens: signingIn.csrfTokens, foreignRoutes: signingIn.foreignRoutes }
 }
+
+/** Nothing lends credentials in this server. */
+const NOT_LENT: LentCredentials = { isLent: async () => false, end: async () => undefined }
 
 function adaptersOf(backend: Backend) {
   const { datastore, unitOfWork, ids, clock, keyring, sealing, secretStore, signer, bus, feed: changeFeed } = backend

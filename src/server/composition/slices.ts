@@ -3,6 +3,7 @@ import * as approvals from '../slices/approvals/slice.ts'
 import * as audit from '../slices/audit/slice.ts'
 import * as authz from '../slices/authz/slice.ts'
 import * as bearerJwts from '../slices/bearer-jwts/slice.ts'
+import * as cloudCredentials from '../slices/cloud-credentials/slice.ts'
 import * as clouds from '../slices/clouds/slice.ts'
 import * as deviceFlow from '../slices/device-flow/slice.ts'
 import * as domains from '../slices/domains/slice.ts'
@@ -45,6 +46,7 @@ export const SLICES = [
   approvals,
   audit,
   authz,
+  cloudCredentials,
   clouds,
   deviceFlow,
   domains,

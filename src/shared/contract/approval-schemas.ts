@@ -5,7 +5,7 @@ import {
   REQUIRED_APPROVALS_MAX,
   type ApprovalAction,
 } from '../approval-actions.ts'
-import { Instant, Uuid } from './fields.ts'
+import { DecisionReason, Instant, Uuid } from './fields.ts'
 
 /** The states of an approval: one that waits, then one that is final. */
 export const APPROVAL_STATES = ['pending-approval', 'approved', 'rejected', 'withdrawn', 'expired', 'failed'] as const
@@ -47,18 +47,12 @@ export const Approval = z
   })
   .meta({ id: 'Approval' })
 
-const reason = z
-  .string()
-  .max(1024)
-  .refine((text) => text.trim().length > 0, { error: 'must not be blank' })
-  .meta({ problem: 'invalid_decision_reason' })
-
 export const ApprovalApproveRequest = z
-  .strictObject({ reason: reason.optional().describe('Why; everybody who sees the approval reads it') })
+  .strictObject({ reason: DecisionReason.optional().describe('Why; everybody who sees the approval reads it') })
   .meta({ id: 'ApprovalApproveRequest' })
 
 export const ApprovalRejectRequest = z
-  .strictObject({ reason: reason.describe('Why; the requester reads it') })
+  .strictObject({ reason: DecisionReason.describe('Why; the requester reads it') })
   .meta({ id: 'ApprovalRejectRequest' })
 
 const Required = z

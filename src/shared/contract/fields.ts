@@ -76,6 +76,13 @@ export const DisplayName = z
   .max(128)
   .refine((name) => name.trim().length > 0, { error: 'must not be blank' })
 
+/** Why somebody ended or refused something (S1 Limits: decision reason). */
+export const DecisionReason = z
+  .string()
+  .max(1024)
+  .refine((text) => text.trim().length > 0, { error: 'must not be blank' })
+  .meta({ problem: 'invalid_decision_reason' })
+
 /** Labels of a node: at most 64. */
 export const Labels = z
   .record(z.string().regex(/^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$/), z.string().max(256))

@@ -3,6 +3,7 @@ import { approvalPolicies } from './approval-policies.ts'
 import { approvals } from './approvals.ts'
 import { audit } from './audit.ts'
 import { authz } from './authz.ts'
+import { cloudCredentials } from './cloud-credentials.ts'
 import { clouds } from './clouds.ts'
 import { deviceFlow } from './device-flow.ts'
 import { executions } from './executions.ts'
@@ -56,6 +57,7 @@ export const contract = {
   approvals,
   approvalPolicies,
   clouds,
+  cloudCredentials,
   providerBundles,
   joinTokens,
   nodes,

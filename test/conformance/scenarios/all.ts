@@ -3,6 +3,7 @@ import type { AnyScenarios, Scenarios } from '../scenario.ts'
 import type { World } from '../world.ts'
 import { approvalPolicyScenarios, approvalScenarios } from './approvals.ts'
 import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
+import { cloudCredentialScenarios } from './cloud-credentials.ts'
 import { cloudScenarios } from './clouds.ts'
 import { deviceFlowScenarios } from './device-flow.ts'
 import { domainScenarios } from './domains.ts'
@@ -54,6 +55,7 @@ const bySurface: BySurface = {
   approvals: approvalScenarios,
   approvalPolicies: approvalPolicyScenarios,
   clouds: cloudScenarios,
+  cloudCredentials: cloudCredentialScenarios,
   providerBundles: providerBundleScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,

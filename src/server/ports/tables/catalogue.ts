@@ -63,6 +63,11 @@ export interface CloudCredentialRow {
   expires_at: Date | null
   /** The version of its secret that is in use. */
   secret_version: number
+  /** When the secret was replaced; null where it is the first one. */
+  rotated_at: Generated<Date | null>
+  /** The subject that revoked it; null unless it is revoked. */
+  revoked_by: Generated<string | null>
+  revoked_reason: Generated<string | null>
   created_at: Date
   updated_at: Date
 }

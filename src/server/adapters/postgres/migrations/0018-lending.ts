@@ -11,6 +11,9 @@ create table cloud_credentials (
   state text not null check (state in ('active', 'suspended', 'revoked')),
   expires_at timestamptz,
   secret_version integer not null,
+  rotated_at timestamptz,
+  revoked_by text,
+  revoked_reason text,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
