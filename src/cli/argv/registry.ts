@@ -1,5 +1,6 @@
 import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { adminCommands } from '../commands/admin/commands.ts'
+import { approvalsCommands } from '../commands/approvals/commands.ts'
 import { auditCommands } from '../commands/audit/commands.ts'
 import { authzCommands } from '../commands/authz/commands.ts'
 import { completionCommands } from '../commands/completion/commands.ts'
@@ -26,6 +27,7 @@ export const NOUNS: readonly OwnCommands[] = [
   tokensCommands,
   authzCommands,
   tuplesCommands,
+  approvalsCommands,
   auditCommands,
   nodesCommands,
   eventsCommands,

@@ -5,7 +5,7 @@ import { asTyped } from '../errors/npx-command-hints.ts'
 import { defineCommand } from '../argv/command.ts'
 import { EXIT, exitCodeOf, type ExitCode } from '../errors/exit-code.ts'
 import { relative } from '../output/cells.ts'
-import { memberOf, type Row } from '../output/members.ts'
+import { isRow, memberOf, rowsOf, type Row } from '../output/members.ts'
 import { isScreen } from '../output/screen.ts'
 import { paintWord } from '../output/table.ts'
 import { serverState, type ServerState } from '../session/server-state.ts'
@@ -45,6 +45,8 @@ interface Picture {
   readonly fleet: Fleet | undefined
   /** Why the fleet is not shown although the caller is known. */
   readonly fleetRefusal: ProblemAnswer | undefined
+  /** Approvals that wait for the caller's decision; undefined where the server does not say. */
+  readonly toDecide: ToDecide | undefined
 }
 
 export const status = defineCommand({
@@ -75,12 +77,15 @@ async function take(session: Session): Promise<Picture> {
     refusal: undefined,
     fleet: undefined,
     fleetRefusal: undefined,
+    toDecide: undefined,
   }
   if (server.status === 'unreachable') return picture
   const me = await orRefusal(() => askWhoami(session, { timeoutMs: deadline.leftMs() }))
   if (me instanceof ProblemAnswer) return { ...picture, refusal: me }
   const fleet = await orRefusal(() => countFleet(session, deadline))
-  return fleet instanceof ProblemAnswer ? { ...picture, me, fleetRefusal: fleet } : { ...picture, me, fleet }
+  const waiting = await orRefusal(() => countToDecide(session, String(me['subject']), deadline))
+  const known = { ...picture, me, toDecide: waiting instanceof ProblemAnswer ? undefined : waiting }
+  return fleet instanceof ProblemAnswer ? { ...known, fleetRefusal: fleet } : { ...known, fleet }
 }
 
 async function orRefusal<T>(ask: () => Promise<T>): Promise<T | ProblemAnswer> {
@@ -111,6 +116,26 @@ async function countFleet(session: Session, { leftMs }: Deadline): Promise<Fleet
   return { total, isPartial: false, byReachability: counts }
 }
 
+/** How many approvals wait for somebody; at least so many where there are more than one page shows. */
+interface ToDecide {
+  readonly total: number
+  readonly isPartial: boolean
+}
+
+/** Counts on one page: a person decides on few, and nobody else decides. What one has approved already waits for others. */
+async function countToDecide(session: Session, subject: string, { leftMs }: Deadline): Promise<ToDecide | undefined> {
+  if (!subject.startsWith('user:')) return undefined
+  const input = { role: 'decider', state: 'pending-approval', limit: '200' }
+  const caller = await session.caller()
+  const { value } = await caller.call(session.operation('ListApprovals'), input, { timeoutMs: leftMs() })
+  const isDecided = (row: Row): boolean => {
+    const decisions = memberOf(row, 'decisions')
+    return Array.isArray(decisions) && decisions.some((one) => memberOf(one, 'subject') === subject)
+  }
+  const waiting = (rowsOf(value) ?? []).filter((row) => isRow(row) && !isDecided(row))
+  return { total: waiting.length, isPartial: typeof memberOf(value, 'next_cursor') === 'string' }
+}
+
 /** A token that may not list nodes is no failure: the screen says what it may. */
 function exitCode({ server, refusal, fleetRefusal }: Picture): ExitCode {
   if (server.status === 'unreachable' || server.status === 'unhealthy') return EXIT.unavailable
@@ -118,7 +143,7 @@ function exitCode({ server, refusal, fleetRefusal }: Picture): ExitCode {
   return failure === undefined ? EXIT.ok : exitCodeOf(failure.status)
 }
 
-function asData({ context, url, server, me, refusal, fleet, fleetRefusal }: Picture): Row {
+function asData({ context, url, server, me, refusal, fleet, fleetRefusal, toDecide }: Picture): Row {
   const failure = refusal ?? fleetRefusal
   return {
     context: context ?? null,
@@ -130,6 +155,7 @@ function asData({ context, url, server, me, refusal, fleet, fleetRefusal }: Pict
       fleet === undefined
         ? null
         : { total: fleet.total, partial: fleet.isPartial, by_reachability: fleet.byReachability },
+    approvals: toDecide === undefined ? null : { to_decide: toDecide.total, partial: toDecide.isPartial },
   }
 }
 
@@ -143,6 +169,7 @@ function screen(picture: Picture, session: Session): string {
     ['You', identityText(picture, session)],
     ...scopeLines(picture).map((text) => ['May', text]),
     ...fleetLines(picture, session).map((text, index) => [index === 0 ? 'Nodes' : '', text]),
+    ...waitingLines(picture, session).map((text) => ['Waiting', text]),
   ]
   return lines.map(([title = '', text = '']) => `${style.bold(title.padEnd(9))}${text}\n`).join('')
 }
@@ -191,6 +218,14 @@ function fleetLines({ fleet, fleetRefusal }: Picture, { style, io }: Session): r
     return count === 0 ? [] : [`${count} ${paintWord(state, style)}`]
   })
   return [`${fleet.total}${fleet.isPartial ? '+' : ''}: ${parts.join(', ')}`, bar(fleet, style)]
+}
+
+/** What waits for the caller; nothing where nothing does. */
+function waitingLines({ toDecide }: Picture, { style, io }: Session): readonly string[] {
+  if (toDecide === undefined || toDecide.total === 0) return []
+  const { total, isPartial } = toDecide
+  const what = `${total}${isPartial ? '+' : ''} ${total === 1 ? 'approval' : 'approvals'} for your decision`
+  return [`${style.warn(what)}; ${asTyped('ctl approvals list --to-decide', io)}`]
 }
 
 /** One cell per fortieth of the fleet; a state that occurs at all gets at least one. */

@@ -10,6 +10,7 @@ const common = {
   notProvisioned: 'approvals_not_provisioned',
 } as const
 const read = { relation: 'approval_policy.read', when: 'all' } as const
+const columns = ['action', 'required_approvals', 'source']
 const DESCRIPTION =
   'Replaces the policy. Refused where fewer people who hold manage here can act than the largest number of approvals asked for, and one more: one of them may be the requester.'
 
@@ -26,6 +27,7 @@ export const approvalPolicies = defineSurface(
       gate: check('read', 'domain:{path.id}'),
       audit: read,
       problems: ['domain_not_found'],
+      cli: { command: 'approvals policy show', refs: { id: 'domains' }, rows: 'effective', columns },
     },
     PutDomainApprovalPolicy: {
       ...common,
@@ -39,6 +41,7 @@ export const approvalPolicies = defineSurface(
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'approval_policy.update', when: 'all' },
       problems: ['domain_not_found', 'too_few_approvers'],
+      cli: { command: 'approvals policy set', refs: { id: 'domains' }, rows: 'effective', columns },
     },
     GetPlatformApprovalPolicy: {
       ...common,

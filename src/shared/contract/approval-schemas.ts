@@ -100,7 +100,8 @@ export const ApprovalPolicy = z
     actions: z
       .record(z.string(), z.object({ required_approvals: z.int() }))
       .describe('The actions that this policy itself names'),
-    ttl_seconds: z.int().describe('How long a request waits'),
+    ttl_seconds: z.int().optional().describe('How long a request waits, where this policy itself says so'),
+    effective_ttl_seconds: z.int().describe('How long a request waits here'),
     effective: z
       .array(
         z.object({

@@ -97,7 +97,7 @@ export const approvals = defineSurface(
       body: ApprovalApproveRequest,
       audit: { relation: 'approval.approve', when: 'all', object: 'approval:{path.id}' },
       problems: ['self_approval_denied', 'illegal_transition', 'approval_stale'],
-      cli: { command: 'approvals approve', args: ['id'], refs, columns, done: 'Approved {action.summary} ({id}).' },
+      cli: { command: 'approvals approve', args: ['id'], refs, columns, done: 'Approved {id}, which is {state} now.' },
     },
     RejectApproval: {
       ...decision,

@@ -35,7 +35,8 @@ describe.each(STORES)('Approval policies on the $name store', (store) => {
 
     it('ask for one approval of what is lent, and for none of anything else, where nobody set one', async () => {
       const { body } = await plane.call(plane.root, `GET ${path('domain')}`)
-      expect(body).toMatchObject({ actions: {}, ttl_seconds: 604_800 })
+      expect(body).toMatchObject({ actions: {}, effective_ttl_seconds: 604_800 })
+      expect(body).not.toHaveProperty('ttl_seconds')
       expect(body).not.toHaveProperty('updated_by')
       expect(await effective('domain')).toMatchObject({
         'clouds.lend': '1 default',
@@ -51,6 +52,7 @@ describe.each(STORES)('Approval policies on the $name store', (store) => {
       expect(answer.body).toMatchObject({
         actions: { [LEND]: { required_approvals: 2 }, 'domain.delete': { required_approvals: 1 } },
         ttl_seconds: 3600,
+        effective_ttl_seconds: 3600,
         updated_by: plane.root,
         updated_at: '2026-03-01T08:00:00.000Z',
       })
@@ -71,7 +73,11 @@ describe.each(STORES)('Approval policies on the $name store', (store) => {
       })
       await put('domain', { 'idp.write': 1 })
       const { body } = await plane.call(plane.root, `GET ${path('domain')}`)
-      expect(body).toMatchObject({ actions: { 'idp.write': { required_approvals: 1 } }, ttl_seconds: 604_800 })
+      expect(body).toMatchObject({
+        actions: { 'idp.write': { required_approvals: 1 } },
+        effective_ttl_seconds: 604_800,
+      })
+      expect(body).not.toHaveProperty('ttl_seconds')
       expect((await put('domain', {})).body).toMatchObject({ actions: {} })
     })
 
@@ -107,7 +113,8 @@ describe.each(STORES)('Approval policies on the $name store', (store) => {
       expect(await effective('domain')).toMatchObject({ [LEND]: '3 domain', 'idp.write': '1 platform' })
       expect(await requiredOf(await plane.request())).toBe(3)
       const { body } = await plane.call(plane.root, `GET ${path('domain')}`)
-      expect(body).toMatchObject({ ttl_seconds: 7200 })
+      expect(body).toMatchObject({ effective_ttl_seconds: 7200 })
+      expect(body).not.toHaveProperty('ttl_seconds')
       await put('domain', {})
       expect(await requiredOf(await plane.request())).toBe(2)
     })

@@ -110,7 +110,8 @@ function toAnswer(domainId: string | null, policies: Policies): Answer {
   const own = domainId === null ? policies.platform : policies.domain
   return {
     actions: own?.actions ?? {},
-    ttl_seconds: ttlOf(policies),
+    ...(typeof own?.ttl_seconds === 'number' && { ttl_seconds: own.ttl_seconds }),
+    effective_ttl_seconds: ttlOf(policies),
     effective: requirementsIn(domainId, policies),
     ...(own !== undefined && { updated_by: own.updated_by, updated_at: own.updated_at.toISOString() }),
   }

@@ -35,7 +35,10 @@ export function createApprovals({ datastore, approvalKinds: kinds }: ApprovalsDe
     ListApprovals(ctx, { state, kind, project_id: projectId, domain_id: domainId, role }) {
       const { subject } = ctx.caller
       const filter = {
-        ...{ state, kind, projectId, domainId },
+        state,
+        kind,
+        projectId,
+        domainId,
         requestedBy: role === 'requester' ? subject : undefined,
         notRequestedBy: role === 'decider' ? subject : undefined,
       }
