@@ -91,6 +91,9 @@ export function migrationsContract(store: TestStore): void {
       await migrate(inUse.current())
       expect(await tables()).toEqual([
         'api_tokens',
+        'approval_decisions',
+        'approval_policies',
+        'approvals',
         'audit',
         'audit_chains',
         'audit_gaps',
@@ -168,6 +171,7 @@ export function migrationsContract(store: TestStore): void {
         where contype = 'u' and connamespace = 'public'::regnamespace order by conname::text collate "C"`.execute(db())
       expect(rows.map(({ name }) => name)).toEqual([
         'api_tokens_fingerprint_key',
+        'approval_policies_domain_id_key',
         'audit_chains_domain_id_key',
         'device_sign_ins_device_code_key',
         'device_sign_ins_user_code_key',
