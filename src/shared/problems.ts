@@ -1,4 +1,5 @@
 import { APPROVALS_PROBLEMS } from './problems/approvals.ts'
+import { ASSIGNMENTS_PROBLEMS } from './problems/assignments.ts'
 import { AUDIT_PROBLEMS } from './problems/audit.ts'
 import { AUTHZ_PROBLEMS } from './problems/authz.ts'
 import { CATALOGUE_PROBLEMS } from './problems/catalogue.ts'
@@ -28,6 +29,7 @@ export const PROBLEMS = {
   ...APPROVALS_PROBLEMS,
   ...CATALOGUE_PROBLEMS,
   ...CREDENTIALS_PROBLEMS,
+  ...ASSIGNMENTS_PROBLEMS,
 } as const satisfies { readonly [code: string]: Row }
 
 export type ProblemCode = keyof typeof PROBLEMS

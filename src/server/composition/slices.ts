@@ -15,6 +15,7 @@ import * as identities from '../slices/identities/slice.ts'
 import * as idpBindings from '../slices/idp-bindings/slice.ts'
 import * as invitations from '../slices/invitations/slice.ts'
 import * as joinTokens from '../slices/join-tokens/slice.ts'
+import * as lending from '../slices/lending/slice.ts'
 import * as localAccounts from '../slices/local-accounts/slice.ts'
 import * as mediatedSessions from '../slices/mediated-sessions/slice.ts'
 import * as meshKeys from '../slices/mesh-keys/slice.ts'
@@ -57,6 +58,7 @@ export const SLICES = [
   identities,
   idpBindings,
   invitations,
+  lending,
   localAccounts,
   mediatedSessions,
   meshKeys,

@@ -1,6 +1,8 @@
 import { adminTokens } from './admin-tokens.ts'
 import { approvalPolicies } from './approval-policies.ts'
 import { approvals } from './approvals.ts'
+import { cloudAssignments } from './cloud-assignments.ts'
+import { credentialAssignments } from './credential-assignments.ts'
 import { audit } from './audit.ts'
 import { authz } from './authz.ts'
 import { cloudCredentials } from './cloud-credentials.ts'
@@ -52,6 +54,8 @@ export const contract = {
   projects,
   resources,
   secrets,
+  cloudAssignments,
+  credentialAssignments,
   grants,
   groups,
   approvals,

@@ -32,7 +32,17 @@ const CHAPTERS: readonly { readonly name: string; readonly surfaces: readonly st
       'approval-policies',
     ],
   },
-  { name: 'Catalogue', surfaces: ['clouds', 'cloud-credentials', 'provider-bundles'] },
+  {
+    name: 'Catalogue',
+    surfaces: [
+      'clouds',
+      'provider-bundles',
+      'cloud-credentials',
+      'cloud-assignments',
+      'credential-assignments',
+      'secrets',
+    ],
+  },
   { name: 'Fleet', surfaces: FLEET },
   { name: 'Records', surfaces: ['audit'] },
   { name: 'This API', surfaces: ['meta'] },

@@ -79,6 +79,9 @@ interface AssignmentRow {
   project_id: string
   state: AssignmentState
   approval_id: string
+  /** The subject that revoked it; null unless it is revoked. */
+  revoked_by: Generated<string | null>
+  revoked_reason: Generated<string | null>
   created_at: Date
   updated_at: Date
 }

@@ -34,7 +34,7 @@ interface Terms {
   readonly ttlSeconds: number
 }
 
-/** A slice that requests an approval needs one at least, whatever the policies say. */
+/** Whoever asks for an approval has decided that one is needed: one is the least. */
 function recordOf(request: ApprovalRequest, { id, requirement, ttlSeconds }: Terms): store.ApprovalRecord {
   return {
     id,

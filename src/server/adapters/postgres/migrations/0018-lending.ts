@@ -25,6 +25,8 @@ create table cloud_assignments (
   cloud_id uuid not null references clouds (id) on delete cascade,
   state text not null check (state in ('requested', 'approved', 'rejected', 'revoked')),
   approval_id uuid not null,
+  revoked_by text,
+  revoked_reason text,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
@@ -39,6 +41,8 @@ create table credential_assignments (
   cloud_credential_id uuid not null references cloud_credentials (id) on delete cascade,
   state text not null check (state in ('requested', 'approved', 'rejected', 'revoked')),
   approval_id uuid not null,
+  revoked_by text,
+  revoked_reason text,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
