@@ -131,7 +131,8 @@ export const cloudCredentials = defineSurface(
       method: 'POST',
       path: '/v1/cloud-credentials/{id}/rotate',
       summary: 'Replace the secret of a credential',
-      description: 'The credential keeps its id and what it is lent for. The old secret is destroyed behind the answer.',
+      description:
+        'The credential keeps its id and what it is lent for. The old secret is destroyed behind the answer.',
       params,
       body: CloudCredentialRotateRequest,
       bodyBytesMax: 16 * KiB,
