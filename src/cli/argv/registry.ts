@@ -3,6 +3,7 @@ import { adminCommands } from '../commands/admin/commands.ts'
 import { approvalsCommands } from '../commands/approvals/commands.ts'
 import { auditCommands } from '../commands/audit/commands.ts'
 import { authzCommands } from '../commands/authz/commands.ts'
+import { cloudsCommands } from '../commands/clouds/commands.ts'
 import { completionCommands } from '../commands/completion/commands.ts'
 import { configCommands } from '../commands/config/commands.ts'
 import { contextsCommands } from '../commands/contexts/commands.ts'
@@ -38,6 +39,7 @@ export const NOUNS: readonly OwnCommands[] = [
   grantsCommands,
   groupsCommands,
   idpCommands,
+  cloudsCommands,
 ]
 
 /**

@@ -9,7 +9,8 @@ const params = z.strictObject({ id: uuidField('invalid_cloud_id', 'Cloud') })
 const object = 'cloud:{path.id}'
 const columns = ['slug', 'provider', 'provider_bundle_slug', 'provider_bundle_version', 'external_id', 'id']
 const wide = ['display_name', 'provider_config_api_version', 'provider_packages']
-const refs = { id: 'clouds', provider_bundle_id: 'bundles' }
+const refs = { id: 'clouds' }
+const bundleRef = { provider_bundle_id: 'bundles' }
 const common = { credentials: OPERATOR, notProvisioned: 'clouds_not_provisioned' } as const
 
 /** What a bundle reference may be refused for, once the caller may name the bundle. */
@@ -55,7 +56,7 @@ export const clouds = defineSurface(
       cli: {
         command: 'clouds create',
         args: ['slug'],
-        refs,
+        refs: bundleRef,
         flags: CLOUD_FLAGS,
         columns,
         wide,
@@ -109,7 +110,7 @@ export const clouds = defineSurface(
       cli: {
         command: 'clouds update',
         args: ['id'],
-        refs,
+        refs: { ...refs, ...bundleRef },
         flags: CLOUD_FLAGS,
         columns,
         wide,
