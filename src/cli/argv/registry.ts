@@ -3,6 +3,7 @@ import { adminCommands } from '../commands/admin/commands.ts'
 import { approvalsCommands } from '../commands/approvals/commands.ts'
 import { auditCommands } from '../commands/audit/commands.ts'
 import { authzCommands } from '../commands/authz/commands.ts'
+import { bundlesCommands } from '../commands/bundles/commands.ts'
 import { cloudsCommands } from '../commands/clouds/commands.ts'
 import { completionCommands } from '../commands/completion/commands.ts'
 import { configCommands } from '../commands/config/commands.ts'
@@ -40,6 +41,7 @@ export const NOUNS: readonly OwnCommands[] = [
   groupsCommands,
   idpCommands,
   cloudsCommands,
+  bundlesCommands,
 ]
 
 /**

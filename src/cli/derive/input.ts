@@ -36,6 +36,7 @@ export async function targetsOf(session: Session, plan: Plan, given: Given): Pro
   const texts = several === undefined ? [] : await severalTexts(session, given.args.slice(lastPosition(plan)))
   await fillScope(filling, members)
   for (const member of placesFirst(members)) if (member !== several) await fill(filling, member)
+  fillSame(filling, members)
   assertChange(filling, members)
   const selectable = pairs === undefined ? undefined : selectableMember(plan.operation, session.manifest())
   if (selectable !== undefined && pairs !== undefined) return selectedTargets(filling, selectable, pairs)
@@ -119,6 +120,12 @@ async function fill(filling: Filling, member: Member): Promise<void> {
   const fallback = await fallbackOf(filling, member)
   if (fallback) return put(filling, member, { object: fallback })
   if (member.field.required) put(filling, member, await valueOf(filling, member, await askFor(filling, member)))
+}
+
+/** Gives members that were not typed the value of another one, as the contract says. */
+function fillSame({ body }: Filling, members: readonly Member[]): void {
+  for (const { field, sameAs } of members)
+    if (sameAs !== undefined && body[sameAs] !== undefined) body[field.name] ??= body[sameAs]
 }
 
 /** The Domain or Project that is meant when none is named; undefined where naming none means all. */

@@ -20,6 +20,8 @@ export interface Member {
   readonly isSelector: boolean
   /** How it is typed, where the contract says so. */
   readonly form: FlagForm | undefined
+  /** The member whose value it has where it is not typed. */
+  readonly sameAs: string | undefined
 }
 
 /** What a command is about: its first word. */
@@ -39,13 +41,19 @@ export function membersOf(operation: ManifestOperation): readonly Member[] {
   ]
 }
 
-function memberIn(cli: Partial<CliWords>, place: Member['place'], field: ManifestField): Member {
+function memberIn(cli: Partial<CliWords>, place: Member['place'], declared: ManifestField): Member {
+  const sameAs = cli.sameAs?.[declared.name]
+  const field = sameAs === undefined ? declared : { ...declared, required: false }
   const noun = cli.refs?.[field.name]
-  const position = cli.args?.indexOf(field.name) ?? -1
   const isSelector = field.name === cli.selector
   const { form, name = field.name }: FlagWords = cli.flags?.[field.name] ?? {}
   const word = isSelector ? SELECTOR : wordOf({ ...field, name }, noun)
-  return { field, place, noun, word, position: position < 0 ? undefined : position, isSelector, form }
+  return { field, place, noun, word, position: positionOf(cli, field), isSelector, form, sameAs }
+}
+
+function positionOf({ args = [] }: Partial<CliWords>, { name }: ManifestField): number | undefined {
+  const position = args.indexOf(name)
+  return position < 0 ? undefined : position
 }
 
 /** `project_id` -> `project`, `host_node_ids` -> `host-node`, `ttl_seconds` -> `ttl`, `id` -> its noun; a secret is in a file. A principal is a subject. */

@@ -24,12 +24,28 @@ export async function perform(session: Session, plan: Plan, given: Given): Promi
   if (operation.paging) return performList(session, operation, targets)
   const isRepeatable = given.flags[IF_NOT_EXISTS] === true
   const replies = await callEach(session, operation, { targets, isRepeatable })
+  await settle(plan, replies)
   const values = await shownValues(session, operation, { replies, targets })
-  if (targets.length === 1 && values.length === 1) await session.emit(values[0], viewOf(operation, values))
-  else if (values.length > 0)
-    await session.emit(values, { ...viewOf(operation, values), asked: askedFor(operation, targets, values) })
+  await emitValues(session, operation, { values, targets })
   replies.forEach((reply, index) => sayDone(session, operation, { reply, target: targets[index] }))
   if (values.some((value) => isNegative(operation, value))) return EXIT.negative
+}
+
+async function settle({ settled }: Plan, replies: readonly Reply[]): Promise<void> {
+  if (settled === undefined) return
+  for (const { value } of replies) await settled(value)
+}
+
+interface Answers {
+  readonly values: readonly unknown[]
+  readonly targets: readonly Target[]
+}
+
+/** Prints one answer alone, several as a list, and nothing where there is none. */
+async function emitValues(session: Session, operation: ManifestOperation, { values, targets }: Answers): Promise<void> {
+  if (targets.length === 1 && values.length === 1) return session.emit(values[0], viewOf(operation, values))
+  if (values.length === 0) return
+  await session.emit(values, { ...viewOf(operation, values), asked: askedFor(operation, targets, values) })
 }
 
 /** Throws where the answer could not be shown as asked, or where the person does not confirm the change. */

@@ -8,6 +8,8 @@ export interface Plan {
   readonly lists?: OtherLists
   /** The one object, where the command has found it already. */
   readonly object?: Resolved
+  /** Awaited with the answer of each call before anything is printed. */
+  readonly settled?: (value: unknown) => Promise<void>
 }
 
 /** One call to make. */

@@ -10,6 +10,7 @@ export function flagOf(member: Member): FlagSpec {
   return {
     kind: form === undefined ? kindOf(field) : 'many',
     describe: describeOf(member),
+    ...(member.sameAs !== undefined && { fallback: `the ${member.sameAs.replaceAll('_', ' ')}` }),
     ...(choices && { choices }),
     ...(value !== undefined && { value }),
     ...(field.writeOnly === true && { isSecret: true as const }),

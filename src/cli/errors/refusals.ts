@@ -2,6 +2,9 @@ import type { ProblemAnswer } from '../../client/failures.ts'
 import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { listCommand, listOf } from '../session/noun-lists.ts'
 import { isRow, memberOf } from '../output/members.ts'
+import { CATALOGUE_HINTS } from './catalogue-hints.ts'
+import type { Hints, Refusal } from './hints.ts'
+import { memberErrors } from './member-errors.ts'
 import { grantCommand, seeingRelation } from './role-hints.ts'
 import type { Session } from '../session/session.ts'
 
@@ -24,7 +27,12 @@ export async function refusalHints(
   const special = BY_CODE[problem.code] ?? BY_STATUS[problem.status]
   const next = (await special?.({ problem, session, words })) ?? []
   const useful = next.filter((hint) => !namesAgain(hint, words))
-  return [...memberErrors(problem), ...counts(problem), ...useful, ...(await grantHints({ problem, session, words }))]
+  return [
+    ...memberErrors({ problem, session, words }),
+    ...counts(problem),
+    ...useful,
+    ...(await grantHints({ problem, session, words })),
+  ]
 }
 
 /** Whether a hint names the very command that was refused: it would be refused again. Its help is another thing. */
@@ -32,14 +40,6 @@ function namesAgain(hint: string, words: string): boolean {
   if (words === '' || hint.includes('--help')) return false
   return [...hint.matchAll(/\bctl ([a-z][a-z -]*[a-z])/g)].some(([, named = '']) => `${named} `.startsWith(`${words} `))
 }
-
-interface Refusal {
-  readonly problem: ProblemAnswer
-  readonly session: Session
-  readonly words: string
-}
-
-type Hints = (refusal: Refusal) => readonly string[] | Promise<readonly string[]>
 
 const waiting: Hints = ({ problem: { retryAfterSeconds } }) =>
   retryAfterSeconds === undefined ? ['Try again in a moment.'] : [`Try again in ${retryAfterSeconds} s.`]
@@ -59,6 +59,7 @@ const BY_STATUS: Readonly<Record<number, Hints>> = {
 }
 
 const BY_CODE: Readonly<Record<string, Hints>> = {
+  ...CATALOGUE_HINTS,
   slug_conflict: ({ words }) => [`Choose another slug; those taken: ctl ${words.split(' ')[0] ?? ''} list`],
   tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
   idp_binding_not_found: (refusal) => signInPlaceHints(refusal) ?? listHints(refusal),
@@ -169,15 +170,6 @@ async function maySee(session: Session, { subject, object }: Missing): Promise<b
   } catch {
     return false
   }
-}
-
-/** What the server says of single members, under the names of their flags. */
-function memberErrors({ document }: ProblemAnswer): readonly string[] {
-  const errors = document['errors']
-  if (!Array.isArray(errors)) return []
-  return errors
-    .filter(isRow)
-    .map(({ pointer, detail }) => `  ${String(pointer).replace(/^\//, '').replaceAll('/', '.')}: ${String(detail)}`)
 }
 
 function counts({ document }: ProblemAnswer): readonly string[] {

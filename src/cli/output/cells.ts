@@ -18,8 +18,26 @@ export function exactText(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'string') return harmless(value)
   if (Array.isArray(value)) return value.map(exactText).join(value.some(isRow) ? ';' : ',')
+  if (isPackage(value)) return packageText(value)
   if (isRow(value)) return pairs(value)
   return JSON.stringify(value)
+}
+
+interface Package {
+  readonly source: string
+  readonly version: string
+  readonly origin?: string
+}
+
+/** Whether a value is a package of a provider configuration. */
+function isPackage(value: unknown): value is Package {
+  if (!isRow(value) || Object.keys(value).some((key) => !['source', 'version', 'origin'].includes(key))) return false
+  return typeof value['source'] === 'string' && typeof value['version'] === 'string'
+}
+
+/** `oci://…@v1.4`, as a person types it; and where it comes from, unless that is the usual place. */
+function packageText({ source, version, origin }: Package): string {
+  return harmless(`${source}@${version}${origin === 'override' ? ' (override)' : ''}`)
 }
 
 function pairs(row: Readonly<Record<string, unknown>>): string {
@@ -67,6 +85,7 @@ function fullText(value: unknown, nowMs: number): string {
 
 /** `kid k1, created_at 2026-02-01T11:00:00.000Z (1h ago)`: members that say nothing are left out. */
 function described(row: Readonly<Record<string, unknown>>, nowMs: number): string {
+  if (isPackage(row)) return packageText(row)
   const members = Object.entries(row).filter(([, value]) => exactText(value) !== '')
   return members.map(([key, value]) => `${harmless(key)} ${fullText(value, nowMs)}`).join(', ') || '-'
 }

@@ -35,6 +35,8 @@ export interface CliWords {
   readonly refs?: { readonly [member: string]: string }
   /** How flags are typed, by member. */
   readonly flags?: { readonly [member: string]: FlagWords }
+  /** Required members that need not be typed, each with the member whose value it then has: `{ display_name: 'slug' }`. */
+  readonly sameAs?: { readonly [member: string]: string }
   /** Columns of the table, in order; `wide` adds more. Members of a row, dotted. */
   readonly columns?: readonly string[]
   readonly wide?: readonly string[]

@@ -56,6 +56,7 @@ export const clouds = defineSurface(
       cli: {
         command: 'clouds create',
         args: ['slug'],
+        sameAs: { display_name: 'slug' },
         refs: bundleRef,
         flags: CLOUD_FLAGS,
         columns,

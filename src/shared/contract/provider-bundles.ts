@@ -54,6 +54,7 @@ export const providerBundles = defineSurface(
       cli: {
         command: 'bundles create',
         args: ['slug'],
+        sameAs: { display_name: 'slug' },
         flags: BUNDLE_FLAGS,
         columns,
         wide,

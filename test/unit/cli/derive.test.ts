@@ -25,6 +25,7 @@ describe('An operation with words for the command line', () => {
     const named = [
       ...(cli?.args ?? []),
       ...Object.keys(cli?.refs ?? {}),
+      ...Object.entries(cli?.sameAs ?? {}).flat(),
       ...(cli?.selector === undefined ? [] : [cli.selector]),
       ...(cli?.ownDomain ? [cli.ownDomain.member] : []),
     ]

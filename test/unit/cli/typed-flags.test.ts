@@ -55,6 +55,15 @@ const manifest = manifestOf({
       responses: { 204: null },
       cli: { command: 'things update', args: ['id'], flags },
     },
+    CreateNamed: {
+      ...common,
+      method: 'POST',
+      path: '/v1/named',
+      summary: 'Create a named thing',
+      body: z.strictObject({ display_name: z.string(), slug: z.string() }),
+      responses: { 204: null },
+      cli: { command: 'named create', args: ['slug'], sameAs: { display_name: 'slug' } },
+    },
     PutSecret: {
       ...common,
       method: 'PUT',
@@ -84,6 +93,7 @@ const ROUTES = {
   'PATCH /v1/things/7': NO_CONTENT,
   'PUT /v1/secrets/db': NO_CONTENT,
   'POST /v1/keys': NO_CONTENT,
+  'POST /v1/named': NO_CONTENT,
 }
 
 const run = (line: string, stdin?: string): Promise<CliResult> =>
@@ -175,6 +185,22 @@ describe('An object', () => {
       provider_packages: [{ source: 'a', version: '1' }],
       config_api_version: 'v2',
     })
+  })
+})
+
+describe('A member that is the same as another one', () => {
+  it.each([
+    ['named create web', undefined, { slug: 'web', display_name: 'web' }],
+    ['named create web --display-name Web', undefined, { slug: 'web', display_name: 'Web' }],
+    ['named create web -f -', 'display_name: Web', { slug: 'web', display_name: 'Web' }],
+  ])('need not be typed: %s', async (line, stdin, body) => {
+    expect(await sent(line, stdin)).toEqual(body)
+  })
+
+  it('says so in help', async () => {
+    const { stdout } = await run('named create --help')
+    expect(stdout).toContain('Usage  ctl named create <slug> [flags]')
+    expect(stdout).toContain('Display name (default the slug)')
   })
 })
 

@@ -46,13 +46,13 @@ function leaving(cloud: BundledCloud, wanted: Wanted): CloudChange {
   const packages = wanted.packages ?? packageTexts(cloud.provider_packages)
   const apiVersion = wanted.apiVersion ?? cloud.provider_config_api_version
   const kept = [
-    ...(wanted.packages === undefined ? ['packages'] : []),
+    ...(wanted.packages === undefined ? ['its packages'] : []),
     ...(wanted.apiVersion === undefined ? [`API version ${apiVersion}`] : []),
   ]
   const from = `version ${cloud.provider_bundle_version} of ${cloud.provider_bundle_slug}`
   const done = [
     `Cloud ${cloud.slug} left ${from} and has ${countedPackages(packages)}.`,
-    ...(kept.length > 0 ? [`Kept as they were: ${kept.join(' and ')}.`] : []),
+    ...(kept.length > 0 ? [`It kept ${kept.join(' and ')}.`] : []),
   ].join(' ')
   return { cloud, flags: { package: packages, 'config-api-version': apiVersion }, done }
 }

@@ -27,7 +27,7 @@ export async function patchCloud(session: Session, { cloud, flags, done }: Cloud
 
 /** Shows a Cloud that needs no change, as its change would, and says why. */
 export async function showUnchanged(session: Session, cloud: Cloud, why: string): Promise<ExitCode> {
-  await session.emit(cloud, viewOf(session.operation('PatchCloud')))
+  await session.emit(cloud, { ...viewOf(session.operation('PatchCloud')), isChecked: false })
   session.note(harmless(`${why}; nothing was changed.`))
   return EXIT.ok
 }

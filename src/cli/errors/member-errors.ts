@@ -1,0 +1,24 @@
+import { membersOf, type Member } from '../derive/members.ts'
+import { isRow } from '../output/members.ts'
+import type { Refusal } from './hints.ts'
+
+/**
+ * What the server says of single members of a request: under the names of their flags and arguments where the command is the
+ * one of the operation, else under their own.
+ */
+export function memberErrors({ problem, session, words }: Refusal): readonly string[] {
+  const errors = problem.document['errors']
+  if (!Array.isArray(errors)) return []
+  const operation = Object.values(session.manifest().operations).find(({ id }) => id === problem.operationId)
+  const members = operation?.cli?.command === words ? membersOf(operation) : []
+  return errors.filter(isRow).map(({ pointer, detail }) => `  ${place(String(pointer), members)}: ${String(detail)}`)
+}
+
+/** `/provider_packages/0/source` is `--package 1, source`: a person counts flags from 1. */
+function place(pointer: string, members: readonly Member[]): string {
+  const [name = '', ...inside] = pointer.replace(/^\//, '').split('/')
+  const member = members.find(({ field }) => field.name === name)
+  if (member === undefined) return [name, ...inside].join('.')
+  const flag = member.position === undefined ? `--${member.word}` : `<${member.word}>`
+  return [flag, ...inside.map((step) => (/^\d+$/.test(step) ? String(Number(step) + 1) : step))].join(' ')
+}
