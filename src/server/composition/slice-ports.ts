@@ -10,6 +10,7 @@ import type { AuditEntry } from '../ports/unit-of-work.ts'
 import { createApprovalQueue } from '../slices/approvals/queue.ts'
 import { writeServiceSignIns } from '../slices/identities/store.ts'
 import { createLastUses } from '../http/auth/last-uses.ts'
+import { createLentClouds } from '../slices/lending/lent.ts'
 import type { PasswordHashing } from '../slices/local-accounts/password-hash.ts'
 import type { StreamMeter } from '../slices/node-events/hub.ts'
 import { createAdmission } from '../slices/relation-tuples/admission.ts'
@@ -60,6 +61,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
   const mintGranted = createGrantedTokens({ mint })
   const signingIn = createSignInPorts(backend, { ...options, mintGranted })
   const approvalKinds = collectApprovalKinds()
+  const approvalQueue = createApprovalQueue(backend)
   const ports: SlicePorts = {
     ...adapters,
     ...settings,
@@ -71,7 +73,8 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     mint,
     mintGranted,
     approvalKinds,
-    approvalQueue: createApprovalQueue(backend),
+    approvalQueue,
+    lentClouds: createLentClouds({ approvalQueue }),
     contract,
     contents: CONTENTS,
     renderer: readRenderer(),

@@ -7,6 +7,7 @@ import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import { settled } from '../../http/settled.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
+import type { LentClouds } from '../../ports/lent-clouds.ts'
 import { bySlug } from '../../sql/keyset.ts'
 import { addCloud } from './add-cloud.ts'
 import { announce } from './announce.ts'
@@ -19,10 +20,11 @@ import * as store from './store.ts'
 export interface CloudsDeps {
   readonly datastore: Datastore
   readonly ids: IdSource
+  readonly lentClouds: LentClouds
 }
 
 /** Serves Clouds (S1 Clouds). They are listed by slug. */
-export function createClouds({ datastore, ids }: CloudsDeps): Handlers<typeof clouds> {
+export function createClouds({ datastore, ids, lentClouds }: CloudsDeps): Handlers<typeof clouds> {
   const read = () => datastore.pool('interactive')
 
   return {
@@ -73,6 +75,7 @@ export function createClouds({ datastore, ids }: CloudsDeps): Handlers<typeof cl
         ctx.about(`cloud:${id}`, null)
         const credentials = await store.countCredentials(change.db, id)
         if (credentials > 0) throw problem('cloud_not_empty', { counts: { cloud_credentials: credentials } })
+        await lentClouds.end(change, id, ctx.nowMs)
         await store.deleteCloud(change.db, id)
         await change.tuples.deleteObject(`cloud:${id}`)
         announce(change, 'CloudDeleted', cloud)

@@ -9,7 +9,7 @@ type CredentialAnswer = Result<(typeof credentialAssignments)['operations']['Req
 type CloudAnswer = Result<(typeof cloudAssignments)['operations']['RequestCloudAssignment']>
 
 /** Clouds and their credentials belong to the platform, and so do the tuples on them. */
-export const PLATFORM: TuplePlace = { domainId: null, projectId: null }
+export const OF_PLATFORM: TuplePlace = { domainId: null, projectId: null }
 
 /** The subject of what the server revokes by itself. */
 export const SYSTEM = 'system:lending'

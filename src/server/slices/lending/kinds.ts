@@ -1,7 +1,7 @@
 import { problem } from '../../../shared/problems.ts'
 import type { ApprovalKind, DecidedApproval } from '../../ports/approval-kind.ts'
 import type { Authorizer } from '../../ports/authorizer.ts'
-import { consumerTuple, PLATFORM, usesTuple } from './assignment.ts'
+import { consumerTuple, OF_PLATFORM, usesTuple } from './assignment.ts'
 import * as clouds from './cloud-store.ts'
 import * as credentials from './credential-store.ts'
 
@@ -35,7 +35,7 @@ function ofCredentials({ authorizer }: KindsDeps): ApprovalKind {
         throw problem('cloud_not_usable_in_project')
       if (!credentials.isAssignable(credential, approval.nowMs)) throw problem('credential_not_assignable')
       await credentials.moveAssignment(change.db, assignment.id, approvalOf(approval))
-      await change.tuples.createStructural(usesTuple(assignment), PLATFORM)
+      await change.tuples.createStructural(usesTuple(assignment), OF_PLATFORM)
     },
     end: ({ db }, approval) => credentials.rejectAssignment(db, idOf(approval), new Date(approval.nowMs)),
   }
@@ -49,7 +49,7 @@ function ofClouds({ authorizer }: KindsDeps): ApprovalKind {
       if (assignment?.state !== 'requested') throw problem('approval_stale')
       await assertMayDeploy(authorizer, assignment.project_id, approval)
       await clouds.moveAssignment(change.db, assignment.id, approvalOf(approval))
-      await change.tuples.createStructural(consumerTuple(assignment), PLATFORM)
+      await change.tuples.createStructural(consumerTuple(assignment), OF_PLATFORM)
     },
     end: ({ db }, approval) => clouds.rejectAssignment(db, idOf(approval), new Date(approval.nowMs)),
   }
