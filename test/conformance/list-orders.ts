@@ -6,6 +6,8 @@ export const LIST_ORDERS: Readonly<Record<string, string>> = {
   ListApprovals: '-id',
   ListCloudCredentials: 'id',
   ListClouds: 'slug',
+  ListCloudAssignments: 'id',
+  ListCredentialAssignments: 'id',
   ListDomainGrants: 'created_at',
   ListDomains: 'slug',
   ListExecutions: '-execution_id',

@@ -92,6 +92,14 @@ const ASKED_BY_HANDLER: Readonly<Record<string, { readonly member: string; reado
   CreateMediatedSession: { member: 'node_id', clause: 'decision 0036: a session needs read on its node' },
 }
 
+/** Operations that answer a missing object which the body names with a code other than that of a missing one. */
+const UNPROCESSABLE: Readonly<Record<string, { readonly code: ProblemCode; readonly clause: string }>> = {
+  RequestCredentialAssignment: {
+    code: 'cloud_not_usable_in_project',
+    clause: 'decisions 12: an unknown credential, or one of a Cloud that the Project may not use, is 422 alike',
+  },
+}
+
 interface Answering {
   readonly id: string
   readonly operation: Operation
@@ -111,6 +119,8 @@ export function missingCodes(
   const isOwn = ownNode?.param === member && credential.startsWith('nsk_')
   const isAsked = anyOf.length > 0 && anyOf.every(({ object }) => object.includes(`{${source}.${member}}`))
   if (isOwn || isAsked || ASKED_BY_HANDLER[id]?.member === member) return [denialOf(operation, credential)]
+  const unprocessable = source === 'body' ? UNPROCESSABLE[id] : undefined
+  if (unprocessable !== undefined) return [unprocessable.code]
   const codes = problems.filter((code) => PROBLEMS[code].status === 404 && code.endsWith('_not_found'))
   const own = codes.filter((code) => code === member.replace(/_id$/, '_not_found'))
   return own.length > 0 && source === 'body' ? own : codes

@@ -36,6 +36,7 @@ export interface Made {
   readonly user_id: string
   readonly execution_id: string
   readonly session_id: string
+  readonly approval_id: string
   readonly items: readonly AuditedRow[]
 }
 
@@ -67,6 +68,8 @@ export interface World extends ConformanceWorld {
   signedIn(): Promise<string>
   /** Signs in whoever has a new local account with an authenticator app. */
   signedInWithFactor(): Promise<string>
+  /** Cookies of an administrator of the platform, who decides on what root requests. */
+  readonly approver: string
   /** Adds a pending approval that is decided by `manage` on the Domain, requested by a new user unless somebody is named. */
   approval(requestedBy?: string): Promise<{ readonly id: string }>
   /** Mints a join token of the Domain for one node. */
@@ -169,7 +172,19 @@ async function makeWorld(url: string, { root, backend, issuer }: Ground): Promis
   const me = await make('GetAuthWhoami', {})
   await make('CreatePlatformGrant', { body: { subject: me.subject, relation: 'auditor' } })
   const narrow = await make('PostAuthTokens', { body: { name: 'narrow', scopes: ['meta:read'] } })
-  const base = { url, root, make, makeAs, name, narrow: narrow.token, issuer, ownDomainId: me.domain_id, backend }
+  const approver = await makeApprover({ make, backend, domainId: me.domain_id })
+  const base = {
+    url,
+    root,
+    approver,
+    make,
+    makeAs,
+    name,
+    narrow: narrow.token,
+    issuer,
+    ownDomainId: me.domain_id,
+    backend,
+  }
   const home = await makePlace(base)
   const elsewhere = await makePlace(base)
   for (const relation of ['admin', 'auditor']) {
@@ -198,7 +213,7 @@ async function makeWorld(url: string, { root, backend, issuer }: Ground): Promis
 }
 
 /** What the worlds of all Domains have in common. */
-interface Base extends Pick<World, 'url' | 'root' | 'make' | 'makeAs' | 'name' | 'narrow' | 'issuer'> {
+interface Base extends Pick<World, 'url' | 'root' | 'approver' | 'make' | 'makeAs' | 'name' | 'narrow' | 'issuer'> {
   /** The Domain that root belongs to. */
   readonly ownDomainId: string
   readonly backend: Backend
@@ -249,6 +264,17 @@ async function makePlace(base: Base): Promise<Place> {
   }
 }
 
+/** Signs a new administrator of the platform in. */
+async function makeApprover({
+  make,
+  backend,
+  domainId,
+}: Pick<Base, 'make' | 'backend'> & { readonly domainId: string }): Promise<string> {
+  const id = await addUser(backend, domainId)
+  await make('CreatePlatformGrant', { body: { subject: `user:${id}`, relation: 'admin' } })
+  return createSessionOpener(backend)({ id, domainId })
+}
+
 /** Whether any chain has a row of that request: the API is not asked for all of them before. */
 async function hasAuditRow({ datastore }: Backend, correlationId: string): Promise<boolean> {
   const rows = datastore
@@ -276,12 +302,13 @@ async function registerNode(
 
 /** The world as a scenario sees it that arranges things in that Domain. */
 function worldIn(place: Place, base: Base): DomainWorld {
-  const { url, root, make, makeAs, name, narrow, issuer, backend, ownDomainId } = base
+  const { url, root, approver, make, makeAs, name, narrow, issuer, backend, ownDomainId } = base
   const { domainId, projectId, identityId, nobody, keeper, session } = place
   const openSession = createSessionOpener(backend)
   return {
     url,
     root,
+    approver,
     make,
     makeAs,
     name,

@@ -5,12 +5,11 @@ import type { Config } from '../config/config.ts'
 import type { CsrfTokens } from '../http/auth/csrf.ts'
 import type { ForeignRoutes } from '../http/pages/pages.ts'
 import type { ApprovalKind } from '../ports/approval-kind.ts'
-import type { LentCredentials } from '../ports/lent-credentials.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
 import { createApprovalQueue } from '../slices/approvals/queue.ts'
 import { writeServiceSignIns } from '../slices/identities/store.ts'
 import { createLastUses } from '../http/auth/last-uses.ts'
-import { createLentClouds } from '../slices/lending/lent.ts'
+import { createLentClouds, createLentCredentials } from '../slices/lending/lent.ts'
 import type { PasswordHashing } from '../slices/local-accounts/password-hash.ts'
 import type { StreamMeter } from '../slices/node-events/hub.ts'
 import { createAdmission } from '../slices/relation-tuples/admission.ts'
@@ -75,13 +74,13 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     approvalKinds,
     approvalQueue,
     lentClouds: createLentClouds({ approvalQueue }),
+    lentCredentials: createLentCredentials({ approvalQueue }),
     contract,
     contents: CONTENTS,
     renderer: readRenderer(),
     meter: options.streamMeter ?? UNMETERED,
     secretWrites: createSecretWrites(adapters),
     secretUsers: [],
-    lentCredentials: NOT_LENT,
     admission: createAdmission({ subjects: storedSubjects, validateTuple: backend.engine.rules.validateTuple }),
     ownedTokens: createOwnedTokens(),
     requireScopes,
@@ -93,9 +92,6 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
   }
   return { ports, approvalKinds, csrfTokens: signingIn.csrfTokens, foreignRoutes: signingIn.foreignRoutes }
 }
-
-/** Nothing lends credentials in this server. */
-const NOT_LENT: LentCredentials = { isLent: async () => false, end: async () => undefined }
 
 function adaptersOf(backend: Backend) {
   const { datastore, unitOfWork, ids, clock, keyring, sealing, secretStore, signer, bus, feed: changeFeed } = backend

@@ -42,7 +42,7 @@ export const credentialAssignments = defineSurface(
       notProvisioned: 'credential_assignments_not_provisioned',
       cli: {
         command: 'credentials request',
-        refs: { id: 'projects', cloud_id: 'clouds' },
+        refs: { id: 'projects', cloud_id: 'clouds', cloud_credential_id: 'cloud-credentials' },
         columns,
         done: 'Requested credential {cloud_credential_id}; approval {approval_id} decides.',
       },

@@ -2,6 +2,7 @@ import type { contract } from '../../../src/shared/contract/index.ts'
 import type { AnyScenarios, Scenarios } from '../scenario.ts'
 import type { World } from '../world.ts'
 import { approvalPolicyScenarios, approvalScenarios } from './approvals.ts'
+import { cloudAssignmentScenarios, credentialAssignmentScenarios } from './assignments.ts'
 import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
 import { cloudCredentialScenarios } from './cloud-credentials.ts'
 import { cloudScenarios } from './clouds.ts'
@@ -56,6 +57,8 @@ const bySurface: BySurface = {
   approvalPolicies: approvalPolicyScenarios,
   clouds: cloudScenarios,
   cloudCredentials: cloudCredentialScenarios,
+  cloudAssignments: cloudAssignmentScenarios,
+  credentialAssignments: credentialAssignmentScenarios,
   providerBundles: providerBundleScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,

@@ -38,7 +38,7 @@ export const cloudCredentialScenarios: Scenarios<World, typeof cloudCredentials>
 }
 
 /** A new credential, by default of a new Cloud, by id. */
-async function makeCredential(world: World, cloudId?: string): Promise<string> {
+export async function makeCredential(world: World, cloudId?: string): Promise<string> {
   const body = { display_name: 'Production', secret: SECRET }
   const { id } = await world.make('CreateCloudCredential', { id: cloudId ?? (await makeCloud(world, INLINE)), body })
   return id

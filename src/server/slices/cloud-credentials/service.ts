@@ -95,7 +95,7 @@ export function createCloudCredentials(deps: CloudCredentialsDeps): Handlers<typ
         const by = { revoked_by: ctx.caller.subject, revoked_reason: reason, updated_at: new Date(ctx.nowMs) }
         const next = { ...found, ...by, state: 'revoked' as const }
         await store.updateCredential(change.db, next)
-        await lentCredentials.end(change, id, ctx.nowMs)
+        await lentCredentials.end(change, id, { by: ctx.caller.subject, reason, nowMs: ctx.nowMs })
         announce(change, 'CloudCredentialRevoked', next)
         return next
       })

@@ -11,9 +11,6 @@ type CloudAnswer = Result<(typeof cloudAssignments)['operations']['RequestCloudA
 /** Clouds and their credentials belong to the platform, and so do the tuples on them. */
 export const OF_PLATFORM: TuplePlace = { domainId: null, projectId: null }
 
-/** The subject of what the server revokes by itself. */
-export const SYSTEM = 'system:lending'
-
 /** The tuple of an approved assignment of a credential. */
 export const usesTuple = (of: Pick<CredentialAssignment, 'project_id' | 'cloud_credential_id'>): Tuple => ({
   subject: `project:${of.project_id}`,

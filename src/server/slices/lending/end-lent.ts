@@ -1,15 +1,8 @@
 import type { ApprovalQueue } from '../../ports/approval-queue.ts'
+import type { Revocation } from '../../ports/lent-credentials.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { usesTuple } from './assignment.ts'
 import * as credentials from './credential-store.ts'
-
-/** Who takes credentials back, why and when. */
-export interface Revocation {
-  /** A subject. */
-  readonly by: string
-  readonly reason: string
-  readonly nowMs: number
-}
 
 /** The columns of a row that is revoked. */
 export const revokedColumns = ({ by, reason, nowMs }: Revocation) =>

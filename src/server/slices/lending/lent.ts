@@ -1,7 +1,6 @@
 import type { ApprovalQueue } from '../../ports/approval-queue.ts'
 import type { LentClouds } from '../../ports/lent-clouds.ts'
 import type { LentCredentials } from '../../ports/lent-credentials.ts'
-import { SYSTEM } from './assignment.ts'
 import * as clouds from './cloud-store.ts'
 import { countLive } from './credential-store.ts'
 import { endLent } from './end-lent.ts'
@@ -14,11 +13,7 @@ export interface LentDeps {
 export function createLentCredentials({ approvalQueue }: LentDeps): LentCredentials {
   return {
     isLent: async (db, credentialId) => (await countLive(db, { credentialId })) > 0,
-    end: (change, credentialId, nowMs) =>
-      endLent(change, approvalQueue, {
-        of: { credentialId },
-        revocation: { by: SYSTEM, reason: 'The credential was revoked.', nowMs },
-      }),
+    end: (change, credentialId, revocation) => endLent(change, approvalQueue, { of: { credentialId }, revocation }),
   }
 }
 
