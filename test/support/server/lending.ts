@@ -1,4 +1,6 @@
+import { sql, type RawBuilder } from 'kysely'
 import type { AssignmentState } from '../../../src/server/ports/tables/catalogue.ts'
+import type { Db } from '../../../src/server/ports/datastore.ts'
 import type { SpicedbServer } from '../authz/spicedb-server.ts'
 import type { TestStore } from '../datastores/stores.ts'
 import type { Answer, ControlPlane, Making } from './control-plane.ts'
@@ -36,6 +38,8 @@ export interface LendingPlane extends Tenancy {
   /** Requests and approves a credential for a Project; returns the id of the assignment. */
   lendCredential(of: { readonly id: string; readonly deployer: string }, credentialId: string): Promise<string>
   stateOf(lent: Lent, id: string): Promise<AssignmentState | undefined>
+  /** What the rows of all assignments, their approvals and their tuples contradict each other in. */
+  contradictions(): Promise<readonly string[]>
   /** States of the approvals of a Project, by id. */
   approvalStates(projectId: string): Promise<readonly string[]>
 }
@@ -45,6 +49,7 @@ const SURFACES = [
   'providerBundles',
   'cloudAssignments',
   'credentialAssignments',
+  'cloudCredentials',
   'approvals',
   'approvalPolicies',
 ] as const
@@ -111,7 +116,7 @@ function rowsOf({
   change,
   call,
   root,
-}: Tenancy): Pick<LendingPlane, 'cloud' | 'credential' | 'stateOf' | 'approvalStates'> {
+}: Tenancy): Pick<LendingPlane, 'cloud' | 'credential' | 'stateOf' | 'contradictions' | 'approvalStates'> {
   const times = () => ({ created_at: new Date(clock.nowMs), updated_at: new Date(clock.nowMs) })
   const platform = { domainId: null, projectId: null }
   return {
@@ -152,6 +157,7 @@ function rowsOf({
       const row = await db.selectFrom(`${lent}_assignments`).select('state').where('id', '=', id).executeTakeFirst()
       return row?.state
     },
+    contradictions: () => contradictionsIn(db),
     async approvalStates(projectId) {
       const rows = await db
         .selectFrom('approvals')
@@ -161,5 +167,64 @@ function rowsOf({
         .execute()
       return rows.map(({ state }) => state)
     },
+  }
+}
+
+/** The parts of one kind of assignment. */
+const KINDS = [
+  { table: 'cloud_assignments', column: 'cloud_id', relation: 'consumer', type: 'cloud' },
+  { table: 'credential_assignments', column: 'cloud_credential_id', relation: 'uses', type: 'cloudcredential' },
+] as const
+
+/** The states that an approval may have beside each state of its assignment. */
+const DECIDED = {
+  requested: ['pending-approval'],
+  approved: ['approved'],
+  revoked: ['approved'],
+  rejected: ['rejected', 'withdrawn', 'expired'],
+} as const
+
+/** Reads what contradicts itself in a datastore: one sentence for each row at fault. */
+export async function contradictionsIn(db: Db): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const kind of KINDS) {
+    for (const [what, query] of Object.entries(queriesOf(kind))) {
+      const { rows } = await query.execute(db)
+      found.push(...rows.map(({ id }) => `${kind.table} ${id}: ${what}`))
+    }
+  }
+  const { rows } = await ORPHANS.execute(db)
+  return [...found, ...rows.map(({ id }) => `credential_assignments ${id}: lent without its Cloud or its credential`)]
+}
+
+type Query = RawBuilder<{ readonly id: string }>
+
+/** Credentials that are lent or requested although the Project may not use the Cloud, or they were revoked. */
+const ORPHANS: Query = sql`
+  select a.id from credential_assignments as a join cloud_credentials as c on c.id = a.cloud_credential_id
+  where a.state in ('requested', 'approved') and (c.state = 'revoked' or not exists (
+    select 1 from cloud_assignments as of_cloud
+    where of_cloud.project_id = a.project_id and of_cloud.cloud_id = c.cloud_id and of_cloud.state = 'approved'))`
+
+function queriesOf({ table, column, relation, type }: (typeof KINDS)[number]): Readonly<Record<string, Query>> {
+  const [assignments, object] = [sql.table(table), sql.ref(`a.${column}`)]
+  const isOf = sql`t.relation = ${relation} and t.resource_type = ${type} and t.resource_id = ${object}::text
+    and t.subject_type = 'project' and t.subject_id = a.project_id::text`
+  const matching = Object.entries(DECIDED).map(
+    ([state, states]) => sql`(a.state = ${state} and p.state in (${sql.join(states)}))`,
+  )
+  return {
+    'two are live': sql`select a.project_id::text as id from ${assignments} as a
+      where a.state in ('requested', 'approved') group by a.project_id, ${object} having count(*) > 1`,
+    'approved without its tuple': sql`select a.id from ${assignments} as a where a.state = 'approved'
+      and not exists (select 1 from relation_tuples as t where ${isOf} and t.structural and t.state <> 'revoking')`,
+    'its tuple without an approved one': sql`select t.id from relation_tuples as t
+      where t.relation = ${relation} and t.resource_type = ${type} and t.state <> 'revoking'
+      and not exists (select 1 from ${assignments} as a where ${isOf} and a.state = 'approved')`,
+    'its approval says otherwise': sql`select a.id from ${assignments} as a
+      where not exists (select 1 from approvals as p where p.id = a.approval_id and (${sql.join(matching, sql` or `)}))`,
+    'a pending approval of nothing': sql`select p.id from approvals as p
+      where p.state = 'pending-approval' and p.object like ${`${table.slice(0, -1)}:%`}
+      and not exists (select 1 from ${assignments} as a where a.approval_id = p.id)`,
   }
 }
