@@ -19,8 +19,8 @@ export interface EventTuples {
    */
   readonly hold: (tx: Db, event: NumberedEvent) => Promise<boolean>
   /**
-   * One or several. A role also needs its subject: whoever gives one holds the principal in `tx`, and leaves the role out
-   * where it is gone. @throws ZodError where the payload lacks what the tuples need; the consumer stops at the event then.
+   * One or several. A role needs its subject too: hold the principal in `tx` before it is asserted, and leave the role
+   * out where the principal is gone. @throws ZodError where the payload lacks what the tuples need; the consumer stops at the event then.
    */
   readonly tuplesOf: (event: NumberedEvent, tx: Db) => readonly AssertedTuple[] | Promise<readonly AssertedTuple[]>
 }

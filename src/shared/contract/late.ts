@@ -21,8 +21,9 @@ export type Settled<Body> = { [Member in keyof Body]: Exclude<Body[Member], Shap
 export function late<Schema extends z.ZodType>(
   schema: Schema,
 ): z.ZodType<z.output<Schema> | ShapeFault, z.input<Schema>> {
-  const caught = z.catch(schema, (context) => faultOf(context) as z.output<Schema>)
-  // `catch` knows no other output than that of its schema.
+  const open: z.ZodType = schema
+  const caught = open.catch((context) => faultOf(context))
+  // `open` has forgotten what the schema takes and gives.
   return caught as z.ZodType<z.output<Schema> | ShapeFault, z.input<Schema>>
 }
 

@@ -132,7 +132,7 @@ export const providerBundles = defineSurface(
       method: 'GET',
       path: '/v1/provider-bundles/{id}/clouds',
       summary: 'List all Clouds that reference a provider bundle',
-      description: 'No row is left out: whoever manages the bundle sees every Cloud that a change of it may concern.',
+      description: 'No row is left out: a manager of the bundle sees every Cloud that references it.',
       params,
       query: z.strictObject(pageQuery),
       gate: check('manage', object),

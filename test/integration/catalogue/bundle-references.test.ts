@@ -22,7 +22,7 @@ describe.each(WORLDS)('References to bundles on the $store.name store with the $
 
     const patch = (id: string, body: unknown, as = catalogue.root) => catalogue.call(as, `PATCH /v1/clouds/${id}`, body)
     const wordOf = ({ status, body }: { status: number; body: Readonly<Record<string, unknown>> }) =>
-      String(body['code'] ?? status)
+      typeof body['code'] === 'string' ? body['code'] : String(status)
     /** A Cloud that is pinned to version 1 of a bundle of so many versions. */
     const pinned = async (versions: number) => {
       const bundle = await catalogue.bundle()

@@ -314,12 +314,12 @@ describe.each(STORES)('Provider bundles on the $name store', (store) => {
       it('list versions by their number, also beyond nine, across pages', async () => {
         const id = await catalogue.bundle()
         await catalogue.publish(id, 12)
-        const numbers = []
-        for (let cursor = ''; ;) {
-          const { body: page } = await asRoot(`GET ${at(id, '/versions')}?limit=5${cursor}`)
+        const numbers: number[] = []
+        for (let query = '?limit=5'; query !== '';) {
+          const { body: page } = await asRoot(`GET ${at(id, '/versions')}${query}`)
           numbers.push(...(page['items'] as readonly { readonly version: number }[]).map(({ version }) => version))
-          if (page['next_cursor'] === null) break
-          cursor = `&cursor=${String(page['next_cursor'])}`
+          const next = page['next_cursor'] as string | null
+          query = next === null ? '' : `?limit=5&cursor=${next}`
         }
         expect(numbers).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
       })

@@ -26,13 +26,15 @@ export interface SentConfiguration {
  */
 export type ConfigurationChange =
   | { readonly kind: 'none' }
-  | {
-      readonly kind: 'inline'
-      readonly packages?: ProviderPackage[] | undefined
-      readonly apiVersion?: string | undefined
-    }
+  | InlineChange
   | { readonly kind: 'overrides'; readonly overrides: ProviderPackage[] }
   | ReferenceChange
+
+export interface InlineChange {
+  readonly kind: 'inline'
+  readonly packages: ProviderPackage[] | undefined
+  readonly apiVersion: string | undefined
+}
 
 export interface ReferenceChange {
   readonly kind: 'reference'

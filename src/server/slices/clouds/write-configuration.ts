@@ -3,7 +3,7 @@ import type { ProviderName } from '../../../shared/catalogue/providers/index.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Db } from '../../ports/datastore.ts'
 import { effectivePackages } from './cloud.ts'
-import type { ConfigurationChange, ReferenceChange, SentConfiguration } from './configuration.ts'
+import type { ConfigurationChange, InlineChange, ReferenceChange, SentConfiguration } from './configuration.ts'
 import * as store from './store.ts'
 
 /** Columns of a Cloud that has packages of its own. */
@@ -24,19 +24,17 @@ export async function columnsOf(
   provider: ProviderName,
   change: ConfigurationChange,
 ): Promise<store.CloudChanges> {
-  switch (change.kind) {
-    case 'none':
-      return {}
-    case 'overrides':
-      return { package_overrides: change.overrides }
-    case 'inline':
-      return {
-        ...NO_BUNDLE,
-        ...(change.packages !== undefined && { provider_packages: change.packages }),
-        ...(change.apiVersion !== undefined && { provider_config_api_version: change.apiVersion }),
-      }
-    case 'reference':
-      return referenceColumns(tx, provider, change)
+  if (change.kind === 'reference') return referenceColumns(tx, provider, change)
+  if (change.kind === 'overrides') return { package_overrides: change.overrides }
+  return change.kind === 'inline' ? inlineColumns(change) : {}
+}
+
+/** A member that a patch does not name keeps its value: the other half of the pair. */
+function inlineColumns({ packages, apiVersion }: InlineChange): store.CloudChanges {
+  return {
+    ...NO_BUNDLE,
+    ...(packages !== undefined && { provider_packages: packages }),
+    ...(apiVersion !== undefined && { provider_config_api_version: apiVersion }),
   }
 }
 
