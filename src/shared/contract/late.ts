@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 
 /** A member of a wrong shape, in the place of its value. */
 export class ShapeFault {
@@ -22,12 +22,17 @@ export function late<Schema extends z.ZodType>(
   schema: Schema,
 ): z.ZodType<z.output<Schema> | ShapeFault, z.input<Schema>> {
   const open: z.ZodType = schema
-  const caught = open.catch((context) => faultOf(context))
+  const caught = open.catch((context: CatchContext | undefined) => faultOf(context))
   // `open` has forgotten what the schema takes and gives.
   return caught as z.ZodType<z.output<Schema> | ShapeFault, z.input<Schema>>
 }
 
+/** What the schema found. */
+interface CatchContext {
+  readonly error: { readonly issues: readonly z.core.$ZodIssue[] }
+}
+
 /** JSON Schema asks for the value without a context: then there is no fault, and no default in the document. */
-function faultOf(context: { readonly error: { readonly issues: readonly z.core.$ZodIssue[] } } | undefined): unknown {
+function faultOf(context: CatchContext | undefined): ShapeFault | undefined {
   return context === undefined ? undefined : new ShapeFault(context.error.issues)
 }
