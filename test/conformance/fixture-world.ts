@@ -110,6 +110,7 @@ export const fixtureScenarios: Scenarios<FixtureWorld, Fixture['fixture']> & Sce
       input: { body: { scope: 'project', project_id } },
       ...admin,
     }),
+    PostRuledThing: () => ({ input: { body: { left: 'x' } }, ...admin }),
     PostTakeover: () => ({ input: { body: {} }, ...admin }),
     ArchiveThing: ({ thing }) => ({ input: { id: thing().id }, ...admin }),
     ListSharedThings({ thing }) {

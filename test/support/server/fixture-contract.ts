@@ -10,6 +10,8 @@ import {
   Uuid,
   uuidField,
 } from '../../../src/shared/contract/fields.ts'
+import { withRule } from '../../../src/shared/contract/body-rules.ts'
+import { late } from '../../../src/shared/contract/late.ts'
 import { immutable, nonEmptyPatch } from '../../../src/shared/contract/patch.ts'
 
 const projectPath = z.strictObject({ project_id: uuidField('invalid_project_id', 'Project') })
@@ -19,6 +21,20 @@ const thingPath = z.strictObject({ id: uuidField('invalid_resource_id', 'Thing')
 const Thing = z
   .object({ id: Uuid, project_id: Uuid, slug: z.string(), created_at: Instant, secret: z.string().optional() })
   .meta({ id: 'Thing' })
+
+/** A body whose rule comes before shapes: `left` and `right` exclude each other, and the handler judges their shapes. */
+export const RuledRequest = withRule(
+  z.strictObject({
+    left: late(z.string().max(3).meta({ problem: 'invalid_cloud' })).optional(),
+    right: late(z.array(z.strictObject({ at: z.int() })).meta({ problem: 'invalid_cloud' })).optional(),
+    name: z.string().max(3).optional().meta({ problem: 'invalid_provider_bundle' }),
+    key: z.string().max(3).optional().meta({ problem: 'invalid_kind', decides: true }),
+  }),
+  ({ left, right }) =>
+    left === undefined || right === undefined
+      ? undefined
+      : { code: 'invalid_cloud_provider_mode', members: ['left', 'right'], detail: 'must not be combined' },
+)
 
 /** Used both ways: its input form is strict, its output form is not. */
 const Place = z.strictObject({ shelf: z.int().min(1).max(9) }).meta({ id: 'Place' })
@@ -241,6 +257,18 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     dualControl: 'fixture.takeover',
     responses: { 200: z.object({ taken: z.int() }) },
     problems: [],
+  },
+  PostRuledThing: {
+    method: 'POST',
+    path: '/v1/fixture/ruled',
+    summary: 'Take one of two members, whose shapes the handler judges',
+    credentials: operator,
+    body: RuledRequest,
+    bodyBytesMax: KiB,
+    gate: check('manage', 'platform:main'),
+    audit: { relation: 'fixture.ruled', when: 'all' },
+    responses: { 204: null },
+    problems: ['invalid_cloud_provider_mode', 'resource_not_found'],
   },
   ArchiveThing: {
     method: 'POST',

@@ -3,10 +3,11 @@ import type { StreamAnswer, StreamEnd, StreamSink } from '../../../src/shared/co
 import type { Handlers, RequestContext } from '../../../src/server/http/request-context.ts'
 import type { Reauthorization } from '../../../src/server/http/request-context.ts'
 import type { Clock, IdSource } from '../../../src/server/ports/clock.ts'
+import { settled } from '../../../src/server/http/settled.ts'
 import { listPage } from '../../../src/server/http/list-page.ts'
 import { openRange, type PageRange } from '../../../src/server/ports/page-range.ts'
 import { HOME, OTHER_PROJECT, PROJECT } from './fixture-callers.ts'
-import type { fixture } from './fixture-contract.ts'
+import { RuledRequest, type fixture } from './fixture-contract.ts'
 
 interface StoredThing {
   readonly id: string
@@ -160,6 +161,10 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         if (find(id) === undefined) throw problem('resource_not_found')
       },
       PostDefinition: () => undefined,
+      PostRuledThing(_ctx, { body }) {
+        if (body.name === 'out') throw problem('resource_not_found')
+        settled(RuledRequest, body)
+      },
       PostTakeover(ctx, { body }) {
         if (body.held !== true) return { taken: things.length }
         ctx.header('Location', '/v1/approvals/01935b5e-8f3a-7c61-9d0a-0000000000a1')
