@@ -5,6 +5,7 @@ import { auditCommands } from '../commands/audit/commands.ts'
 import { authzCommands } from '../commands/authz/commands.ts'
 import { bundlesCommands } from '../commands/bundles/commands.ts'
 import { cloudsCommands } from '../commands/clouds/commands.ts'
+import { cloudCredentialsCommands } from '../commands/cloud-credentials/commands.ts'
 import { completionCommands } from '../commands/completion/commands.ts'
 import { configCommands } from '../commands/config/commands.ts'
 import { contextsCommands } from '../commands/contexts/commands.ts'
@@ -40,6 +41,7 @@ export const NOUNS: readonly OwnCommands[] = [
   grantsCommands,
   groupsCommands,
   idpCommands,
+  cloudCredentialsCommands,
   cloudsCommands,
   bundlesCommands,
 ]

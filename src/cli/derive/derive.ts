@@ -5,7 +5,7 @@ import { listOf } from '../session/noun-lists.ts'
 import { singular } from '../argv/tree.ts'
 import { SELECTOR, selectableList, selectorFlag } from '../argv/selector.ts'
 import { IF_NOT_EXISTS, ifNotExists } from './if-not-exists.ts'
-import { isPlace, membersOf, nounOf } from './members.ts'
+import { isPlace, LOOKUP_PLACES, membersOf, nounOf } from './members.ts'
 import { argumentOf, flagOf } from './specs.ts'
 import { selectableMember } from './selecting.ts'
 
@@ -76,14 +76,14 @@ export function placeFlag(noun: string): FlagSpec {
     value: one.toUpperCase(),
     noun,
     describe: 'Where names are looked up',
-    also: `CTL_${one.toUpperCase()}`,
+    ...(isPlace(noun) && { also: `CTL_${one.toUpperCase()}` }),
   }
 }
 
 /** What is searched for a subject, and for an object of any type. */
 const LISTED: Readonly<Record<string, string>> = { subjects: 'identities', objects: 'resources' }
 
-/** Domain and Project, where looking up a name of the operation's references needs them. */
+/** Domain, Project and Cloud, where looking up a name of the operation's references needs them. */
 function placesOf(operation: ManifestOperation, manifest: Manifest): ReadonlySet<string> {
   const seen = new Set<string>()
   const waiting = Object.values(operation.cli?.refs ?? {})
@@ -93,7 +93,7 @@ function placesOf(operation: ManifestOperation, manifest: Manifest): ReadonlySet
     waiting.push(...requiredPlaces(LISTED[noun] ?? noun, manifest))
   }
   const own = new Set(Object.values(operation.cli?.refs ?? {}))
-  return new Set([...seen].filter((noun) => isPlace(noun) && !(own.has(noun) && isFlagged(operation, noun))))
+  return new Set(LOOKUP_PLACES.filter((noun) => seen.has(noun) && !(own.has(noun) && isFlagged(operation, noun))))
 }
 
 function requiredPlaces(noun: string, manifest: Manifest): readonly string[] {

@@ -8,7 +8,7 @@ import type { Session } from '../session/session.ts'
 import { singular } from '../argv/tree.ts'
 import { askFor } from './ask.ts'
 import { copied, finished, put, rawOf, valueOf, type Filling } from './filling.ts'
-import { isPlace, membersOf, type Member } from './members.ts'
+import { isPlace, LOOKUP_PLACES, membersOf, type Member } from './members.ts'
 import type { Plan, Target } from './plan.ts'
 import { selectableMember } from './selecting.ts'
 import { bodyFromFile } from './values.ts'
@@ -103,9 +103,9 @@ async function targetsFor(filling: Filling, several: Member, texts: readonly str
   return targets
 }
 
-/** Looks up Domain and Project flags that only say where names are searched. */
+/** Looks up the flags of places that only say where names are searched. */
 async function fillScope({ resolver, scope, given }: Filling, members: readonly Member[]): Promise<void> {
-  for (const noun of ['domains', 'projects']) {
+  for (const noun of LOOKUP_PLACES) {
     const text = given.flags[singular(noun)]
     if (typeof text !== 'string' || members.some((member) => member.noun === noun)) continue
     scope[noun] = (await resolver.object(noun, text, scope)).id

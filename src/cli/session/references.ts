@@ -95,6 +95,7 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
       if (noun === undefined) continue
       const id = scope[noun] ?? (standsIn(operation, field) ? (await fallback(noun, scope))?.id : undefined)
       if (id !== undefined) input[field.name] = id
+      else if (field.required) throw withoutPlace(operation, noun)
     }
     return input
   }
@@ -263,6 +264,13 @@ function assertKind(text: string, kinds: readonly string[]): void {
 function withId(row: unknown, id: string): string {
   const handle = handleOf(row)
   return handle === undefined ? id : `${handle} (${id})`
+}
+
+/** A name that cannot be looked up, since its list is one of each place. */
+function withoutPlace({ cli }: ManifestOperation, place: string): CliError {
+  const one = singular(cli?.command.split(' ')[0] ?? 'object').replaceAll('-', ' ')
+  const where = singular(place)
+  return usageError(`a ${one} is found by its name in its ${where} only`, `Add --${where}, or give the whole id`)
 }
 
 /** Whether the usual Domain or Project is meant where a member is left out. */

@@ -53,7 +53,7 @@ export const cloudCredentials = defineSurface(
         done: 'Added credential {display_name} ({id}).',
         examples: [
           'cloud-credentials create production --cloud eu1 --secret-file token.yaml',
-          `echo '{"token":"…"}' | ctl cloud-credentials create production --cloud eu1 --secret-file - --expires-at 90d`,
+          'cloud-credentials create production --cloud eu1 --secret-file - --expires-at 90d < token.json',
         ],
       },
     },

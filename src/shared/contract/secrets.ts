@@ -96,7 +96,7 @@ export const secrets = defineSurface(
         done: 'Wrote version {latest_version} of secret {name}.',
         examples: [
           'secrets put registry-token --project web --value-file token',
-          'pass show registry | ctl secrets put registry-token --project web --value-file -',
+          'secrets put registry-token --project web --value-file - < token',
         ],
       },
     },
