@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { problem } from '../../../src/shared/problems.ts'
 import { STORES } from '../../support/datastores/stores.ts'
 import {
+  addAccount,
   codeOf,
   expectPending,
   startApprovals,
@@ -256,28 +257,3 @@ describe.each(STORES)('Approvals on the $name store', (store) => {
     })
   })
 })
-
-/** Adds the local account of a user. */
-async function addAccount({ db, ids, domainId }: ApprovalsPlane, subject: string): Promise<void> {
-  const at = new Date(START_MS)
-  await db
-    .insertInto('local_accounts')
-    .values({
-      id: ids.next(),
-      login: subject,
-      display_name: 'Cara',
-      email: null,
-      domain_id: domainId,
-      principal_id: subject.slice('user:'.length),
-      password_hash: '',
-      must_change_password: false,
-      totp_sealed: null,
-      totp_last_step: null,
-      locked_until: null,
-      disabled_at: null,
-      last_sign_in_at: null,
-      created_at: at,
-      updated_at: at,
-    })
-    .execute()
-}

@@ -10,6 +10,7 @@ import { unfenced } from '../datastores/leading.ts'
 import type { TestStore } from '../datastores/stores.ts'
 import { createApprovalExpiry } from '../../../src/server/slices/approvals/expiry.ts'
 import type { Answer } from './control-plane.ts'
+import { START_MS } from './test-backend.ts'
 import { startTenancy, type Tenancy } from './tenancy.ts'
 
 /** What became of a thing: its state, and how often its approval was carried out. */
@@ -132,4 +133,29 @@ export async function startApprovals(store: TestStore, server?: SpicedbServer): 
 export async function expectPending(plane: ApprovalsPlane, id: string): Promise<void> {
   expect(await plane.thing(id)).toEqual({ state: 'requested', carried: 0 })
   expect((await plane.call(plane.requester, `GET /v1/approvals/${id}`)).body['state']).toBe('pending-approval')
+}
+
+/** Adds the local account of a user. */
+export async function addAccount({ db, ids, domainId }: ApprovalsPlane, subject: string): Promise<void> {
+  const at = new Date(START_MS)
+  await db
+    .insertInto('local_accounts')
+    .values({
+      id: ids.next(),
+      login: subject,
+      display_name: 'Cara',
+      email: null,
+      domain_id: domainId,
+      principal_id: subject.slice('user:'.length),
+      password_hash: '',
+      must_change_password: false,
+      totp_sealed: null,
+      totp_last_step: null,
+      locked_until: null,
+      disabled_at: null,
+      last_sign_in_at: null,
+      created_at: at,
+      updated_at: at,
+    })
+    .execute()
 }
