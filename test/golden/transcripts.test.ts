@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, it, expect } from 'vitest'
 import { createCliHome, type CliOptions } from '../support/cli/cli-run.ts'
 import { refused, startStub, type StubServer } from '../support/cli/stub-server.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/cli/transcript.ts'
+import { APPROVALS } from './approvals-fleet.ts'
 import { AUTHZ } from './authz-fleet.ts'
 import { deviceFlow, isOpen } from './device-fleet.ts'
 import { EVENT_KEYS, EVENT_STREAMS, SAVED } from './events-fleet.ts'
@@ -113,6 +114,33 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl service-identities delete build --yes', exit: 6 },
     { line: 'ctl service-identities delete build --yes', exit: 0 },
     { line: 'ctl service-identities update --help', exit: 0 },
+  ],
+  approving: [
+    { line: 'ctl approvals list', exit: 0 },
+    { line: 'ctl approvals list -o wide', exit: 0 },
+    { line: 'ctl approvals list --to-decide', exit: 0 },
+    { line: 'ctl approvals list --mine', exit: 0 },
+    { line: 'ctl approvals list --mine --to-decide', exit: 2 },
+    { line: 'ctl approvals list --mine --role decider', exit: 2 },
+    { line: 'ctl approvals show 0a9001', exit: 0 },
+    { line: 'ctl approvals show 0a9001 -o json', exit: 0 },
+    { line: 'ctl approvals approve 0a9001 --reason "as agreed"', exit: 0 },
+    { line: 'ctl approvals approve 0a9002', exit: 5 },
+    { line: 'ctl approvals reject 0a9001', exit: 2, only: 'pipe' },
+    { line: 'ctl approvals reject 0a9001 --reason "not now"', exit: 6 },
+    { line: 'ctl approvals withdraw 0a9002', exit: 2, only: 'pipe' },
+    { line: 'ctl approvals withdraw 0a9002 --yes', exit: 0 },
+    { line: 'ctl approvals policy show', exit: 0 },
+    { line: 'ctl approvals policy show --platform -o json', exit: 0 },
+    { line: 'ctl approvals policy show --platform --domain default', exit: 2 },
+    { line: 'ctl approvals policy set --require domain.delete=1 --ttl 3d', exit: 0 },
+    { line: 'ctl approvals policy set --release credentials.lend', exit: 0 },
+    { line: 'ctl approvals policy set --release idp.write', exit: 2 },
+    { line: 'ctl approvals policy set --platform --require domain.delete=5', exit: 6 },
+    { line: 'ctl approvals policy set --require domain.delete', exit: 2 },
+    { line: 'ctl approvals policy set --require domain.delete=1 --release domain.delete', exit: 2 },
+    { line: 'ctl approvals policy set', exit: 2 },
+    { line: 'ctl approvals policy set --help', exit: 0 },
   ],
   granting: [
     { line: 'ctl grants create service:build operator domain:default', exit: 0 },
@@ -387,10 +415,12 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
 describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   let stub: StubServer
   beforeAll(async () => {
-    stub = await startStub({ ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...IDP, ...deviceFlow() }, ({ path, headers }) =>
-      path.startsWith('/v1/') && !isOpen(path) && headers.authorization !== `Bearer ${TOKEN}`
-        ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')
-        : undefined,
+    stub = await startStub(
+      { ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...APPROVALS, ...IDP, ...deviceFlow() },
+      ({ path, headers }) =>
+        path.startsWith('/v1/') && !isOpen(path) && headers.authorization !== `Bearer ${TOKEN}`
+          ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')
+          : undefined,
     )
   })
   afterAll(() => stub.close())

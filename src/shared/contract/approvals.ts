@@ -4,7 +4,8 @@ import { defineSurface, open, OPERATOR, type GateLeg } from './operation.ts'
 import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
 
 const params = z.strictObject({ id: uuidField('invalid_approval_id', 'Approval') })
-const columns = ['action.name', 'object', 'state', 'requested_by', 'requested_at', 'expires_at', 'id']
+const columns = ['action.summary', 'state', 'requested_by', 'expires_at', 'id']
+const details = ['action.name', 'object', 'requested_at', 'required_approvals', 'domain_id', 'project_id']
 const refs = { id: 'approvals' }
 
 /** Who decides: an approval names the relation and its object. */
@@ -72,7 +73,7 @@ export const approvals = defineSurface(
       cli: {
         command: 'approvals list',
         columns,
-        wide: ['action.summary', 'required_approvals', 'kind', 'domain_id', 'project_id'],
+        wide: details,
         refs: { project_id: 'projects', domain_id: 'domains' },
       },
     },
@@ -86,7 +87,7 @@ export const approvals = defineSurface(
       audit: { relation: 'approval.read', when: 'all', object: 'approval:{path.id}' },
       responses: { 200: Approval },
       problems: [],
-      cli: { command: 'approvals show', args: ['id'], refs, columns },
+      cli: { command: 'approvals show', args: ['id'], refs, columns: [...columns, ...details] },
     },
     ApproveApproval: {
       ...decision,
