@@ -42,6 +42,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
 
 /** A patch must change something. */
 const CHANGES: Readonly<Record<string, readonly string[]>> = {
+  'approvals policy set': ['--require', 'domain.delete=1'],
   'nodes update': ['--name', 'web-2'],
   'domains update': ['--display-name', 'Web'],
   'service-identities update': ['--display-name', 'Build'],

@@ -143,3 +143,58 @@ test('says that the server of the context of serve --dev does not answer, and ho
   )
   expect((await home.run(['status', '--context', 'local'], { isTty: true })).stdout).not.toContain('Go back')
 })
+
+const ANN = 'user:019c1a10-0000-7000-8000-000000000001'
+const BEN = 'user:019c1a10-0000-7000-8000-000000000002'
+
+/** The status of a caller for whose decision these approvals wait; by default the server does not say. */
+async function statusWaiting(subject: string, approvals?: object, args: readonly string[] = []) {
+  const stub = await startStub({
+    'GET /readyz': { body: { status: 'ready', probes: [] } },
+    'GET /v1/auth/whoami': { body: { subject, display_name: 'Ann', credential: { type: 'session', scopes: ['*'] } } },
+    'GET /v1/nodes': { body: { items: [], next_cursor: null } },
+    ...(approvals !== undefined && {
+      'GET /v1/approvals': ({ query }: { readonly query: URLSearchParams }) => ({
+        body: query.get('role') === 'decider' && query.get('state') === 'pending-approval' ? approvals : {},
+      }),
+    }),
+  })
+  const home = createCliHome({ CTL_URL: stub.url, CTL_TOKEN: 'psk_x' })
+  onTestFinished(async () => {
+    home.remove()
+    await stub.close()
+  })
+  return home.run(['status', ...args], { isTty: true })
+}
+
+const waiting = (...subjects: readonly string[]) => ({ decisions: subjects.map((subject) => ({ subject })) })
+
+test('says how many approvals wait for the caller, without those that it has decided already', async () => {
+  const three = { items: [waiting(), waiting(BEN), waiting(BEN, ANN)], next_cursor: null }
+  const { exitCode, stdout } = await statusWaiting(ANN, three)
+  expect(stdout).toMatch(/^Waiting {2}2 approvals for your decision; .*ctl approvals list --to-decide$/m)
+  expect(exitCode).toBe(0)
+  const { stdout: json } = await statusWaiting(ANN, three, ['-o', 'json'])
+  expect(JSON.parse(json).approvals).toEqual({ to_decide: 2, partial: false })
+})
+
+test('says of more approvals than one page shows that there are more', async () => {
+  const { stdout } = await statusWaiting(ANN, { items: [waiting()], next_cursor: 'c' })
+  expect(stdout).toMatch(/^Waiting {2}1\+ approval for your decision;/m)
+})
+
+test('has no line where nothing waits, where the caller is no person, and where the server does not say', async () => {
+  const none = { items: [], next_cursor: null }
+  const service = ANN.replace('user', 'serviceaccount')
+  const one = { items: [waiting()], next_cursor: null }
+  for (const [subject, approvals, data] of [
+    [ANN, none, { to_decide: 0, partial: false }],
+    [service, one, null],
+    [ANN, undefined, null],
+  ] as const) {
+    const { exitCode, stdout } = await statusWaiting(subject, approvals)
+    expect(stdout).not.toContain('Waiting')
+    expect(exitCode).toBe(0)
+    expect(JSON.parse((await statusWaiting(subject, approvals, ['-o', 'json'])).stdout).approvals).toEqual(data)
+  }
+})

@@ -4,6 +4,7 @@ import type { Command, Given } from '../../argv/command.ts'
 import { shortDuration } from '../../argv/duration.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
+import type { View } from '../../output/emit.ts'
 import { isRow, memberOf, type Row } from '../../output/members.ts'
 import { operationOf } from '../../session/noun-lists.ts'
 import { createResolver } from '../../session/references.ts'
@@ -58,6 +59,7 @@ export function setPolicy(manifest: Manifest): Command {
       const place = await placeOf(session, given)
       const { assertAnswerable, confirmChange } = await import('../../derive/confirm.ts')
       await assertAnswerable(session, place.put)
+      await session.assertEmittable({ view: await viewOfPolicy(session), isList: true })
       await confirmChange(session, place.put, [{ input: place.input, labels: {}, object: undefined }])
       const body = changed(await read(session, place), change)
       const { value } = await (await session.caller()).call(place.put, { ...place.input, body })
@@ -92,10 +94,15 @@ async function read(session: Session, { get, input }: Place): Promise<unknown> {
 }
 
 async function shown(session: Session, policy: unknown): Promise<void> {
-  const { viewOf } = await import('../../derive/perform.ts')
-  await session.emit(policy, { ...viewOf(session.operation('GetDomainApprovalPolicy')), isWhole: false })
+  await session.emit(policy, await viewOfPolicy(session))
   const ttl = memberOf(policy, 'effective_ttl_seconds')
   if (typeof ttl === 'number') session.note(`A request waits for ${shortDuration(ttl)}.`)
+}
+
+/** A table of what holds for each action, whichever policy it is. */
+async function viewOfPolicy(session: Session): Promise<View> {
+  const { viewOf } = await import('../../derive/perform.ts')
+  return { ...viewOf(session.operation('GetDomainApprovalPolicy')), isWhole: false }
 }
 
 interface PolicyChange {
