@@ -177,6 +177,8 @@ describe.each(STORES)('the device flow on the $name datastore', (store) => {
         })
         const listed = await plane.call(String(body['access_token']), 'GET /v1/auth/tokens')
         expect(listed.body).toMatchObject([{ name: 'build box' }])
+        const tokens = plane.db.selectFrom('api_tokens').select('self_issued').where('owner_id', '=', personId)
+        expect(await tokens.execute()).toEqual([{ self_issued: true }])
         expect(await plane.outbox({ headers })).toMatchObject([{ event: 'APITokenIssued', domain_id: plane.home }])
         expect(await plane.audit({ headers })).toMatchObject({ object: `user:${personId}`, outcome: 'granted' })
       })

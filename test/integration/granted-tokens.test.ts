@@ -63,6 +63,16 @@ describe.each(STORES)('tokens of grants on $name', (store) => {
       expect(events).toEqual([{ event: 'APITokenIssued', payload: { token_id: granted.id, owner: person.subject } }])
     })
 
+    it("are their owner's own only where the grant says so", async () => {
+      const person = await access.person(domainId, 'user')
+      const isOwn = async (over: Partial<GrantedToken>) => {
+        const { token } = await grant(person, over)
+        return access.resolver.resolve(token)
+      }
+      expect(await isOwn({ isSelfIssued: true })).toMatchObject({ credential: { isSelfIssued: true } })
+      expect(await isOwn({})).toMatchObject({ credential: { isSelfIssued: false } })
+    })
+
     it('that are hidden work, are in no list and are free of the limit of live tokens', async () => {
       const person = await access.person(domainId)
       const template = await access.db
