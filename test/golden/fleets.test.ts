@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createCliHome, type CliOptions } from '../support/cli/cli-run.ts'
 import { rotatingFleet, waitingClock, type RotatingFleet } from '../support/fleet/rotating-fleet.ts'
-import { startStub } from '../support/cli/stub-server.ts'
+import { catalogueFleet } from '../support/fleet/catalogue-fleet.ts'
+import { startStub, type StubRoutes } from '../support/cli/stub-server.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/cli/transcript.ts'
 
 interface Scripted extends Pick<CliOptions, 'answers'> {
@@ -12,7 +13,7 @@ interface Scripted extends Pick<CliOptions, 'answers'> {
 }
 
 interface Script {
-  readonly fleet: () => RotatingFleet
+  readonly fleet: () => { readonly routes: StubRoutes }
   readonly lines: readonly Scripted[]
 }
 
@@ -72,6 +73,41 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
       { line: 'ctl nodes prune --unreachable-for 7d --yes', exit: 0 },
       { line: 'ctl nodes prune --unreachable-for 7d --yes', exit: 0 },
       { line: 'ctl nodes prune --help', exit: 0 },
+    ],
+  },
+  provisioning: {
+    fleet: catalogueFleet,
+    lines: [
+      { line: 'ctl bundles list', exit: 0 },
+      { line: 'ctl bundles versions hetzner-base', exit: 0 },
+      { line: 'ctl bundles clouds hetzner-base', exit: 0 },
+      { line: 'ctl clouds list', exit: 0 },
+      { line: 'ctl clouds list -o wide', exit: 0 },
+      { line: 'ctl clouds list --sort=-status --no-headers --columns slug,status', exit: 0 },
+      { line: 'ctl clouds show eu2', exit: 0 },
+      { line: 'ctl clouds promote eu1', exit: 0 },
+      { line: 'ctl clouds promote eu1', exit: 0 },
+      { line: 'ctl clouds promote eu1 --to 9', exit: 9 },
+      { line: 'ctl clouds promote own1', exit: 6 },
+      { line: 'ctl clouds override eu1 --package oci://registry.example.com/extra@v10', exit: 0 },
+      { line: 'ctl clouds override eu1 --package oci://registry.example.com/extra', exit: 2 },
+      { line: 'ctl clouds override eu1 --clear', exit: 0 },
+      { line: 'ctl clouds inline eu3', exit: 0 },
+      { line: 'ctl clouds upgrade --bundle hetzner-base --dry-run', exit: 10 },
+      { line: 'ctl clouds upgrade --bundle hetzner-base --to 3', exit: 2, only: 'pipe' },
+      {
+        line: 'ctl clouds upgrade --bundle hetzner-base --batch 1 --pause',
+        exit: 10,
+        only: 'tty',
+        answers: [true, false],
+      },
+      { line: 'ctl clouds upgrade --bundle hetzner-base --batch 1 --yes', exit: 0 },
+      { line: 'ctl clouds upgrade --bundle hetzner-base --yes', exit: 0 },
+      { line: 'ctl clouds upgrad --bundle hetzner-base', exit: 2 },
+      { line: 'ctl clouds upgrade --bundle hetzner-bse --yes', exit: 3 },
+      { line: 'ctl clouds upgrade --help', exit: 0 },
+      { line: 'ctl clouds create --help', exit: 0 },
+      { line: 'ctl bundles --help', exit: 0 },
     ],
   },
   drawing: {
