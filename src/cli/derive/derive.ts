@@ -13,7 +13,7 @@ import { selectableMember } from './selecting.ts'
 export function derivedCommand(operation: ManifestOperation, manifest: Manifest): Command {
   const { cli, description } = operation
   return {
-    ...(description !== undefined && { description }),
+    ...(description !== undefined && { description: withFlagNames(description, operation) }),
     args: argumentsOf(operation, manifest),
     flags: flagsOf(operation, manifest),
     uses: usesOf(operation),
@@ -21,6 +21,16 @@ export function derivedCommand(operation: ManifestOperation, manifest: Manifest)
     examples: (cli?.examples ?? []).map((example) => (example.startsWith('ctl ') ? example : `ctl ${example}`)),
     run: async (session, given) => (await import('./perform.ts')).perform(session, { operation }, given),
   }
+}
+
+/** A text of the contract for the command line: members that it names in backticks, `ttl_seconds`, are called by their flags. */
+function withFlagNames(text: string, operation: ManifestOperation): string {
+  const members = new Map(membersOf(operation).map((member) => [member.field.name, member]))
+  return text.replace(/`(\w+)`/g, (quoted, name: string) => {
+    const member = members.get(name)
+    if (member === undefined) return quoted
+    return member.position === undefined ? `--${member.word}` : `<${member.word}>`
+  })
 }
 
 /** The arguments of an operation, in order. The last one may be left out where a selector replaces it. */
@@ -41,6 +51,7 @@ export function flagsOf(operation: ManifestOperation, manifest: Manifest): Reado
   const own = members
     .filter(({ position }) => position === undefined)
     .map((member) => [member.word, member.isSelector ? selectorFlag(nounOf(operation)) : flagOf(member)] as const)
+    .map(([word, flag]) => [word, { ...flag, describe: withFlagNames(flag.describe, operation) }] as const)
   const named = new Set(members.map(({ word }) => word))
   const selectable = selectableMember(operation, manifest)?.noun
   const selecting = selectable === undefined ? [] : [[SELECTOR, selectorFlag(selectable)] as const]

@@ -99,11 +99,11 @@ export function relative(instant: string, nowMs: number): string {
 }
 
 /**
- * Titles of columns: `last_heartbeat_at` is LAST HEARTBEAT, `display_name` is NAME, `credential.type` is CREDENTIAL TYPE.
+ * Titles of columns: `last_heartbeat_at` is LAST HEARTBEAT, `display_name` is NAME, `provider_packages` is PACKAGES, `credential.type` is CREDENTIAL TYPE.
  * Two columns that would get the same title keep their long ones.
  */
 export function titles(columns: readonly string[]): readonly string[] {
-  const short = columns.map((column) => spaced(column.replace(/^display_/, '').replace(/(.)_at$/, '$1')))
+  const short = columns.map((column) => spaced(column.replace(/^(?:display|provider)_/, '').replace(/(.)_at$/, '$1')))
   return short.map((title, index) =>
     short.indexOf(title) === short.lastIndexOf(title) ? title : spaced(columns[index] ?? title),
   )

@@ -63,6 +63,10 @@ export const clouds = defineSurface(
         wide,
         handle: { member: 'slug', taken: 'slug_conflict' },
         done: 'Created Cloud {slug} ({id}).',
+        examples: [
+          'clouds create eu1 --provider hetzner --bundle hetzner-base --endpoint api_url=https://api.hetzner.cloud/v1',
+          'clouds create lab --provider aws --endpoint account_id=123456789012 --package oci://registry.example.com/provider-aws@v1.2 --config-api-version v1beta1',
+        ],
       },
     },
     ListClouds: {
@@ -116,6 +120,7 @@ export const clouds = defineSurface(
         columns,
         wide,
         done: 'Changed Cloud {slug}.',
+        examples: ['clouds update eu1 --bundle hetzner-base', 'clouds update eu1 --region-default location=fsn1'],
       },
     },
     DeleteCloud: {

@@ -113,6 +113,7 @@ export const providerBundles = defineSurface(
         columns,
         wide,
         done: 'Changed bundle {slug}; its latest version is {latest_version}.',
+        examples: ['bundles update hetzner-base --package oci://registry.example.com/provider-hetzner@v1.5'],
       },
     },
     DeleteProviderBundle: {

@@ -15,7 +15,7 @@ const FLAGS = {
   batch: {
     kind: 'integer',
     value: 'N',
-    describe: 'Clouds that move before the next note; with --pause, 1 when absent',
+    describe: 'Clouds in a batch; all of them when absent, 1 with --pause',
   },
   pause: { kind: 'switch', describe: 'Ask between batches whether to go on' },
   'dry-run': { kind: 'switch', describe: 'Change nothing; show which Clouds would move, and exit 10 if any would' },
