@@ -125,7 +125,7 @@ describe('A command', () => {
     })
     const issued = await run(['tokens', 'issue', 'ci', '--scopes', 'node:read'])
     expect(issued.stderr).toContain(
-      'A scope is *, or one of these with :read or :write: admin-tokens, audit, auth, authz,',
+      'A scope is *, or one of these with :read or :write: admin-tokens, approval-policies, approvals, audit,',
     )
     const checked = await run(['authz', 'check', `user:${ID.web}`, 'mange', `domain:${ID.web}`])
     expect(checked.exitCode).toBe(9)
