@@ -1,11 +1,11 @@
 import type { ManifestOperation, Manifest } from '../../shared/contract/manifest-format.ts'
 import type { Command } from '../argv/command.ts'
 import type { ArgumentSpec, FlagSpec, SharedGroup } from '../argv/flags.ts'
-import { listOf } from '../session/noun-lists.ts'
 import { singular } from '../argv/tree.ts'
 import { SELECTOR, selectableList, selectorFlag } from '../argv/selector.ts'
 import { IF_NOT_EXISTS, ifNotExists } from './if-not-exists.ts'
-import { isPlace, LOOKUP_PLACES, membersOf, nounOf } from './members.ts'
+import { isPlace, membersOf, nounOf } from './members.ts'
+import { placeFlag, placesOf } from './places.ts'
 import { argumentOf, flagOf } from './specs.ts'
 import { selectableMember } from './selecting.ts'
 
@@ -18,7 +18,7 @@ export function derivedCommand(operation: ManifestOperation, manifest: Manifest)
     flags: flagsOf(operation, manifest),
     uses: usesOf(operation),
     asks: cli?.confirm !== undefined,
-    examples: (cli?.examples ?? []).map((example) => (example.startsWith('ctl ') ? example : `ctl ${example}`)),
+    examples: (cli?.examples ?? []).map((example) => (/\bctl /.test(example) ? example : `ctl ${example}`)),
     run: async (session, given) => (await import('./perform.ts')).perform(session, { operation }, given),
   }
 }
@@ -77,46 +77,6 @@ export function flagsOf(operation: ManifestOperation, manifest: Manifest): Reado
 function selectionPlaces(noun: string | undefined, manifest: Manifest): readonly string[] {
   const refs = selectableList(manifest, noun)?.cli?.refs ?? {}
   return Object.values(refs).filter(isPlace)
-}
-
-/** A flag that says where names are looked up. */
-export function placeFlag(noun: string): FlagSpec {
-  const one = singular(noun)
-  return {
-    kind: 'text',
-    value: one.toUpperCase(),
-    noun,
-    describe: 'Where names are looked up',
-    ...(isPlace(noun) && { also: `CTL_${one.toUpperCase()}` }),
-  }
-}
-
-/** What is searched for a subject, and for an object of any type. */
-const LISTED: Readonly<Record<string, string>> = { subjects: 'identities', objects: 'resources' }
-
-/** Domain, Project and Cloud, where looking up a name of the operation's references needs them. */
-function placesOf(operation: ManifestOperation, manifest: Manifest): ReadonlySet<string> {
-  const seen = new Set<string>()
-  const waiting = Object.values(operation.cli?.refs ?? {})
-  for (let noun = waiting.pop(); noun !== undefined; noun = waiting.pop()) {
-    if (seen.has(noun)) continue
-    seen.add(noun)
-    waiting.push(...requiredPlaces(LISTED[noun] ?? noun, manifest))
-  }
-  const own = new Set(Object.values(operation.cli?.refs ?? {}))
-  return new Set(LOOKUP_PLACES.filter((noun) => seen.has(noun) && !(own.has(noun) && isFlagged(operation, noun))))
-}
-
-function requiredPlaces(noun: string, manifest: Manifest): readonly string[] {
-  const list = listOf(manifest, noun)
-  const needed = [...(list?.params ?? []), ...(list?.query ?? [])].filter(
-    ({ required, name }) => required || name === list?.cli?.ownDomain?.member,
-  )
-  return needed.flatMap(({ name }) => list?.cli?.refs?.[name] ?? [])
-}
-
-function isFlagged(operation: ManifestOperation, noun: string): boolean {
-  return membersOf(operation).some((member) => member.noun === noun)
 }
 
 function usesOf(operation: ManifestOperation): readonly SharedGroup[] {

@@ -8,7 +8,8 @@ import type { Session } from '../session/session.ts'
 import { singular } from '../argv/tree.ts'
 import { askFor } from './ask.ts'
 import { copied, finished, put, rawOf, valueOf, type Filling } from './filling.ts'
-import { isPlace, LOOKUP_PLACES, membersOf, type Member } from './members.ts'
+import { isPlace, membersOf, type Member } from './members.ts'
+import { placesOf } from './places.ts'
 import type { Plan, Target } from './plan.ts'
 import { selectableMember } from './selecting.ts'
 import { bodyFromFile } from './values.ts'
@@ -34,7 +35,7 @@ export async function targetsOf(session: Session, plan: Plan, given: Given): Pro
   }
   const pairs = selectorOf(plan, given)
   const texts = several === undefined ? [] : await severalTexts(session, given.args.slice(lastPosition(plan)))
-  await fillScope(filling, members)
+  await fillScope(filling)
   for (const member of placesFirst(members)) if (member !== several) await fill(filling, member)
   fillSame(filling, members)
   assertChange(filling, members)
@@ -103,11 +104,11 @@ async function targetsFor(filling: Filling, several: Member, texts: readonly str
   return targets
 }
 
-/** Looks up the flags of places that only say where names are searched. */
-async function fillScope({ resolver, scope, given }: Filling, members: readonly Member[]): Promise<void> {
-  for (const noun of LOOKUP_PLACES) {
+/** Looks up the objects of flags that only say where names are searched: Domain and Project, then others. */
+async function fillScope({ session, resolver, scope, given, operation }: Filling): Promise<void> {
+  for (const noun of new Set(['domains', 'projects', ...placesOf(operation, session.manifest())])) {
     const text = given.flags[singular(noun)]
-    if (typeof text !== 'string' || members.some((member) => member.noun === noun)) continue
+    if (typeof text !== 'string' || membersOf(operation).some((member) => member.noun === noun)) continue
     scope[noun] = (await resolver.object(noun, text, scope)).id
   }
 }

@@ -75,9 +75,6 @@ export function isPlace(noun: string | undefined): boolean {
   return noun === 'domains' || noun === 'projects'
 }
 
-/** Nouns whose objects have lists of their own, in which names are looked up. Those that are no place have no setting. */
-export const LOOKUP_PLACES = ['domains', 'projects', 'clouds'] as const
-
 /** An array of plain values, typed with commas or several flags. */
 export function isWords({ type, items }: ManifestValue): boolean {
   return type === 'array' && items !== undefined && ['string', 'integer', 'number'].includes(items.type)

@@ -245,9 +245,9 @@ interface Done {
 }
 
 /** Says the sentence of the contract, its holes filled from the answer, else from what was asked. */
-function sayDone(session: Session, { cli }: ManifestOperation, done: Done): void {
+function sayDone(session: Session, { cli, body }: ManifestOperation, done: Done): void {
   if (done.reply.instead !== undefined) return session.note(done.reply.instead)
-  const isNamed = (member: string): boolean => ['subjects', 'objects'].includes(cli?.refs?.[member] ?? '')
+  const isNamed = (member: string): boolean => isCalledAsTyped(member, cli?.refs?.[member], body)
   const sentence = cli?.done?.replace(/\{([\w.]+)\}/g, (_, member: string) =>
     isNamed(member) ? (done.target?.labels[member] ?? wordFor(member, done)) : wordFor(member, done),
   )
@@ -255,6 +255,12 @@ function sayDone(session: Session, { cli }: ManifestOperation, done: Done): void
   const sunset = Date.parse(done.reply.headers['sunset'] ?? '')
   if (Number.isNaN(sunset) || done.reply.headers['deprecation'] !== undefined) return
   session.note(`The old one works until ${new Date(sunset).toISOString()}.`)
+}
+
+/** A subject, an object, and what a body refers to are called as they were typed. `{id}` may be a parent's: the answer has the object's. */
+function isCalledAsTyped(member: string, noun: string | undefined, body: ManifestOperation['body']): boolean {
+  if (noun === undefined) return false
+  return noun === 'subjects' || noun === 'objects' || body?.fields.some(({ name }) => name === member) === true
 }
 
 function wordFor(member: string, { reply, target }: Done): string {

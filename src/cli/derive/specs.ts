@@ -53,13 +53,19 @@ function choicesOf({ type, enum: own, items }: ManifestValue): readonly string[]
 }
 
 /** What a member is, in a few words. */
-export function describeOf({ field, noun, position, form }: Member): string {
+export function describeOf({ field, noun, position, form, place }: Member): string {
   const described = field.description ?? sentence(noun === undefined ? field.name : singular(noun))
   if (field.writeOnly === true) return `${described} (${wordsOfFile(field)})`
   if (form !== undefined) return `${described} (${wordsOfForm(field)})`
+  if (isAhead(place, field)) return `${described} (or a duration from now, such as 90d)`
   if (position !== undefined || !isPlace(noun)) return described
   const fallback = noun === 'domains' && field.required ? '; your own when absent' : ''
   return `${described}${fallback}`
+}
+
+/** An instant that a change sets lies ahead. */
+function isAhead(place: Member['place'], { format }: ManifestField): boolean {
+  return place === 'body' && format === 'date-time'
 }
 
 function wordsOfFile({ nullable, type }: ManifestField): string {

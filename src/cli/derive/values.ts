@@ -9,13 +9,13 @@ import { isPairs, isWords, type Member } from './members.ts'
 import { packagesFrom, pairsFrom } from './typed-sets.ts'
 
 /** A member's value as the API takes it, from what the parser read. Throws a usage error; bounds are the server's to judge. */
-export function apiValue({ field, word, form }: Member, raw: FlagValue, nowMs: number): unknown {
+export function apiValue({ field, word, form, place }: Member, raw: FlagValue, nowMs: number): unknown {
   const shown = `--${word}`
   if (form !== undefined) return SETS[form](textsOf(raw), shown)
   if (Array.isArray(raw)) return listValue(field, raw, shown)
   if (typeof raw !== 'string') return raw
   if (raw === 'null' && field.nullable === true) return null
-  if (field.format === 'date-time') return instantValue(raw, shown, nowMs)
+  if (field.format === 'date-time') return instantValue(raw, shown, { nowMs, isAhead: place === 'body' })
   if (field.type === 'string') return raw
   if (field.type === 'integer' || field.type === 'number') return Number(raw)
   return jsonValue(raw, shown)
@@ -34,13 +34,21 @@ function listValue(field: ManifestField, raw: readonly string[], shown: string):
   return raw
 }
 
-/** RFC 3339 as it is; a duration means that long ago. */
-function instantValue(raw: string, shown: string, nowMs: number): string {
+interface InstantRules {
+  readonly nowMs: number
+  /** A duration is the time from now, and not the time until now. */
+  readonly isAhead: boolean
+}
+
+/** RFC 3339 as it is. A list is asked about what was, so that a duration means that long ago; a change says what will be. */
+function instantValue(raw: string, shown: string, { nowMs, isAhead }: InstantRules): string {
   const seconds = parseDuration(raw)
-  if (seconds !== undefined) return new Date(nowMs - seconds * 1000).toISOString()
+  if (seconds !== undefined) return new Date(nowMs + (isAhead ? seconds : -seconds) * 1000).toISOString()
   if (/^\d{4}-\d\d-\d\d$/.test(raw)) return `${raw}T00:00:00.000Z`
-  if (Number.isNaN(Date.parse(raw)))
-    throw usageError(`${shown} needs a time such as 2026-01-31T08:30:00Z, or 15m for that long ago, not "${raw}"`)
+  if (Number.isNaN(Date.parse(raw))) {
+    const duration = isAhead ? '90d for that long from now' : '15m for that long ago'
+    throw usageError(`${shown} needs a time such as 2026-01-31T08:30:00Z, or ${duration}, not "${raw}"`)
+  }
   return raw
 }
 

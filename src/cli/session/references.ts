@@ -18,7 +18,7 @@ export interface Resolver {
   object(noun: string, text: string, scope: Scope): Promise<Resolved>
   /** Finds the object that was created under a handle; undefined where none is seen. Ids and display names are no handles. */
   withHandle(noun: string, handle: string, scope: Scope): Promise<Resolved | undefined>
-  /** The Domain or Project that is meant when none is named; undefined for other nouns. */
+  /** The Domain, Project or Cloud that is meant when none is named; undefined for other nouns. */
   fallback(noun: string, scope: Scope): Promise<Resolved | undefined>
   /** `user:alice`, `group:ops`, `me` as the API writes them. */
   subject(text: string, scope: Scope): Promise<string>
@@ -93,21 +93,27 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     for (const field of [...operation.params, ...operation.query]) {
       const noun = operation.cli?.refs?.[field.name]
       if (noun === undefined) continue
-      const id = scope[noun] ?? (standsIn(operation, field) ? (await fallback(noun, scope))?.id : undefined)
+      const id = scope[noun] ?? (await parentId(noun, field, () => standIn(operation, field, scope)))
       if (id !== undefined) input[field.name] = id
-      else if (field.required) throw withoutPlace(operation, noun)
     }
     return input
   }
 
+  async function standIn(operation: ManifestOperation, field: ManifestField, scope: Scope) {
+    const noun = operation.cli?.refs?.[field.name] ?? ''
+    return standsIn(operation, field) ? fallback(noun, scope) : undefined
+  }
+
   async function fallback(noun: string, scope: Scope): Promise<Resolved | undefined> {
-    const named = noun === 'domains' || noun === 'projects' ? await chosen(noun, scope) : undefined
+    if (noun === 'clouds') return onlyOne(noun, scope)
+    if (noun !== 'domains' && noun !== 'projects') return undefined
+    const named = await chosen(noun, scope)
     if (named !== undefined) return named
-    if (noun === 'domains') {
-      const me = await session.whoami()
-      return typeof me['domain_id'] === 'string' ? { id: me['domain_id'], label: 'your own Domain' } : undefined
-    }
-    if (noun !== 'projects') return undefined
+    return noun === 'domains' ? ownDomain(session) : onlyOne(noun, scope)
+  }
+
+  /** The object of a noun that has no other. */
+  async function onlyOne(noun: string, scope: Scope): Promise<Resolved | undefined> {
     const [row, ...others] = await list(noun, scope)
     const id = memberOf(row, 'id')
     return others.length === 0 && typeof id === 'string' ? { id, label: nameOf(row) ?? id, row } : undefined
@@ -195,6 +201,31 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
   }
 }
 
+async function ownDomain(session: Session): Promise<Resolved | undefined> {
+  const me = await session.whoami()
+  return typeof me['domain_id'] === 'string' ? { id: me['domain_id'], label: 'your own Domain' } : undefined
+}
+
+/** The id of the object that a list is asked in. Throws a usage error where the list needs one and none is meant. */
+async function parentId(
+  noun: string,
+  { required }: ManifestField,
+  standIn: () => Promise<Resolved | undefined>,
+): Promise<string | undefined> {
+  const meant = await standIn()
+  if (meant === undefined && required) throw placeMissing(noun)
+  return meant?.id
+}
+
+/** The command line does not say where names are looked up. */
+function placeMissing(noun: string): CliError {
+  const one = singular(noun)
+  return usageError(
+    `--${one} is missing`,
+    `Add --${one} ${one.toUpperCase()}, where the name is looked up, or give the whole id in place of the name`,
+  )
+}
+
 /** The Domain that was searched, where it was chosen for the look-up; undefined for the caller's own. */
 function searchedDomain(session: Session, noun: string, { domains: id }: Scope): string | undefined {
   const refs = listOf(session.manifest(), noun)?.cli?.refs ?? {}
@@ -264,13 +295,6 @@ function assertKind(text: string, kinds: readonly string[]): void {
 function withId(row: unknown, id: string): string {
   const handle = handleOf(row)
   return handle === undefined ? id : `${handle} (${id})`
-}
-
-/** A name that cannot be looked up, since its list is one of each place. */
-function withoutPlace({ cli }: ManifestOperation, place: string): CliError {
-  const one = singular(cli?.command.split(' ')[0] ?? 'object').replaceAll('-', ' ')
-  const where = singular(place)
-  return usageError(`a ${one} is found by its name in its ${where} only`, `Add --${where}, or give the whole id`)
 }
 
 /** Whether the usual Domain or Project is meant where a member is left out. */

@@ -17,7 +17,7 @@ const TYPED: Readonly<Record<string, string>> = { 'SOURCE@VERSION': 'oci://examp
 
 interface Special {
   readonly args: readonly string[]
-  readonly stdin?: string
+  readonly stdin?: string | undefined
 }
 
 /** What commands take that cannot be told from their flags, by their words. */
@@ -48,6 +48,7 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'service-identities update': ['--display-name', 'Build'],
   'groups update': ['--display-name', 'Web'],
   'projects update': ['--display-name', 'Web'],
+  'cloud-credentials update': ['--display-name', 'Web'],
   'clouds update': ['--display-name', 'Web'],
   'clouds override': ['--clear'],
   'bundles update': ['--display-name', 'Web'],
@@ -72,8 +73,15 @@ export function commandLines(): Promise<readonly CommandLine[]> {
 
 async function lineOf(row: CommandRow): Promise<CommandLine> {
   const command = await row.load(manifest)
-  const { args, stdin } = SPECIAL[row.words] ?? { args: [...usualWords(command), ...(CHANGES[row.words] ?? [])] }
+  const usual = { args: [...usualWords(command), ...(CHANGES[row.words] ?? [])], stdin: secretOf(command) }
+  const { args, stdin } = SPECIAL[row.words] ?? usual
   return { words: row.words, command, argv: [...row.words.split(' '), ...args], stdin }
+}
+
+/** A secret for a command that must be given one: any text is one, and so is an object. */
+function secretOf({ flags = {} }: Command): string | undefined {
+  const isNeeded = Object.values(flags).some(({ isSecret, required }) => isSecret === true && required === true)
+  return isNeeded ? '{"token":"web"}' : undefined
 }
 
 function usualWords({ args = [], flags = {}, asks, uses = [] }: Command): readonly string[] {
@@ -90,6 +98,7 @@ function valueOf(spec: ArgumentSpec | FlagSpec): string {
   if (spec.choices !== undefined) return spec.choices[0] ?? ''
   if ('name' in spec && spec.name === 'relation') return 'read'
   if (spec.noun !== undefined) return REFERENCES[spec.noun] ?? UUID
+  if ('isSecret' in spec && spec.isSecret) return '-'
   if ('value' in spec && Object.hasOwn(TYPED, spec.value ?? '')) return TYPED[spec.value ?? ''] ?? ''
   const kind = 'kind' in spec ? spec.kind : 'text'
   return { integer: '7', number: '7', duration: '1h' }[kind as string] ?? 'web'

@@ -11,7 +11,10 @@ import { createResolver } from '../../session/references.ts'
 import type { Session } from '../../session/session.ts'
 
 const PLATFORM: FlagSpecs = {
-  platform: { kind: 'switch', describe: 'The policy of the platform, which holds everywhere, instead of that of a Domain' },
+  platform: {
+    kind: 'switch',
+    describe: 'The policy of the platform, which holds everywhere, instead of that of a Domain',
+  },
 }
 
 const CHANGES: FlagSpecs = {

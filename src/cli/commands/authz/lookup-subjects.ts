@@ -5,7 +5,7 @@ import { SUBJECT_TYPES } from './types.ts'
 import { badChoice } from '../../argv/flag-values.ts'
 import { usageError } from '../../errors/cli-error.ts'
 import type { Command } from '../../argv/command.ts'
-import { placeFlag } from '../../derive/derive.ts'
+import { placeFlag } from '../../derive/places.ts'
 import { createResolver } from '../../session/references.ts'
 import { operationOf } from '../../session/noun-lists.ts'
 

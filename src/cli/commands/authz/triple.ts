@@ -1,6 +1,6 @@
 import { usageError } from '../../errors/cli-error.ts'
 import type { Command, Given } from '../../argv/command.ts'
-import { placeFlag } from '../../derive/derive.ts'
+import { placeFlag } from '../../derive/places.ts'
 import { createResolver, type Resolver } from '../../session/references.ts'
 import type { Session } from '../../session/session.ts'
 import { FACTS, factsOf, ON_WHAT, WHO } from './question.ts'

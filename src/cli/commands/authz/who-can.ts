@@ -4,7 +4,7 @@ import { answerTo, FACTS, factsOf, ON_WHAT } from './question.ts'
 import { SUBJECT_TYPES } from './types.ts'
 import { usageError } from '../../errors/cli-error.ts'
 import type { Command } from '../../argv/command.ts'
-import { placeFlag } from '../../derive/derive.ts'
+import { placeFlag } from '../../derive/places.ts'
 import { createResolver } from '../../session/references.ts'
 import { operationOf } from '../../session/noun-lists.ts'
 
