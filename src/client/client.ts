@@ -1,6 +1,6 @@
 import type { Manifest, ManifestOperation } from '../shared/contract/manifest-format.ts'
 import type { Operations } from '../shared/contract/operation.ts'
-import type { Result, Sending } from '../shared/contract/operation-types.ts'
+import type { Received, Sending } from '../shared/contract/operation-types.ts'
 import { shapeFault } from './answer-shape.ts'
 import { ProblemAnswer, TransportFailure, type ProblemDocument } from './failures.ts'
 import { foreignServer, mayRefuse, misshapenAnswer, namesItself, undeclaredStatus } from './foreign-server.ts'
@@ -96,7 +96,7 @@ export type Client<C> = {
     Id in keyof Intersected<OperationsOf<C>> as Intersected<OperationsOf<C>>[Id] extends Streaming ? never : Id
   ]: (
     ...args: Arguments<Sending<Intersected<OperationsOf<C>>[Id]>>
-  ) => Promise<Result<Intersected<OperationsOf<C>>[Id]>>
+  ) => Promise<Received<Intersected<OperationsOf<C>>[Id]>>
 }
 
 type Surfaces = { readonly [surface: string]: { readonly operations: Operations } }

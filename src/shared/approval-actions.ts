@@ -17,8 +17,22 @@ export const HELD_ACTIONS = [
 /** Every action that a policy may name, in the order in which answers list them. */
 export const APPROVAL_ACTIONS = [...LENDING_ACTIONS, ...HELD_ACTIONS] as const
 
-/** What an approval is needed for. */
+/** An action that a policy may name. */
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number]
+
+/** Asking for fewer approvals: waits for as many as the policy of before asked for, whatever policies name. */
+export const LOOSENING = 'approval-policies.loosen'
+
+/** What an approval may be needed for. */
+export const QUEUED_ACTIONS = [...APPROVAL_ACTIONS, LOOSENING] as const
+
+export type QueuedAction = (typeof QUEUED_ACTIONS)[number]
+
+/** Whether approvals of that name exist. */
+export function isQueuedAction(name: string): name is QueuedAction {
+  const actions: readonly string[] = QUEUED_ACTIONS
+  return actions.includes(name)
+}
 
 /** Approvals that an action needs at most. */
 export const REQUIRED_APPROVALS_MAX = 5

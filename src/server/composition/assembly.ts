@@ -52,6 +52,7 @@ export function assemble(parts: AssemblyParts): Assembly {
     overload: prometheus?.overload,
     tracing: parts.tracing,
   })
+  services.bindLoopback(app)
   mountHealth(app, health)
   if (metrics !== undefined) metrics.app = app
   const onError = (error: unknown): void => log.error({ err: error }, 'the operations listener failed')

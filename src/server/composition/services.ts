@@ -2,6 +2,8 @@ import { contract } from '../../shared/contract/index.ts'
 import type { Surface } from '../../shared/contract/operation.ts'
 import { createTupleConsumer } from '../authz-sync/tuple-consumer.ts'
 import type { CsrfTokens } from '../http/auth/csrf.ts'
+import type { App } from '../http/app.ts'
+import type { HoldingPorts } from '../http/held/find-hold.ts'
 import type { ForeignRoutes, Page } from '../http/pages/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from '../http/request-context.ts'
 import type { Slice, SurfaceName } from '../http/slice.ts'
@@ -18,6 +20,10 @@ export interface Services {
   readonly surfaces: readonly MountedSurface[]
   /** In the order in which they are tried. */
   readonly resolvers: readonly CredentialResolver[]
+  /** Holds calls for an approval. */
+  readonly holding: HoldingPorts
+  /** Leads the server's calls to itself to the edge. To be called before it serves requests. */
+  readonly bindLoopback: (app: Pick<App, 'fastify'>) => void
   /** Anti-forgery tokens of sessions. */
   readonly csrfTokens: CsrfTokens
   /** Pages for people, beside the operations. */
@@ -37,9 +43,9 @@ export interface Services {
 
 /** Creates the slices over the backend. Subscribes their caches to the change feed, which must not run yet. */
 export function createServices(backend: Backend, options: SlicePortsOptions): Services {
-  const { ports, approvalKinds, csrfTokens, foreignRoutes } = createSlicePorts(backend, options)
+  const { ports, approvals, csrfTokens, foreignRoutes } = createSlicePorts(backend, options)
   const slices = createSlices(ports)
-  approvalKinds.add([...slices.flatMap((slice) => slice.approvalKinds ?? []), ...(options.approvalKinds ?? [])])
+  approvals.kinds.add([...slices.flatMap((slice) => slice.approvalKinds ?? []), ...(options.approvalKinds ?? [])])
   const all = (step: 'start' | 'drain' | 'flush') => async (): Promise<void> => {
     await Promise.all(slices.map(async (slice) => slice[step]?.()))
   }
@@ -47,7 +53,9 @@ export function createServices(backend: Backend, options: SlicePortsOptions): Se
     csrfTokens,
     foreignRoutes,
     surfaces: surfacesOf(slices),
-    resolvers: slices.flatMap(({ resolvers = [] }) => resolvers),
+    resolvers: [...slices.flatMap(({ resolvers = [] }) => resolvers), approvals.loopback.resolver],
+    holding: approvals.holding,
+    bindLoopback: approvals.loopback.bind,
     pages: slices.flatMap(({ pages = [] }) => pages),
     jobs: slices.flatMap(({ jobs = [] }) => jobs),
     consumers: [...slices.flatMap(({ consumers = [] }) => consumers), ...tupleConsumers()],

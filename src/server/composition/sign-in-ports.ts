@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import type { CsrfTokens } from '../http/auth/csrf.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { MintGrantedToken } from '../ports/token-minting.ts'
+import type { HeldCalls } from '../ports/held-calls.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
 import { pollDevice } from '../slices/device-flow/service.ts'
 import { createMirroredGroups } from '../slices/groups/mirrored-groups.ts'
@@ -29,6 +30,7 @@ export interface SignInPortsOptions {
   readonly baseUrl: string
   readonly mintGranted: MintGrantedToken
   readonly hashing: PasswordHashing
+  readonly heldCalls: Pick<HeldCalls, 'isHeld'>
   /** Takes the audit rows of refusals that no answer waits for. */
   readonly onRefused: (entry: AuditEntry) => void
 }
@@ -65,7 +67,7 @@ export function createSignInPorts(backend: Backend, options: SignInPortsOptions)
       relyingParty,
       outgoingFetch,
       invitations: createInvitationBook(),
-      mirroredGroups: createMirroredGroups(),
+      mirroredGroups: createMirroredGroups({ isHeld: options.heldCalls.isHeld }),
       workloads: createServiceIdentities({ keyring }),
       sessionOperations: createSessionOperations({ datastore, sessions }),
       startSignIn: createStartFromPage({ datastore, sealing, bindings, relyingParty, unitOfWork }),

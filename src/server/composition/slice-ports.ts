@@ -6,18 +6,17 @@ import type { CsrfTokens } from '../http/auth/csrf.ts'
 import type { ForeignRoutes } from '../http/pages/pages.ts'
 import type { ApprovalKind } from '../ports/approval-kind.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
-import { createApprovalQueue } from '../slices/approvals/queue.ts'
 import { writeServiceSignIns } from '../slices/identities/store.ts'
 import { createLastUses } from '../http/auth/last-uses.ts'
-import { createLentClouds, createLentCredentials } from '../slices/lending/lent.ts'
 import type { PasswordHashing } from '../slices/local-accounts/password-hash.ts'
 import type { StreamMeter } from '../slices/node-events/hub.ts'
+import { createLentClouds, createLentCredentials } from '../slices/lending/lent.ts'
 import { createAdmission } from '../slices/relation-tuples/admission.ts'
 import { createGrantedTokens } from '../slices/tokens/granted.ts'
 import { createMint } from '../slices/tokens/mint.ts'
 import { createOwnedTokens } from '../slices/tokens/owned-tokens.ts'
 import { requireScopes, SCOPES } from '../slices/tokens/scopes.ts'
-import { collectApprovalKinds, type CollectedKinds } from './approval-kinds.ts'
+import { createApprovalPorts, type ComposedApprovals } from './approval-ports.ts'
 import type { Backend } from './backend.ts'
 import { CONTENTS } from './contents.ts'
 import { readRenderer } from './docs-renderer.ts'
@@ -43,8 +42,7 @@ export interface SlicePortsOptions {
 /** The ports of the slices, and what the edge needs of those who implement them. */
 export interface ComposedPorts {
   readonly ports: SlicePorts
-  /** Takes the kinds of approvals once the slices are there. */
-  readonly approvalKinds: CollectedKinds
+  readonly approvals: ComposedApprovals
   readonly csrfTokens: CsrfTokens
   readonly foreignRoutes: readonly ForeignRoutes[]
 }
@@ -58,9 +56,8 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
   const settings = settingsOf(options.config)
   const mint = createMint({ ...adapters, env: settings.env })
   const mintGranted = createGrantedTokens({ mint })
-  const signingIn = createSignInPorts(backend, { ...options, mintGranted })
-  const approvalKinds = collectApprovalKinds()
-  const approvalQueue = createApprovalQueue(backend)
+  const approvals = createApprovalPorts(backend, options)
+  const signingIn = createSignInPorts(backend, { ...options, ...approvals.ports, mintGranted })
   const ports: SlicePorts = {
     ...adapters,
     ...settings,
@@ -71,16 +68,15 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     onRefused,
     mint,
     mintGranted,
-    approvalKinds,
-    approvalQueue,
-    lentClouds: createLentClouds({ approvalQueue }),
-    lentCredentials: createLentCredentials({ approvalQueue }),
+    ...approvals.ports,
     contract,
     contents: CONTENTS,
     renderer: readRenderer(),
     meter: options.streamMeter ?? UNMETERED,
     secretWrites: createSecretWrites(adapters),
     secretUsers: [],
+    lentCredentials: createLentCredentials(approvals.ports),
+    lentClouds: createLentClouds(approvals.ports),
     admission: createAdmission({ subjects: storedSubjects, validateTuple: backend.engine.rules.validateTuple }),
     ownedTokens: createOwnedTokens(),
     requireScopes,
@@ -90,7 +86,8 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
       onFailure: (error) => log.warn({ err: error }, 'the last sign-in of service identities could not be written'),
     }),
   }
-  return { ports, approvalKinds, csrfTokens: signingIn.csrfTokens, foreignRoutes: signingIn.foreignRoutes }
+  const { csrfTokens, foreignRoutes } = signingIn
+  return { ports, approvals, csrfTokens, foreignRoutes }
 }
 
 function adaptersOf(backend: Backend) {

@@ -1,15 +1,21 @@
 import type { FastifyReply } from 'fastify'
 import type { Logger } from 'pino'
+import { HELD } from '../../shared/contract/held-calls.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import { pageRange, type PagePosition, type PageRange } from '../ports/page-range.ts'
+import type { HeldFor } from '../ports/held-calls.ts'
 import type { Span, TraceMarks } from '../ports/tracing.ts'
 import type { CarriedAudit, Change, UnitOfWork } from '../ports/unit-of-work.ts'
 import { RequestAudit, type AuditedRequest } from './audit/request-audit.ts'
 import type { Asker } from './auth/authorize.ts'
 import { pageSizeOf, type Cursors } from './cursors.ts'
 import { browserFactsOf, type BrowserFacts } from './browser-facts.ts'
+import { changeUnderPolicy, type HoldableRequest } from './held/change-under-policy.ts'
+import { summaryOf } from './held/call-summary.ts'
+import { sentCallOf } from './held/sent-call.ts'
+import type { HoldingPorts } from './held/find-hold.ts'
 import { setCookie, type Cookie } from './cookies.ts'
 import * as declared from './declared.ts'
 import { isGatedAt, type OperationPlan, type SuccessPlan } from './operation-plan.ts'
@@ -29,6 +35,8 @@ export interface RequestServices extends ReauthorizationServices {
   readonly unitOfWork: UnitOfWork | undefined
   readonly authorizer: Authorizer | undefined
   readonly log: Logger
+  /** Nothing is held for approval without. */
+  readonly holding?: HoldingPorts | undefined
 }
 
 /** What is known before the operation runs. */
@@ -76,6 +84,8 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
   /** On the monotonic clock, in ms. */
   readonly startedAt = performance.now()
   #caller: Caller | undefined
+  /** What the handler found the call to fall under. */
+  readonly #heldFor: HeldFor[] = []
   #staleSinceMs: number | undefined
   /** Without the datastore there is no other answer. */
   #away: Dependency = 'authorization'
@@ -216,18 +226,54 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
     if (unitOfWork === undefined) throw problem(this.plan.operation.notProvisioned ?? 'not_provisioned')
     if (this.audit.isCarried) throw new Error(`${this.plan.id} changes twice in one request`)
     if (this.plan.gateStage === 'row' && !this.admitted) throw new Error(`${this.plan.id} changes before its gate`)
-    const { span } = this
-    const options = {
-      pool: 'interactive',
-      correlationId: this.correlationId,
-      trace: this.trace,
-      audit: () => this.audit.grantedRows(),
-    } as const
-    const result = await (span === undefined
-      ? unitOfWork.run(options, work)
-      : span.child('transaction', () => unitOfWork.run(options, work)))
-    this.audit.isCarried = true
-    return result
+    const run: HoldableRequest['run'] = async (made, audit = () => this.audit.grantedRows()) => {
+      const options = { pool: 'interactive', correlationId: this.correlationId, trace: this.trace, audit } as const
+      const result = await this.#spanned(() => unitOfWork.run(options, made))
+      this.audit.isCarried = true
+      return result
+    }
+    const { holding } = this.#services
+    return holding === undefined ? run(work) : changeUnderPolicy(holding, this.#holdable(run), work)
+  }
+
+  heldAs(heldFor: HeldFor): void {
+    const { dualControl } = this.plan.operation
+    if (dualControl?.actions.includes(heldFor.action) !== true)
+      throw new Error(`${this.plan.id} does not declare ${heldFor.action}`)
+    this.#heldFor.push(heldFor)
+  }
+
+  /** Chooses the answer of a held call, which has no body. */
+  waitFor(approvalId: string): void {
+    this.status(HELD)
+    this.header('Location', `/v1/approvals/${approvalId}`)
+  }
+
+  #spanned<T>(work: () => Promise<T>): Promise<T> {
+    return this.span === undefined ? work() : this.span.child('transaction', work)
+  }
+
+  #holdable(run: HoldableRequest['run']): HoldableRequest {
+    const { plan, nowMs, correlationId, path, query, body } = this
+    return {
+      plan,
+      nowMs,
+      correlationId,
+      run,
+      subject: this.caller.subject,
+      found: this.#heldFor,
+      approvalId: this.caller.approvalId ?? declared.approvalOf(plan, this.#reply.request.headers),
+      passed: () => declared.passedGateOf(plan, this.sources()),
+      domainOf: async (object) => (await this.#services.authorizer?.domainOf(object)) ?? null,
+      summary: () => summaryOf(plan.operation, { path, query, body }),
+      sent: () =>
+        sentCallOf(this.#reply.request, {
+          sourceAddress: this.sourceAddress,
+          acr: this.caller.acr,
+          authTimeMs: this.caller.authTimeMs,
+        }),
+      note: (context) => this.note(context),
+    }
   }
 
   carryAudit(): CarriedAudit {

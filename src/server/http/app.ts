@@ -42,6 +42,7 @@ import { planOperations } from './plan-operations.ts'
 import { mountPages } from './pages/mount-pages.ts'
 import type { ForeignRoutes, Page } from './pages/pages.ts'
 import { parseQueryString } from './query-string.ts'
+import type { HoldingPorts } from './held/find-hold.ts'
 import { createLimit, createRateLimits, NO_LIMIT } from './limits/rate-limits.ts'
 import type { MountedSurface } from './request-context.ts'
 import { answerUnrouted } from './unrouted.ts'
@@ -53,6 +54,8 @@ export interface AppDeps {
   /** Without it gated operations answer 501. */
   readonly authorizer: Authorizer | undefined
   readonly unitOfWork: UnitOfWork | undefined
+  /** Nothing is held for approval without. */
+  readonly holding?: HoldingPorts | undefined
   readonly audit: AuditQueue
   readonly keyring: Keyring
   readonly clock: Clock

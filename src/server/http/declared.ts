@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { APPROVAL_HEADER, requestHeadersOf } from '../../shared/contract/held-calls.ts'
+import { questionOf, type Question } from './auth/leg-questions.ts'
 import { bearerOf } from './auth/authenticate.ts'
 import type { Leg, OperationPlan, RowFilter, SuccessPlan } from './operation-plan.ts'
+import type { TemplateSources } from './template.ts'
 
 // A handler may use only what its operation's contract declares: each of these functions throws otherwise.
 
@@ -35,13 +38,26 @@ export function assertSetsCookies({ id, operation: { headers } }: OperationPlan)
 }
 
 export function requestHeaderOf(
-  { id, operation: { requestHeaders } }: OperationPlan,
+  { id, operation }: OperationPlan,
   headers: IncomingHttpHeaders,
   name: string,
 ): string | undefined {
-  if (requestHeaders?.[name] === undefined) throw new Error(`${id} declares no request header ${name}`)
+  if (requestHeadersOf(operation)?.[name] === undefined) throw new Error(`${id} declares no request header ${name}`)
   const value = headers[name.toLowerCase()]
   return typeof value === 'string' ? value : value?.join(', ')
+}
+
+/** The approval under which a requester makes a call; undefined where it names none. */
+export function approvalOf(plan: OperationPlan, headers: IncomingHttpHeaders): string | undefined {
+  if (plan.operation.dualControl?.runs !== 'requester') return undefined
+  return requestHeaderOf(plan, headers, APPROVAL_HEADER)
+}
+
+/** The check that the refusal of the gate would have named: who passes it decides on a held call. */
+export function passedGateOf({ id, legs }: OperationPlan, sources: TemplateSources): Question {
+  const [first] = legs.flatMap((leg) => questionOf(leg, sources) ?? [])
+  if (first === undefined) throw new Error(`${id} has no gate, so nobody could decide on it`)
+  return first
 }
 
 /** The Bearer secret under which the answer is sealed. */

@@ -6,6 +6,7 @@ import type { Answers } from './answers.ts'
 import { arrive, type ArrivalDeps } from './arrival.ts'
 import { decodeBody, parseBody, type BodyMedia } from './body.ts'
 import type { OperationPlan } from './operation-plan.ts'
+import { HeldResponse } from './held/held-response.ts'
 import type { CallerQueues } from './limits/caller-queues.ts'
 import { NO_MEMBERS } from './parameters.ts'
 
@@ -62,6 +63,7 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
       const fail = (error: unknown): void => answers.fail({ request, reply }, error)
       const work = (end: () => void): void => {
         const giveUp = (error: unknown): void => {
+          if (error instanceof HeldResponse) return finish(active.waitFor(error.approvalId))
           end()
           fail(error)
         }

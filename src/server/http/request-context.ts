@@ -2,6 +2,7 @@ import type { Operation, Operations } from '../../shared/contract/operation.ts'
 import type { Answer, Input } from '../../shared/contract/operation-types.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { CarriedAudit, Change } from '../ports/unit-of-work.ts'
+import type { HeldFor } from '../ports/held-calls.ts'
 import type { CaveatFacts } from '../ports/authorizer.ts'
 import type { PagePosition, PageRange } from '../ports/page-range.ts'
 import type { BrowserFacts } from './browser-facts.ts'
@@ -55,8 +56,17 @@ export interface RequestContext {
   /** Checks without refusing. */
   holds(relation: string, object: string): Promise<boolean>
 
-  /** One transaction: the work, its outbox rows and this request's audit row (granted). Call at most once. */
+  /**
+   * One transaction: the work, its outbox rows and this request's audit row (granted). Call at most once. Where an approval
+   * policy holds the call, the work is undone and nothing after this method runs.
+   */
   change<T>(work: (change: Change) => Promise<T>): Promise<T>
+
+  /**
+   * Names an action that this call falls under, which the contract declares: where a policy names it, the change waits for
+   * an approval. To be called before `change`.
+   */
+  heldAs(heldFor: HeldFor): void
 
   /** For a change in a transaction that several requests share: the audit row (granted) of this request, to be stored with it. */
   carryAudit(): CarriedAudit

@@ -26,6 +26,8 @@ export interface ApprovalKind {
    *   pending and is the answer of the decision.
    */
   approve(change: Change, approval: DecidedApproval): Promise<void>
+  /** Called once the approval is committed, before the decision is answered. It must not throw. */
+  approved?(approvalId: string): Promise<void>
   /** Ends the object of a request that was not approved. */
   end(change: Change, approval: DecidedApproval, how: Ended): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { ApprovalAction } from '../../shared/approval-actions.ts'
+import type { QueuedAction } from '../../shared/approval-actions.ts'
 import type { Change } from './unit-of-work.ts'
 
 /** What waits for somebody else's decision. */
@@ -8,7 +8,9 @@ export interface ApprovalRequest {
   /** `<type>:<id>`, what the decision is about. */
   readonly object: string
   /** The action whose policy says how many approvals are needed and for how long the request waits. */
-  readonly action: ApprovalAction
+  readonly action: QueuedAction
+  /** Approvals that are needed, where that does not follow from the policies. */
+  readonly requiredApprovals?: number | undefined
   /** The operation that requested it. */
   readonly operation: string
   /** One sentence for the people who decide. Names and ids; never a secret. */

@@ -22,6 +22,8 @@ export interface Caller {
   }
   /** Since when, in ms, the credential could not be confirmed, where it was resolved from memory during an outage. */
   readonly staleSinceMs?: number
+  /** The approval under which the server makes the call for its requester (decisions: Held operations). */
+  readonly approvalId?: string
   readonly acr?: string
   readonly authTimeMs?: number
 }

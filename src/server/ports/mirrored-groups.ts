@@ -14,6 +14,8 @@ export interface Mirroring {
   readonly removed: number
   /** Groups that have as many members as they may, so that the person was left out. */
   readonly full: number
+  /** Groups that manage a Domain or the platform where two people have to decide on that, so that the person was left out. */
+  readonly held: number
 }
 
 /** The groups of Domains whose members the identity provider says. */

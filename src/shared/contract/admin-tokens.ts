@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineSurface, TOKEN_KEEPER } from './operation.ts'
+import { openedFor } from './held-calls.ts'
 import { KiB, uuidField } from './fields.ts'
 import {
   AdminTokenIssueRequest,
@@ -40,6 +41,7 @@ export const adminTokens = defineSurface('admin-tokens', 'API tokens of other id
     bodyBytesMax: 8 * KiB,
     gate: identityGate,
     audit: { relation: 'api_token.admin.issue', when: 'denials' },
+    dualControl: openedFor('admin-tokens.issue', 'access.takeover'),
     responses: { 201: APITokenIssueResponse },
     headers: { Location: 'Path of the new token' },
     problems: ['invalid_identity_ref', 'invalid_scope', 'identity_not_found', 'token_limit_exceeded'],
@@ -79,6 +81,7 @@ export const adminTokens = defineSurface('admin-tokens', 'API tokens of other id
     bodyBytesMax: 8 * KiB,
     gate: tokenGate,
     audit: { relation: 'api_token.admin.rotate', when: 'denials', object: 'token:{path.id}' },
+    dualControl: openedFor('admin-tokens.issue', 'access.takeover'),
     responses: { 200: APITokenRotateResponse },
     headers: { Sunset: 'When the old token stops working (RFC 8594)' },
     problems: ['token_not_found', 'token_not_active'],

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { LOOSENING } from '../approval-actions.ts'
 import { ApprovalPolicy, DomainApprovalPolicyRequest, PlatformApprovalPolicyRequest } from './approval-schemas.ts'
+import { heldFor } from './held-calls.ts'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 import { KiB, uuidField } from './fields.ts'
 
@@ -12,7 +14,7 @@ const common = {
 const read = { relation: 'approval_policy.read', when: 'all' } as const
 const columns = ['action', 'required_approvals', 'source']
 const DESCRIPTION =
-  'Replaces the policy. Refused where fewer people who hold manage here can act than the largest number of approvals asked for, and one more: one of them may be the requester.'
+  'Replaces the policy. One that asks for fewer approvals waits for as many as the old one asked for. Refused where fewer people who hold manage here can act than the largest number of approvals asked for, and one more: one of them may be the requester.'
 
 export const approvalPolicies = defineSurface(
   'approval-policies',
@@ -40,6 +42,7 @@ export const approvalPolicies = defineSurface(
       bodyBytesMax: 8 * KiB,
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'approval_policy.update', when: 'all' },
+      dualControl: heldFor(LOOSENING),
       problems: ['domain_not_found', 'too_few_approvers'],
       cli: { command: 'approvals policy set', refs: { id: 'domains' }, rows: 'effective', columns },
     },
@@ -62,6 +65,7 @@ export const approvalPolicies = defineSurface(
       bodyBytesMax: 8 * KiB,
       gate: check('manage', 'platform:main'),
       audit: { relation: 'platform_approval_policy.update', when: 'all' },
+      dualControl: heldFor(LOOSENING),
       problems: ['too_few_approvers'],
     },
   },

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   APPROVAL_ACTIONS,
   APPROVAL_TTL_SECONDS,
+  QUEUED_ACTIONS,
   REQUIRED_APPROVALS_MAX,
   type ApprovalAction,
 } from '../approval-actions.ts'
@@ -38,7 +39,7 @@ export const Approval = z
     decisions: z.array(ApprovalDecision).describe('In the order in which they were taken'),
     action: z
       .object({
-        name: z.enum(APPROVAL_ACTIONS).describe('The action that a policy names'),
+        name: z.enum(QUEUED_ACTIONS).describe('The action that a policy names'),
         operation: z.string().describe('The operation that made the request'),
         summary: z.string().describe('What approving it does, in one sentence'),
       })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { heldFor } from './held-calls.ts'
 import { nonEmptyPatch } from './patch.ts'
 import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
 import { Domain, DomainCreateRequest, DomainPatchRequest, DomainUsage } from './tenancy-schemas.ts'
@@ -113,6 +114,7 @@ export const domains = defineSurface(
       params,
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'domain.delete', when: 'all' },
+      dualControl: heldFor('domain.delete'),
       responses: { 204: null },
       problems: ['domain_not_found', 'domain_not_empty'],
       notProvisioned: 'not_provisioned',

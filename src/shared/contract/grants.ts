@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
+import { heldFor } from './held-calls.ts'
 import { Instant, KiB, pageOf, pageQuery, Reference, Uuid, uuidField } from './fields.ts'
 
 /** A role held on a Domain, on a node that is in no Project, or on the platform: a relation tuple, under its own id. */
@@ -54,9 +55,10 @@ export const grants = defineSurface(
       bodyBytesMax: 8 * KiB,
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'domain_grant.create', when: 'all' },
+      dualControl: heldFor('access.admin'),
       responses: { 201: Grant },
       headers: { Location: 'Path of the new grant' },
-      problems: ['domain_not_found', 'invalid_triple', 'tuple_already_exists'],
+      problems: ['domain_not_found', 'invalid_triple', 'tuple_already_exists', 'group_managed_by_provider'],
       cli: {
         command: 'grants create',
         summary: 'Grant a role on the platform, a Domain, a Project, a node or a resource',
@@ -118,9 +120,10 @@ export const grants = defineSurface(
       bodyBytesMax: 8 * KiB,
       gate: check('manage', 'platform:main'),
       audit: { relation: 'platform_grant.create', when: 'all' },
+      dualControl: heldFor('access.admin'),
       responses: { 201: Grant },
       headers: { Location: 'Path of the new grant' },
-      problems: ['invalid_triple', 'tuple_already_exists'],
+      problems: ['invalid_triple', 'tuple_already_exists', 'group_managed_by_provider'],
       cli: {
         command: 'grants platform create',
         args: ['subject', 'relation'],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
+import { heldFor } from './held-calls.ts'
 import { nonEmptyPatch } from './patch.ts'
 import { DisplayName, Instant, KiB, pageOf, pageQuery, Reference, Slug, Uuid, uuidField } from './fields.ts'
 
@@ -151,6 +152,7 @@ export const groups = defineSurface(
       params: member,
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'group_member.add', when: 'all', object: 'group:{path.group_id}' },
+      dualControl: heldFor('access.admin'),
       responses: { 204: null },
       problems: ['group_not_found', 'invalid_triple', 'group_full', 'group_managed_by_provider'],
       cli: {

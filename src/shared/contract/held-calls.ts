@@ -6,11 +6,41 @@ export const HELD = 202
 /** The description of `Location` for a held call. */
 export const APPROVAL_PLACE = 'Path of the approval that the call waits for'
 
+/** The header by which a requester makes an approved call. */
+export const APPROVAL_HEADER = 'X-Approval-Id'
+
+/** Under which actions of an approval policy a call is held, and who makes it after the approval. */
+export interface DualControl {
+  /** The first that a policy names counts. */
+  readonly actions: readonly [string, ...string[]]
+  /**
+   * `server`: the server makes the call as its requester when it is approved. `requester`: the requester makes the same
+   * call again, with `X-Approval-Id`, within 24 h: its answer shows a secret once, which nobody else may see.
+   */
+  readonly runs: 'server' | 'requester'
+}
+
+/** Declares calls that the server makes once they are approved. */
+export function heldFor(...actions: DualControl['actions']): {
+  readonly actions: DualControl['actions']
+  readonly runs: 'server'
+} {
+  return { actions, runs: 'server' }
+}
+
+/** Declares calls that their requester makes again once they are approved. */
+export function openedFor(...actions: DualControl['actions']): {
+  readonly actions: DualControl['actions']
+  readonly runs: 'requester'
+} {
+  return { actions, runs: 'requester' }
+}
+
 /** The members of an operation that are used here. */
 interface Holdable {
   readonly method: string
   readonly responses: object
-  readonly dualControl?: string
+  readonly dualControl?: DualControl
 }
 
 /** @throws Error, which names the operation, where its calls cannot be held although it declares so. */
@@ -26,7 +56,7 @@ export function responsesOf<Shape>({
   dualControl,
 }: {
   readonly responses: { readonly [status: number]: Shape }
-  readonly dualControl?: string
+  readonly dualControl?: DualControl
 }): { readonly [status: number]: Shape | null } {
   return dualControl === undefined ? responses : { ...responses, [HELD]: null }
 }
@@ -37,7 +67,19 @@ export function responseHeadersOf({
   dualControl,
 }: {
   readonly headers?: Readonly<Record<string, string>>
-  readonly dualControl?: string
+  readonly dualControl?: DualControl
 }): Readonly<Record<string, string>> {
   return dualControl === undefined ? headers : { Location: APPROVAL_PLACE, ...headers }
+}
+
+/** Request headers that are read: the operation's own, and that of an approved call which its requester makes. */
+export function requestHeadersOf({
+  requestHeaders,
+  dualControl,
+}: {
+  readonly requestHeaders?: Readonly<Record<string, string>>
+  readonly dualControl?: DualControl
+}): Readonly<Record<string, string>> | undefined {
+  if (dualControl?.runs !== 'requester') return requestHeaders
+  return { ...requestHeaders, [APPROVAL_HEADER]: 'Id of the approval that allows the call, where one was required' }
 }

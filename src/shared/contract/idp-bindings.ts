@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { heldFor } from './held-calls.ts'
 import { nonEmptyPatch } from './patch.ts'
 import { DisplayName, Instant, KiB, pageOf, pageQuery, Slug, Uuid, uuidField } from './fields.ts'
 
@@ -231,6 +232,7 @@ export const idpBindings = defineSurface(
       bodyBytesMax: 16 * KiB,
       gate: placeGate,
       audit: { relation: 'idp_binding.create', when: 'all' },
+      dualControl: heldFor('idp.write'),
       responses: { 201: IdPBinding },
       headers: { Location: 'Path of the new binding' },
       problems: ['invalid_domain_id', 'domain_not_found', 'invalid_idp_binding', 'idp_binding_conflict'],
@@ -259,6 +261,7 @@ export const idpBindings = defineSurface(
       bodyBytesMax: 16 * KiB,
       gate: bindingGate,
       audit: { relation: 'idp_binding.update', when: 'all' },
+      dualControl: heldFor('idp.write'),
       responses: { 200: IdPBinding },
       problems: ['idp_binding_not_found', 'invalid_idp_binding', 'idp_binding_conflict'],
       cli: { command: 'idp update', args: ['id'], refs: { id: 'idp' }, columns },
@@ -271,6 +274,7 @@ export const idpBindings = defineSurface(
       params,
       gate: bindingGate,
       audit: { relation: 'idp_binding.delete', when: 'all' },
+      dualControl: heldFor('idp.write'),
       responses: { 204: null },
       problems: ['idp_binding_not_found'],
       cli: { command: 'idp delete', args: ['id'], refs: { id: 'idp' }, confirm: 'yes', done: 'Removed binding {id}.' },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
+import { openedFor } from './held-calls.ts'
 import { nonEmptyPatch } from './patch.ts'
 import { DisplayName, Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
 
@@ -71,6 +72,7 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     body: AccountCreateRequest,
     bodyBytesMax: 8 * KiB,
     audit: { relation: 'local_account.create', when: 'all' },
+    dualControl: openedFor('access.admin'),
     responses: { 201: OneTimePassword },
     headers: { Location: 'Path of the new account' },
     problems: ['domain_not_found', 'account_already_exists'],
@@ -109,6 +111,7 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     patch: nonEmptyPatch(),
     bodyBytesMax: 8 * KiB,
     audit: { relation: 'local_account.update', when: 'all' },
+    dualControl: openedFor('access.takeover'),
     responses: { 200: OneTimePassword },
     problems: ['account_not_found', 'account_already_exists', 'last_platform_admin'],
     cli: {

@@ -2,7 +2,7 @@ import { PROBLEMS, type ProblemCode } from '../problems.ts'
 import { withCommonMark } from './common-mark.ts'
 import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
 import { limitClassOf } from './limit-classes.ts'
-import { APPROVAL_PLACE, HELD } from './held-calls.ts'
+import { APPROVAL_PLACE, HELD, requestHeadersOf } from './held-calls.ts'
 import { isNoStore } from './no-store.ts'
 import { SHARED_COMPONENTS } from './openapi-components.ts'
 import {
@@ -106,7 +106,7 @@ function describe({ id, operation, surface, components }: Described): Json {
 /** The markers for held calls and for a deprecated operation. */
 function markersOf({ dualControl, deprecated }: Operation): Json {
   return {
-    ...(dualControl !== undefined && { 'x-service-dual-control': dualControl }),
+    ...(dualControl !== undefined && { 'x-service-dual-control': dualControl.actions }),
     ...(deprecated && { deprecated: true, 'x-service-deprecated-since': deprecated.since }),
     ...(deprecated?.sunset !== undefined && { 'x-service-sunset': deprecated.sunset }),
   }
@@ -166,7 +166,7 @@ function allParametersOf(operation: Operation): readonly Json[] {
     ...parametersOf(operation.params, 'path'),
     ...parametersOf(operation.query, 'query').map((parameter) => withListBounds(parameter, operation)),
     ...(operation.doubleSubmit === true ? [CSRF_HEADER] : []),
-    ...Object.entries(operation.requestHeaders ?? {}).map(([name, description]) => ({
+    ...Object.entries(requestHeadersOf(operation) ?? {}).map(([name, description]) => ({
       name,
       in: 'header',
       required: false,

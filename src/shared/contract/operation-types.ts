@@ -43,8 +43,8 @@ export interface Rendered {
 /** What a handler returns: `void` for an answer without a body. */
 export type Answer<O> = O extends { readonly rendered: true } ? Rendered | Extract<Result<O>, void> : Result<O>
 
-/** What a client receives, and most handlers return. */
-export type Result<O> = (O extends { readonly responses: infer R } ? SuccessOf<R> : never) | HeldAnswer<O>
+/** The answer of a call that was made, as most handlers return it. */
+export type Result<O> = O extends { readonly responses: infer R } ? SuccessOf<R> : never
 
-/** A held call has no answer yet. */
-type HeldAnswer<O> = O extends { readonly dualControl: string } ? void : never
+/** What a client receives: a held call has no answer yet. */
+export type Received<O> = Result<O> | (O extends { readonly dualControl: object } ? void : never)

@@ -1,5 +1,5 @@
 import type { PlainProblemCode, ProblemCode } from '../problems.ts'
-import { assertHoldable } from './held-calls.ts'
+import { assertHoldable, type DualControl } from './held-calls.ts'
 import type { CliWords } from './cli-words.ts'
 import type { Nouns } from './noun-words.ts'
 import type { PatchRule } from './patch.ts'
@@ -233,10 +233,10 @@ export interface Operation {
   /** Success answers by status: a schema, a media type, or null for an empty body. With several, the handler chooses. */
   readonly responses: { readonly [status: number]: AnySchema | MediaResponse | null }
   /**
-   * The action under which an approval policy may hold the call (decisions: Held operations). A held call is answered with
-   * 202, no body, and the path of its approval in `Location`, which follow from this.
+   * How an approval policy may hold the call (decisions: Held operations). A held call is answered with 202, no body, and
+   * the path of its approval in `Location`, which follow from this.
    */
-  readonly dualControl?: string
+  readonly dualControl?: DualControl
   readonly examples?: Examples
   /** Request headers that the handler reads, with their descriptions. */
   readonly requestHeaders?: { readonly [name: string]: string }

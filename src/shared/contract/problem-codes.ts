@@ -10,7 +10,7 @@ import { z } from 'zod'
  */
 export function problemCodesOf(operation: Operation): readonly ProblemCode[] {
   const codes = new Set<ProblemCode>(['internal', 'overloaded', 'shutting_down', ...operation.problems])
-  for (const implied of [ofCredentials, ofGate, ofParameters, ofBody, ofPaging]) {
+  for (const implied of [ofCredentials, ofGate, ofParameters, ofBody, ofDualControl, ofPaging]) {
     for (const code of implied(operation)) codes.add(code)
   }
   if (operation.notProvisioned !== undefined) codes.add(operation.notProvisioned)
@@ -83,6 +83,13 @@ function ofBody(operation: Operation): Codes {
     ...(bodyBytesMax > COUNTED_BODY_BYTES ? (['too_many_bodies'] as const) : []),
     ...codes,
   ]
+}
+
+function ofDualControl({ dualControl }: Operation): Codes {
+  if (dualControl === undefined) return []
+  return dualControl.runs === 'server'
+    ? ['approval_pending', 'approval_stale']
+    : ['approval_pending', 'approval_not_found', 'approval_stale']
 }
 
 function ofPaging({ paging }: Operation): Codes {

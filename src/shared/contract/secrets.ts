@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { heldFor } from './held-calls.ts'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 import { Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
 
@@ -137,7 +138,7 @@ export const secrets = defineSurface(
       query,
       gate: check('manage', 'project:{path.id}'),
       audit: { relation: 'secret.delete', when: 'all' },
-      dualControl: 'secrets.delete',
+      dualControl: heldFor('secrets.delete'),
       responses: { 204: null },
       problems: ['invalid_secret', 'secret_not_found', 'secret_in_use'],
       cli: { command: 'secrets delete', args: ['name'], refs, confirm: 'yes', done: 'Deleted secret {name}.' },

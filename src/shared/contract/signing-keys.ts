@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Instant } from './fields.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
+import { heldFor } from './held-calls.ts'
 
 /** A JWK (RFC 7517 §4, RFC 8037 §2); the members beyond those of the RFCs are for people. */
 export const SigningKey = z
@@ -76,6 +77,7 @@ export const signingKeys = defineSurface(
       idempotent: true,
       gate: check('manage', 'platform:main'),
       audit: { relation: 'signing_keys.rotate', when: 'all' },
+      dualControl: heldFor('signing-keys.rotate'),
       responses: { 200: SigningKeyRotation },
       problems: ['signing_unavailable'],
       cli: {

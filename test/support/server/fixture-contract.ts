@@ -12,6 +12,7 @@ import {
 } from '../../../src/shared/contract/fields.ts'
 import { withRule } from '../../../src/shared/contract/body-rules.ts'
 import { late } from '../../../src/shared/contract/late.ts'
+import { heldFor } from '../../../src/shared/contract/held-calls.ts'
 import { immutable, nonEmptyPatch } from '../../../src/shared/contract/patch.ts'
 
 const projectPath = z.strictObject({ project_id: uuidField('invalid_project_id', 'Project') })
@@ -254,7 +255,7 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     bodyBytesMax: KiB,
     gate: check('manage', 'platform:main'),
     audit: { relation: 'fixture.takeover', when: 'all' },
-    dualControl: 'fixture.takeover',
+    dualControl: heldFor('fixture.takeover'),
     responses: { 200: z.object({ taken: z.int() }) },
     problems: [],
   },

@@ -1,5 +1,6 @@
 import { problem } from '../../../src/shared/problems.ts'
 import type { StreamAnswer, StreamEnd, StreamSink } from '../../../src/shared/contract/operation.ts'
+import { HeldResponse } from '../../../src/server/http/held/held-response.ts'
 import type { Handlers, RequestContext } from '../../../src/server/http/request-context.ts'
 import type { Reauthorization } from '../../../src/server/http/request-context.ts'
 import type { Clock, IdSource } from '../../../src/server/ports/clock.ts'
@@ -165,10 +166,9 @@ export function createFixture({ clock, ids }: { readonly clock: Clock; readonly 
         if (body.name === 'out') throw problem('resource_not_found')
         settled(RuledRequest, body)
       },
-      PostTakeover(ctx, { body }) {
-        if (body.held !== true) return { taken: things.length }
-        ctx.header('Location', '/v1/approvals/01935b5e-8f3a-7c61-9d0a-0000000000a1')
-        return ctx.status(202)
+      PostTakeover(_ctx, { body }) {
+        if (body.held === true) throw new HeldResponse('01935b5e-8f3a-7c61-9d0a-0000000000a1')
+        return { taken: things.length }
       },
       async ArchiveThing(ctx, { id }) {
         const thing = find(id)

@@ -183,7 +183,7 @@ function signInSurface(parts: Backend, { issuer, bindings, baseUrl }: Around): M
     users: createUsers(parts),
     sessions: createSessions(parts),
     invitations: createInvitationBook(),
-    mirroredGroups: createMirroredGroups(),
+    mirroredGroups: createMirroredGroups({ isHeld: () => Promise.resolve(false) }),
     openMax: OPEN_MAX,
   })
   return { name: signIn.name, operations: { PostAuthSignIn, GetAuthCallback }, handlers: { ...handlers } }

@@ -21,6 +21,7 @@ import { catalogue } from './migrations/0016-catalogue.ts'
 import { secretStore } from './migrations/0017-secret-store.ts'
 import { lending } from './migrations/0018-lending.ts'
 import { approvals } from './migrations/0019-approvals.ts'
+import { heldCalls } from './migrations/0020-held-calls.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -44,6 +45,7 @@ const MIGRATIONS: readonly Migration[] = [
   secretStore,
   lending,
   approvals,
+  heldCalls,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

@@ -1,6 +1,7 @@
 import type { ApprovalAction } from '../../../shared/approval-actions.ts'
 import type { approvalPolicies } from '../../../shared/contract/approval-policies.ts'
 import type { Result } from '../../../shared/contract/operation-types.ts'
+import { LOOSENING } from '../../../shared/approval-actions.ts'
 import { PLATFORM } from '../../../shared/ids.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
@@ -8,8 +9,8 @@ import type { AuthzLookups } from '../../ports/authz-lookups.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
 import { countActingPeople } from './people-store.ts'
-import { belowPlatform, mostApprovals, requirementsIn, ttlOf } from './policy.ts'
-import { readPolicies, writePolicy, type Policies, type PolicyRecord } from './policy-store.ts'
+import { approvalsToLoosen, belowPlatform, mostApprovals, requirementsIn, ttlOf } from './policy.ts'
+import { lockPolicies, readPolicies, writePolicy, type Policies, type PolicyRecord } from './policy-store.ts'
 import type { PolicyActions } from './tables.ts'
 
 export interface ApprovalPoliciesDeps {
@@ -40,8 +41,10 @@ export function createApprovalPolicies(deps: ApprovalPoliciesDeps): Handlers<typ
     await requireApprovers(deps, ctx, { domainId, needed: mostApprovals(actions) })
     return ctx.change(async (change) => {
       if (domainId !== null && !(await holdDomain(change.db, domainId))) throw problem('domain_not_found')
-      const { platform } = await readPolicies(change.db, null)
-      if (domainId !== null) requireStrict(actions, platform?.actions ?? {})
+      await lockPolicies(change.db)
+      const before = await readPolicies(change.db, domainId)
+      if (domainId !== null) requireStrict(actions, before.platform?.actions ?? {})
+      holdLoosening(ctx, approvalsToLoosen(domainId, before, actions), domainId)
       await writePolicy(change.db, policy)
       const aggregate = domainId === null ? PLATFORM : `domain:${domainId}`
       change.emit({ event: 'ApprovalPolicyUpdated', domainId, aggregate, payload: { actions, ttl_seconds } })
@@ -56,6 +59,12 @@ export function createApprovalPolicies(deps: ApprovalPoliciesDeps): Handlers<typ
     GetPlatformApprovalPolicy: () => read(null),
     PutPlatformApprovalPolicy: (ctx, { body }) => put(ctx, null, body),
   }
+}
+
+/** A policy that asks for less waits for as many approvals as the old one asked for what it loosens. */
+function holdLoosening(ctx: RequestContext, requiredApprovals: number, domainId: string | null): void {
+  const object = domainId === null ? PLATFORM : `domain:${domainId}`
+  if (requiredApprovals > 0) ctx.heldAs({ action: LOOSENING, object, domainId, requiredApprovals })
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { ApprovalPolicyRow } from './tables.ts'
 
@@ -9,6 +9,11 @@ export interface Policies {
   /** Undefined where nobody set one, and for the platform. */
   readonly domain: PolicyRecord | undefined
   readonly platform: PolicyRecord | undefined
+}
+
+/** Lets one change write policies at a time, until its transaction ends: none may miss what another tightens. */
+export async function lockPolicies(tx: Db): Promise<void> {
+  await sql`lock table approval_policies in share row exclusive mode`.execute(tx)
 }
 
 /** Reads the policy of a Domain and that of the platform; `domainId` null: of the platform alone. */

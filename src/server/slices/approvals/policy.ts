@@ -2,7 +2,9 @@ import {
   APPROVAL_ACTIONS,
   APPROVAL_TTL_SECONDS,
   defaultApprovals,
+  LOOSENING,
   type ApprovalAction,
+  type QueuedAction,
 } from '../../../shared/approval-actions.ts'
 import { DOMAIN_ACTIONS } from '../../../shared/contract/approval-schemas.ts'
 import type { Policies } from './policy-store.ts'
@@ -22,6 +24,11 @@ export function requirementOf({ domain, platform }: Policies, action: ApprovalAc
   if (own > 0 && own >= shared) return { action, required_approvals: own, source: 'domain' }
   if (shared > 0) return { action, required_approvals: shared, source: 'platform' }
   return { action, required_approvals: defaultApprovals(action), source: 'default' }
+}
+
+/** How many approvals a request of the action needs; 0: it does not wait. */
+export function approvalsFor(policies: Policies, action: QueuedAction): number {
+  return action === LOOSENING ? 0 : requirementOf(policies, action).required_approvals
 }
 
 /** What holds for every action that concerns the place. */
@@ -46,6 +53,16 @@ export function belowPlatform(actions: PolicyActions, platform: PolicyActions): 
     const [own, shared] = [approvalsIn(actions, action), approvalsIn(platform, action)]
     return own > 0 && own < shared ? [{ action, required_approvals: shared, source: 'platform' as const }] : []
   })
+}
+
+/**
+ * The approvals that a policy with these actions has to wait for: the most that the old one asks for any action of which
+ * it would ask for fewer; 0 where it asks for no fewer.
+ */
+export function approvalsToLoosen(domainId: string | null, policies: Policies, wanted: PolicyActions): number {
+  const own = domainId === null ? policies.platform?.actions : policies.domain?.actions
+  const loosened = APPROVAL_ACTIONS.map((action) => [approvalsIn(own, action), approvalsIn(wanted, action)] as const)
+  return Math.max(0, ...loosened.flatMap(([before, after]) => (after < before ? [before] : [])))
 }
 
 function approvalsIn(actions: PolicyActions | undefined, action: ApprovalAction): number {

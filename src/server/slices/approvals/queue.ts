@@ -2,7 +2,7 @@ import type { ApprovalQueue, ApprovalRequest } from '../../ports/approval-queue.
 import type { IdSource } from '../../ports/clock.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { payloadOf, referenceOf, SYSTEM } from './approval.ts'
-import { requirementOf, ttlOf, type Requirement } from './policy.ts'
+import { approvalsFor, ttlOf } from './policy.ts'
 import { readPolicies } from './policy-store.ts'
 import * as store from './store.ts'
 
@@ -11,8 +11,8 @@ export function createApprovalQueue({ ids }: { readonly ids: IdSource }): Approv
   return {
     async request(change, request) {
       const policies = await readPolicies(change.db, request.domainId)
-      const requirement = requirementOf(policies, request.action)
-      const approval = recordOf(request, { id: ids.next(), requirement, ttlSeconds: ttlOf(policies) })
+      const required = request.requiredApprovals ?? approvalsFor(policies, request.action)
+      const approval = recordOf(request, { id: ids.next(), required, ttlSeconds: ttlOf(policies) })
       await store.insertApproval(change.db, approval)
       change.emit({
         event: 'ApprovalRequested',
@@ -30,12 +30,12 @@ export function createApprovalQueue({ ids }: { readonly ids: IdSource }): Approv
 
 interface Terms {
   readonly id: string
-  readonly requirement: Requirement
+  readonly required: number
   readonly ttlSeconds: number
 }
 
-/** Whoever asks for an approval has decided that one is needed: one is the least. */
-function recordOf(request: ApprovalRequest, { id, requirement, ttlSeconds }: Terms): store.ApprovalRecord {
+/** A slice that requests an approval needs one at least, whatever the policies say. */
+function recordOf(request: ApprovalRequest, { id, required, ttlSeconds }: Terms): store.ApprovalRecord {
   return {
     id,
     kind: request.kind,
@@ -51,7 +51,7 @@ function recordOf(request: ApprovalRequest, { id, requirement, ttlSeconds }: Ter
     requested_by: request.requestedBy,
     requested_at: new Date(request.nowMs),
     expires_at: new Date(request.nowMs + ttlSeconds * 1000),
-    required_approvals: Math.max(1, requirement.required_approvals),
+    required_approvals: Math.max(1, required),
     reason: request.reason ?? null,
     outcome: null,
     ended_at: null,

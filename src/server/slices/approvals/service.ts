@@ -31,6 +31,14 @@ export function createApprovals({ datastore, approvalKinds: kinds }: ApprovalsDe
     return approval
   }
 
+  /** The approval once what follows from it has been done, which may have failed. */
+  async function carriedOut(approval: store.DecidedRecord): Promise<store.DecidedRecord> {
+    const { approved } = kinds.of(approval.kind)
+    if (approval.state !== 'approved' || approved === undefined) return approval
+    await approved(approval.id)
+    return (await store.findApproval(db(), approval.id)) ?? approval
+  }
+
   return {
     ListApprovals(ctx, { state, kind, project_id: projectId, domain_id: domainId, role }) {
       const { subject } = ctx.caller
@@ -56,17 +64,22 @@ export function createApprovals({ datastore, approvalKinds: kinds }: ApprovalsDe
 
     async ApproveApproval(ctx, { id, body }) {
       requirePerson(ctx, await admitTo(ctx, id))
-      return ctx.change(async (change) => noted(ctx, await decisions.approve(change, by(ctx, id, body.reason))))
+      const decided = await ctx.change(async (change) =>
+        noted(ctx, await decisions.approve(change, by(ctx, id, body.reason))),
+      )
+      return toAnswer(await carriedOut(decided))
     },
 
     async RejectApproval(ctx, { id, body }) {
       requirePerson(ctx, await admitTo(ctx, id))
-      return ctx.change(async (change) => noted(ctx, await decisions.reject(change, by(ctx, id, body.reason))))
+      return toAnswer(
+        await ctx.change(async (change) => noted(ctx, await decisions.reject(change, by(ctx, id, body.reason)))),
+      )
     },
 
     async WithdrawApproval(ctx, { id }) {
       await admitTo(ctx, id)
-      return ctx.change(async (change) => noted(ctx, await decisions.withdraw(change, by(ctx, id))))
+      return toAnswer(await ctx.change(async (change) => noted(ctx, await decisions.withdraw(change, by(ctx, id)))))
     },
   }
 }
@@ -75,10 +88,11 @@ function by({ caller, nowMs, correlationId }: RequestContext, id: string, reason
   return { id, subject: caller.subject, reason, nowMs, correlationId }
 }
 
-function noted(ctx: RequestContext, approval: store.DecidedRecord) {
+/** Adds what was decided to the audit row, which is written with the decision. */
+function noted(ctx: RequestContext, approval: store.DecidedRecord): store.DecidedRecord {
   const { kind, object, state, required_approvals } = approval
   ctx.note({ kind, about: object, state, approvals: approversOf(approval).length, required_approvals })
-  return toAnswer(approval)
+  return approval
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { ApprovalAction } from '../../../shared/approval-actions.ts'
+import type { ApprovalAction, QueuedAction } from '../../../shared/approval-actions.ts'
 import type { ApprovalState } from '../../../shared/contract/approval-schemas.ts'
 import type { Json } from '../../ports/tables/json.ts'
 
@@ -8,7 +8,7 @@ export interface ApprovalRow {
   kind: string
   /** `<type>:<id>`. */
   object: string
-  action: ApprovalAction
+  action: QueuedAction
   operation: string
   summary: string
   decide_relation: string
@@ -50,10 +50,25 @@ export interface ApprovalPolicyRow {
   updated_at: Date
 }
 
+/** A call that waits for an approval. */
+export interface HeldCallRow {
+  approval_id: string
+  operation: string
+  /** Who makes the call once it is approved. */
+  runs: 'server' | 'requester'
+  /** SHA-256 of the call. */
+  digest: Buffer
+  /** The call itself; null once it was made, or has failed. */
+  sealed: Buffer | null
+  /** When it was made, or has failed for good. */
+  made_at: Generated<Date | null>
+}
+
 declare module '../../ports/tables/tables.ts' {
   interface Tables {
     approvals: ApprovalRow
     approval_decisions: ApprovalDecisionRow
     approval_policies: ApprovalPolicyRow
+    held_calls: HeldCallRow
   }
 }

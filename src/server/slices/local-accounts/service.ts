@@ -1,6 +1,8 @@
 import type { localAccounts } from '../../../shared/contract/local-accounts.ts'
 import type { Input } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
+import type { RoleSubject } from '../../../shared/role-subjects.ts'
+import { heldAsTakeover } from '../../http/held/takeover.ts'
 import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
@@ -33,6 +35,13 @@ type Patch = Input<(typeof localAccounts)['operations']['PatchAdminUserByID']>['
 /** Serves the accounts of the bundled provider to those who administer the platform. */
 export function createLocalAccounts(deps: LocalAccountsDeps): LocalAccountsHandlers {
   const { datastore, ids, users, hashing } = deps
+
+  async function userOf(accountId: string): Promise<RoleSubject> {
+    const userId = await store.findUserOf(datastore.pool('interactive'), accountId)
+    if (userId === undefined) throw problem('account_not_found')
+    return { type: 'user', id: userId }
+  }
+
   return {
     async PostAdminUsers(ctx, { body }) {
       const password = await freshPassword(hashing)
@@ -65,6 +74,7 @@ export function createLocalAccounts(deps: LocalAccountsDeps): LocalAccountsHandl
     async PatchAdminUserByID(ctx, { id, body }) {
       const password = body.reset_password === true ? await freshPassword(hashing) : undefined
       const patch = { body, passwordHash: password?.hash, by: ctx.caller.id, at: new Date(ctx.nowMs) }
+      if (isTakeover(body)) await heldAsTakeover(ctx, datastore.pool('interactive'), await userOf(id))
       const account = await ctx.change((change) => patchAccount(change, id, { ...deps, ...patch }))
       ctx.about(`user:${account.principal_id}`, account.domain_id)
       return { ...toAnswer(account), ...(password !== undefined && { one_time_password: password.text }) }
@@ -123,6 +133,11 @@ async function patchAccount(change: Change, id: string, patching: Patching): Pro
 async function deleteReset({ db }: Change, id: string, { reset_password, reset_second_factors }: Patch): Promise<void> {
   if (reset_second_factors === true) await store.deletePasskeys(db, id)
   if ([reset_password, reset_second_factors].includes(true)) await deleteCodes(db, id)
+}
+
+/** Whether whoever makes the call could sign in as the person afterwards. */
+function isTakeover({ reset_password, reset_second_factors }: Patch): boolean {
+  return [reset_password, reset_second_factors].includes(true)
 }
 
 function endsSessions({ disabled, reset_password, reset_second_factors }: Patch): boolean {

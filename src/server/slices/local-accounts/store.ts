@@ -66,6 +66,12 @@ export function lockAccount(db: Db, id: string): Promise<AccountRecord | undefin
   return db.selectFrom('local_accounts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
+/** The user that an account signs in as. */
+export async function findUserOf(db: Db, id: string): Promise<string | undefined> {
+  const account = db.selectFrom('local_accounts').select('principal_id').where('id', '=', id)
+  return (await account.executeTakeFirst())?.principal_id
+}
+
 /**
  * Writes the values; false when the account is gone.
  * @throws Problem `account_already_exists` where the address is another account's.

@@ -92,6 +92,7 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
       ctx.about(subject, domainId)
       ctx.note({ provisioned: isNew, groups_added: mirroring.added, groups_removed: mirroring.removed })
       if (mirroring.full > 0) ctx.note({ groups_full: mirroring.full })
+      if (mirroring.held > 0) ctx.note({ groups_held: mirroring.held })
       return { subject, session }
     })
   }

@@ -1,6 +1,7 @@
 import type { adminTokens } from '../../../shared/contract/admin-tokens.ts'
 import { PLATFORM } from '../../../shared/ids.ts'
 import { problem } from '../../../shared/problems.ts'
+import { heldAsTakeover } from '../../http/held/takeover.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { SubjectDirectory } from '../../ports/subject-directory.ts'
@@ -44,7 +45,9 @@ export function createAdminTokens({ datastore, subjects, mint }: AdminTokensDeps
   }
 
   async function requireSayOver(ctx: RequestContext, owner: Owner): Promise<void> {
-    if (await subjects.holdsPlatformRelation(db(), ownerSubject(owner))) await ctx.require('manage', PLATFORM)
+    const subject = ownerSubject(owner)
+    if (await subjects.holdsPlatformRelation(db(), subject)) await ctx.require('manage', PLATFORM)
+    await heldAsTakeover(ctx, db(), subject)
   }
 
   return {

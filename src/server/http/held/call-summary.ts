@@ -1,0 +1,48 @@
+import { jsonSchemaOf, type JsonSchema } from '../../../shared/contract/json-schema.ts'
+import type { Operation } from '../../../shared/contract/operation.ts'
+
+/** Code units that one member takes, and that the whole summary takes. */
+const MEMBER_MAX = 400
+const SUMMARY_MAX = 2000
+
+const HIDDEN = '(hidden)'
+
+type Members = Readonly<Record<string, unknown>>
+
+/**
+ * One sentence on a held call for those who decide: what the operation does, and the members of its path, query and body.
+ * Values that the contract marks as `writeOnly` are secrets and are left out, at any depth.
+ */
+export function summaryOf(
+  { summary, body: schema }: Pick<Operation, 'summary' | 'body'>,
+  { path, query, body }: { readonly path: Members; readonly query: Members; readonly body?: Members | undefined },
+): string {
+  const shownBody =
+    schema === undefined || body === undefined ? {} : withoutSecrets(body, jsonSchemaOf(schema, 'input'))
+  // A body is an object, and stays one.
+  const members = Object.entries({ ...path, ...query, ...(shownBody as Members) })
+  const shown = members.map(([name, value]) => `${name} ${clipped(textOf(value), MEMBER_MAX)}`)
+  return clipped(shown.length === 0 ? summary : `${summary}: ${shown.join(', ')}`, SUMMARY_MAX)
+}
+
+function withoutSecrets(value: unknown, schema: JsonSchema): unknown {
+  const schemas = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]
+  if (schemas.some(({ writeOnly }) => writeOnly === true)) return HIDDEN
+  if (Array.isArray(value)) {
+    const items = schemas.find((each) => each.items !== undefined)?.items ?? {}
+    return value.map((item) => withoutSecrets(item, items))
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const member = (name: string): JsonSchema => ({
+    anyOf: schemas.flatMap(({ properties }) => properties?.[name] ?? []),
+  })
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutSecrets(each, member(name))]))
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function clipped(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text
+}

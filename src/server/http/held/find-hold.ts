@@ -1,0 +1,91 @@
+import { LOOSENING } from '../../../shared/approval-actions.ts'
+import { parseTupleReference } from '../../../shared/authz/reference.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { AuthzInsight } from '../../ports/authz-insight.ts'
+import type { Db } from '../../ports/datastore.ts'
+import type { HeldCalls, HeldFor } from '../../ports/held-calls.ts'
+import type { Change, StoredTuple } from '../../ports/unit-of-work.ts'
+import { hasMirroredMembers } from '../../sql/mirrored-members.ts'
+import type { Question } from '../auth/leg-questions.ts'
+import type { OperationPlan } from '../operation-plan.ts'
+import { managerGains, waysToManage } from './manager-gains.ts'
+
+/** The action of every change that makes somebody a manager of a Domain or of the platform. */
+const ACCESS_ADMIN = 'access.admin'
+
+/** Actions that a call falls under only where its change or its handler finds so. */
+const CONDITIONAL = new Set<string>([ACCESS_ADMIN, 'access.takeover', LOOSENING])
+
+/** What the edge needs to hold calls; without them nothing is held. */
+export interface HoldingPorts {
+  readonly heldCalls: HeldCalls
+  readonly insight: AuthzInsight | undefined
+}
+
+/** What is known of a call when its change has been made and is not committed yet. */
+export interface MadeCall {
+  readonly plan: OperationPlan
+  readonly nowMs: number
+  /** What the handler found the call to fall under, in its order. */
+  readonly found: readonly HeldFor[]
+  /** The gate that the caller has passed. */
+  passed(): Question
+  domainOf(object: string): Promise<string | null>
+}
+
+/** The first action of a policy that the call falls under; undefined where no policy names one. */
+export async function findHold(
+  ports: HoldingPorts,
+  call: MadeCall,
+  made: { readonly change: Change; readonly written: readonly StoredTuple[] },
+): Promise<HeldFor | undefined> {
+  const { db } = made.change
+  const isHeld = async ({ action, domainId, requiredApprovals }: HeldFor): Promise<boolean> =>
+    requiredApprovals !== undefined || ports.heldCalls.isHeld(db, action, domainId)
+  for (const each of [...call.found, ...(await declaredOf(call))]) if (await isHeld(each)) return each
+  for (const each of await gainedBy(ports, call, made)) if (await isHeld(each)) return declaredGain(call, each)
+  return undefined
+}
+
+/** The actions under which every call of the operation falls. */
+async function declaredOf({ plan, passed, domainOf }: MadeCall): Promise<HeldFor[]> {
+  const actions = (plan.operation.dualControl?.actions ?? []).filter((action) => !CONDITIONAL.has(action))
+  if (actions.length === 0) return []
+  const { resource: object } = passed()
+  const domainId = await domainOf(object)
+  return actions.map((action) => ({ action, object, domainId }))
+}
+
+async function gainedBy(
+  { heldCalls, insight }: HoldingPorts,
+  { nowMs }: MadeCall,
+  { change, written }: { readonly change: Change; readonly written: readonly StoredTuple[] },
+): Promise<HeldFor[]> {
+  if (insight === undefined || waysToManage(written).length === 0) return []
+  if (!(await heldCalls.isHeldAnywhere(change.db, ACCESS_ADMIN))) return []
+  const gains = await managerGains(insight, written, nowMs)
+  if (gains.length > 0) await refuseMirrored(change.db, written)
+  return gains.map(({ object }) => ({ action: ACCESS_ADMIN, object, domainId: domainIdOf(object) }))
+}
+
+/**
+ * A group of the identity provider must not manage what two people have to decide on: whoever rules the provider would
+ * decide alone.
+ * @throws Problem `group_managed_by_provider`.
+ */
+async function refuseMirrored(db: Db, written: readonly StoredTuple[]): Promise<void> {
+  for (const { subject } of waysToManage(written)) {
+    const group = parseTupleReference(subject)
+    if (group?.type === 'group' && (await hasMirroredMembers(db, group.id))) throw problem('group_managed_by_provider')
+  }
+}
+
+function domainIdOf(object: string): string | null {
+  return object.startsWith('domain:') ? object.slice('domain:'.length) : null
+}
+
+/** A change that may make somebody a manager must be able to wait: anything else would be a way around the policy. */
+function declaredGain({ plan }: MadeCall, gain: HeldFor): HeldFor {
+  if (plan.operation.dualControl?.actions.includes(ACCESS_ADMIN) === true) return gain
+  throw new Error(`${plan.id} makes somebody a manager and does not declare ${ACCESS_ADMIN}`)
+}
