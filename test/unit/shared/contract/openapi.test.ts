@@ -15,7 +15,7 @@ const seize = {
   credentials: ['api-token'],
   gate: check('manage', 'platform:main'),
   audit: { relation: 'thing.seize', when: 'all' },
-  dualControl: 'things.write',
+  dualControl: { actions: ['things.write'], runs: 'server' },
   responses: { 200: Thing },
   problems: [],
 } as const satisfies Operation
@@ -138,7 +138,7 @@ describe('an operation in the document', () => {
 
   it('says of a call that may be held by which action, and what it is answered then', () => {
     const seizure = paths['/v1/things/seizure']?.['post'] ?? {}
-    expect(seizure['x-service-dual-control']).toBe('things.write')
+    expect(seizure['x-service-dual-control']).toEqual(['things.write'])
     expect(seizure['responses']).toMatchObject({
       200: { content: {} },
       202: {

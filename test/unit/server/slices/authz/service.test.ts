@@ -53,6 +53,7 @@ function setUp({ decision, domains = {}, readsPlatform = false, isRemote = false
     require: unused,
     holds: unused,
     change: unused,
+    heldAs: unused,
     carryAudit: unused,
     note: () => undefined,
     about: unused,
