@@ -1,5 +1,7 @@
 import type { ExplainedCheck } from '../../shared/authz/explanation.ts'
 import type { Impact, TupleEdit } from '../../shared/authz/impact.ts'
+import type { TupleColumns } from '../../shared/authz/tuple.ts'
+import type { Db } from './datastore.ts'
 import type { CaveatFacts, CheckQuery } from './authorizer.ts'
 
 export interface ImpactQuery {
@@ -7,6 +9,11 @@ export interface ImpactQuery {
   readonly facts: CaveatFacts
   /** Most changes to return. */
   readonly changesMax: number
+  /**
+   * The transaction in which the question is asked, once its tuples are settled, and those that it has written: what has to be
+   * read is read in it, without these.
+   */
+  readonly within?: { readonly db: Db; readonly written: readonly TupleColumns[] }
 }
 
 /** Tells why a check comes out as it does, and what changes of tuples would do. Changes nothing. */

@@ -45,6 +45,11 @@ export interface TupleWrites {
   removeStructural(tuple: Tuple): Promise<boolean>
   /** Removes one tuple; undefined when another caller was first. Structural tuples are not found by it. */
   delete(id: string): Promise<StoredTuple | undefined>
+  /**
+   * Blocks other changes of tuples until this transaction ends, and waits until this replica has applied the earlier ones:
+   * for a decision that rests on all of them.
+   */
+  settle(): Promise<void>
   /** Removes every tuple with the object on either side: the object is going away. */
   deleteObject(reference: string): Promise<number>
 }

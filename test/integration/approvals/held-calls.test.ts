@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { STORES } from '../../support/datastores/stores.ts'
+import { ENGINE_KINDS, isEngineMissing, useSpicedb } from '../../support/authz/engines.ts'
 import { codeOf, subjectOf } from '../../support/server/approvals.ts'
 import type { Answer } from '../../support/server/control-plane.ts'
 import { startTenancy, type Tenancy } from '../../support/server/tenancy.ts'
@@ -9,14 +10,17 @@ import { START_MS } from '../../support/server/test-backend.ts'
 const SURFACES = ['approvals', 'approvalPolicies', 'adminTokens'] as const
 const DAY_MS = 86_400_000
 
-describe.each(STORES)('Held calls on the $name store', (store) => {
-  describe.skipIf(store.missing)('', () => {
+const PLACES = STORES.flatMap((store) => ENGINE_KINDS.map((engine) => ({ store, engine, name: store.name })))
+
+describe.each(PLACES)('Held calls on the $name store with the $engine engine', ({ store, engine }) => {
+  describe.skipIf(store.missing || isEngineMissing(engine))('', () => {
+    const spicedb = useSpicedb(engine)
     let tenancy: Tenancy
     let domainId: string
     let ann: string
     let ben: string
     beforeAll(async () => {
-      tenancy = await startTenancy(store, { surfaces: SURFACES })
+      tenancy = await startTenancy(store, { surfaces: SURFACES }, spicedb())
     })
     beforeEach(async () => {
       tenancy.clock.nowMs = START_MS
@@ -83,7 +87,7 @@ describe.each(STORES)('Held calls on the $name store', (store) => {
       expect([approved.status, approved.body['state']]).toEqual([200, 'approved'])
       expect(await rolesOf(cid)).toBe(before + 1)
       const { rows } = await sql<{ subject: string; context: object }>`
-        select subject, context from audit_entries where relation = 'domain_grant.create' and domain_id = ${domainId}`.execute(
+        select subject, context from audit where relation = 'domain_grant.create' and domain_id = ${domainId}`.execute(
         tenancy.db,
       )
       expect(rows).toEqual([
@@ -285,6 +289,61 @@ describe.each(STORES)('Held calls on the $name store', (store) => {
       expect((await approve(cid, held)).body['state']).toBe('approved')
       const now = await tenancy.call(ann, `GET /v1/domains/${domainId}/approval-policy`)
       expect(now.body['actions']).toEqual({ 'idp.write': { required_approvals: 1 } })
+    })
+
+    it('are made by a job where the server crashed after the decision, once', async () => {
+      await holdAdmins()
+      const cid = await person()
+      const held = await grant(ann, cid)
+      const before = await rolesOf(cid)
+      const at = new Date(tenancy.clock.nowMs)
+      await sql`update approvals set state = 'approved', ended_at = ${at} where id = ${approvalOf(held)}`.execute(
+        tenancy.db,
+      )
+      await tenancy.runJob('held-calls')
+      expect(await rolesOf(cid)).toBe(before)
+      tenancy.clock.nowMs += 11_000
+      await Promise.all([tenancy.runJob('held-calls'), tenancy.runJob('held-calls')])
+      expect(await rolesOf(cid)).toBe(before + 1)
+      const { body } = await tenancy.call(ann, `GET /v1/approvals/${approvalOf(held)}`)
+      expect(body).toMatchObject({ state: 'approved' })
+      expect(await isKept(held)).toBe(false)
+    })
+
+    it('are not made for a requester who may not act any more', async () => {
+      await holdAdmins()
+      const cid = await person()
+      const held = await grant(ann, cid)
+      const before = await rolesOf(cid)
+      const disabled = sql`update principals set disabled_at = now() where id = ${subjectOf(ann).slice('user:'.length)}`
+      await disabled.execute(tenancy.db)
+      expect(codeOf(await approve(ben, held))).toEqual([409, 'approval_stale'])
+      expect(await rolesOf(cid)).toBe(before)
+    })
+
+    it('cannot be passed by two changes that make somebody a manager together', async () => {
+      await holdAdmins()
+      for (let round = 0; round < 5; round++) {
+        const group = await tenancy.group(domainId)
+        const cid = await person()
+        const [joined, granted] = await Promise.all([
+          tenancy.call(
+            ann,
+            `PUT /v1/domains/${domainId}/groups/${group}/members/${encodeURIComponent(subjectOf(cid))}`,
+          ),
+          tenancy.call(ben, `POST /v1/domains/${domainId}/grants`, {
+            subject: `group:${group}#member`,
+            relation: 'admin',
+          }),
+        ])
+        expect([joined.status === 204 && granted.status === 201, joined.status, granted.status].slice(0, 1)).toEqual([
+          false,
+        ])
+        const held = [joined, granted].find(({ status }) => status === 202)
+        if (held !== undefined) {
+          await tenancy.call(held === joined ? ann : ben, `POST /v1/approvals/${approvalOf(held)}/withdraw`)
+        }
+      }
     })
 
     it('are made once by 20 approvals at a time', async () => {

@@ -17,6 +17,7 @@ import type { Db } from '../../../src/server/ports/datastore.ts'
 import type { AuditEntry, Change } from '../../../src/server/ports/unit-of-work.ts'
 import { contract } from '../../../src/shared/contract/index.ts'
 import { spicedbArguments, type SpicedbServer } from '../authz/spicedb-server.ts'
+import { unfenced } from '../datastores/leading.ts'
 import type { OpenedStore } from '../datastores/stores.ts'
 import { hashing } from './hashing.ts'
 import { knownCallers, type KnownCallers } from './known-callers.ts'
@@ -71,6 +72,8 @@ export interface ControlPlane extends Omit<Backend, 'clock'> {
   call(as: string, operation: string, body?: unknown): Promise<Answer>
   /** Changes the store as a service would. */
   readonly change: <T>(work: (change: Change) => Promise<T>) => Promise<T>
+  /** Runs one pass of a job of the leader, by its name. */
+  runJob(name: string): Promise<boolean>
   stop(): Promise<void>
 }
 
@@ -120,6 +123,11 @@ export async function startControlPlane(
     audited,
     call: (as, operation, body) => send(port, { as, operation, body }),
     change: (work) => opened.unitOfWork.run({ pool: 'interactive', correlationId: 'arranged' }, work),
+    runJob(name) {
+      const job = services.jobs.find((each) => each.name === name)
+      if (job === undefined) throw new Error(`there is no job ${name}`)
+      return job.run(unfenced(opened))
+    },
     async stop() {
       await app.drain(1_000)
       await services.drain()

@@ -90,7 +90,10 @@ export function createTupleWrites(deps: TupleWritesDeps): TupleWrites {
     return storedTuple({ ...row, caveat_fields: [...caveatFields] })
   }
 
+  const settleOnce = (): Promise<void> => (settled ??= settle())
+
   return {
+    settle: settleOnce,
     create: (tuple, place) => insert(tuple, place, false),
     async createStructural(tuple, place) {
       if ((await insert(tuple, place, true)) === undefined) throw new Error('the parent edge exists already')

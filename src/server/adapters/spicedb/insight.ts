@@ -1,6 +1,6 @@
 import type { Model } from '../../../shared/authz/model.ts'
 import { problem } from '../../../shared/problems.ts'
-import type { AuthzInsight } from '../../ports/authz-insight.ts'
+import type { AuthzInsight, ImpactQuery } from '../../ports/authz-insight.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { SettingsCache } from '../embedded-authz/domain-settings.ts'
@@ -42,6 +42,17 @@ export function createRegistryInsight({ model, datastore, settings, feed }: Insi
     kept = { revision, insight: createEmbeddedInsight({ model, settings, domainIn, usableTuples: () => tuples }) }
   }
 
+  /**
+   * An index of the tuples in a transaction that keeps others from changing them, those included that SpiceDB will receive,
+   * without those that the transaction itself has written.
+   */
+  async function loadWithin({ db, written }: NonNullable<ImpactQuery['within']>): Promise<AuthzInsight> {
+    const tuples = noTuples(model)
+    await loadTuples(db, (tuple, revision) => void tuples.index.touch(tuple, revision))
+    for (const tuple of written) tuples.index.remove(tuple)
+    return createEmbeddedInsight({ model, settings, domainIn, usableTuples: () => tuples })
+  }
+
   /** An index at least as new as the revision that this replica has applied. */
   async function current(): Promise<AuthzInsight> {
     if (!feed.isFresh()) throw problem('authz_unavailable')
@@ -63,7 +74,10 @@ export function createRegistryInsight({ model, datastore, settings, feed }: Insi
 
   return {
     explain: async (query) => (await current()).explain(query),
-    impact: async (query) => (await current()).impact(query),
+    impact: async (query) => {
+      const { within } = query
+      return (await (within === undefined ? current() : loadWithin(within))).impact(query)
+    },
   }
 }
 

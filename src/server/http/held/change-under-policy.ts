@@ -1,11 +1,15 @@
 import type { HeldFor, SentCall } from '../../ports/held-calls.ts'
 import type { AuditEntry, Change } from '../../ports/unit-of-work.ts'
-import { findHold, type HoldingPorts, type MadeCall } from './find-hold.ts'
+import type { Question } from '../auth/leg-questions.ts'
+import { declaredHolds, findHold, type HoldingPorts, type MadeCall } from './find-hold.ts'
 import { HeldResponse } from './held-response.ts'
 import { watchTuples } from './watched-tuples.ts'
 
 /** A request whose change may have to wait for an approval. */
-export interface HoldableRequest extends MadeCall {
+export interface HoldableRequest extends Omit<MadeCall, 'declared'> {
+  /** The gate that the caller has passed. */
+  passed(): Question
+  domainOf(object: string): Promise<string | null>
   readonly subject: string
   readonly correlationId: string
   /** The approval under which the request is made; undefined where it names none. */
@@ -46,11 +50,16 @@ export async function changeUnderPolicy<T>(
       return work(change)
     })
   }
+  const declared = await declaredHolds(
+    request.plan,
+    () => request.passed(),
+    (object) => request.domainOf(object),
+  )
   try {
     return await request.run(async (change) => {
       const watched = watchTuples(change)
       const result = await work(watched.change)
-      const heldFor = await findHold(ports, request, { change, written: watched.written })
+      const heldFor = await findHold(ports, { ...request, declared }, { change, written: watched.written })
       if (heldFor !== undefined) throw new Hold(heldFor)
       return result
     })

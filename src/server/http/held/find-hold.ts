@@ -4,11 +4,11 @@ import { problem } from '../../../shared/problems.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { HeldCalls, HeldFor } from '../../ports/held-calls.ts'
-import type { Change, StoredTuple } from '../../ports/unit-of-work.ts'
+import type { StoredTuple } from '../../ports/unit-of-work.ts'
 import { hasMirroredMembers } from '../../sql/mirrored-members.ts'
 import type { Question } from '../auth/leg-questions.ts'
 import type { OperationPlan } from '../operation-plan.ts'
-import { managerGains, waysToManage } from './manager-gains.ts'
+import { managerGains, waysToManage, type WrittenTuples } from './manager-gains.ts'
 
 /** The action of every change that makes somebody a manager of a Domain or of the platform. */
 const ACCESS_ADMIN = 'access.admin'
@@ -28,28 +28,30 @@ export interface MadeCall {
   readonly nowMs: number
   /** What the handler found the call to fall under, in its order. */
   readonly found: readonly HeldFor[]
-  /** The gate that the caller has passed. */
-  passed(): Question
-  domainOf(object: string): Promise<string | null>
+  /** What every call of the operation falls under. */
+  readonly declared: readonly HeldFor[]
 }
 
 /** The first action of a policy that the call falls under; undefined where no policy names one. */
-export async function findHold(
-  ports: HoldingPorts,
-  call: MadeCall,
-  made: { readonly change: Change; readonly written: readonly StoredTuple[] },
-): Promise<HeldFor | undefined> {
+export async function findHold(ports: HoldingPorts, call: MadeCall, made: WrittenTuples): Promise<HeldFor | undefined> {
   const { db } = made.change
   const isHeld = async ({ action, domainId, requiredApprovals }: HeldFor): Promise<boolean> =>
     requiredApprovals !== undefined || ports.heldCalls.isHeld(db, action, domainId)
-  for (const each of [...call.found, ...(await declaredOf(call))]) if (await isHeld(each)) return each
+  for (const each of [...call.found, ...call.declared]) if (await isHeld(each)) return each
   for (const each of await gainedBy(ports, call, made)) if (await isHeld(each)) return declaredGain(call, each)
   return undefined
 }
 
-/** The actions under which every call of the operation falls. */
-async function declaredOf({ plan, passed, domainOf }: MadeCall): Promise<HeldFor[]> {
-  const actions = (plan.operation.dualControl?.actions ?? []).filter((action) => !CONDITIONAL.has(action))
+/**
+ * What every call of the operation falls under. To be asked outside of a transaction: the Domain of an object may have to be
+ * read.
+ */
+export async function declaredHolds(
+  { operation: { dualControl } }: OperationPlan,
+  passed: () => Question,
+  domainOf: (object: string) => Promise<string | null>,
+): Promise<readonly HeldFor[]> {
+  const actions = (dualControl?.actions ?? []).filter((action) => !CONDITIONAL.has(action))
   if (actions.length === 0) return []
   const { resource: object } = passed()
   const domainId = await domainOf(object)
@@ -59,12 +61,13 @@ async function declaredOf({ plan, passed, domainOf }: MadeCall): Promise<HeldFor
 async function gainedBy(
   { heldCalls, insight }: HoldingPorts,
   { nowMs }: MadeCall,
-  { change, written }: { readonly change: Change; readonly written: readonly StoredTuple[] },
+  made: WrittenTuples,
 ): Promise<HeldFor[]> {
-  if (insight === undefined || waysToManage(written).length === 0) return []
-  if (!(await heldCalls.isHeldAnywhere(change.db, ACCESS_ADMIN))) return []
-  const gains = await managerGains(insight, written, nowMs)
-  if (gains.length > 0) await refuseMirrored(change.db, written)
+  const { db } = made.change
+  if (insight === undefined || waysToManage(made.written).length === 0) return []
+  if (!(await heldCalls.isHeldAnywhere(db, ACCESS_ADMIN))) return []
+  const gains = await managerGains(insight, made, nowMs)
+  if (gains.length > 0) await refuseMirrored(db, made.written)
   return gains.map(({ object }) => ({ action: ACCESS_ADMIN, object, domainId: domainIdOf(object) }))
 }
 

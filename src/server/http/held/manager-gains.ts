@@ -1,14 +1,20 @@
 import { parseTupleReference } from '../../../shared/authz/reference.ts'
-import type { TupleEdit } from '../../../shared/authz/impact.ts'
+import type { TupleColumns } from '../../../shared/authz/tuple.ts'
 import { IMPACT_CHANGES_MAX } from '../../../shared/contract/authz-schemas.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
-import type { StoredTuple } from '../../ports/unit-of-work.ts'
+import type { Change, StoredTuple } from '../../ports/unit-of-work.ts'
 
 /** The Domain or platform on which a subject would gain `manage`. */
 export interface ManagerGain {
   readonly subject: string
   /** `domain:<id>` or `platform:main`. */
   readonly object: string
+}
+
+/** A change that is not committed yet, with the roles and memberships that it wrote. */
+export interface WrittenTuples {
+  readonly change: Change
+  readonly written: readonly StoredTuple[]
 }
 
 /** Types of objects whose tuples can make somebody a manager of a Domain or of the platform. */
@@ -26,13 +32,18 @@ export function waysToManage(written: readonly StoredTuple[]): readonly StoredTu
  */
 export async function managerGains(
   insight: AuthzInsight,
-  written: readonly StoredTuple[],
+  { change: { db, tuples }, written }: WrittenTuples,
   nowMs: number,
 ): Promise<readonly ManagerGain[]> {
   const ways = waysToManage(written)
   const [first] = ways
   if (first === undefined) return []
-  const impact = await insight.impact({ edits: ways.map(editOf), facts: { nowMs }, changesMax: IMPACT_CHANGES_MAX })
+  // Two changes at once, such as a membership and a role of the group, could each gain nothing alone.
+  await tuples.settle()
+  // Tried without caveats: what one refuses now it may admit later.
+  const edits = ways.map((tuple) => ({ op: 'create' as const, tuple: { ...columnsOf(tuple), caveat_name: '' } }))
+  const within = { db, written: written.map(columnsOf) }
+  const impact = await insight.impact({ edits, facts: { nowMs }, changesMax: IMPACT_CHANGES_MAX, within })
   const gains = impact.changes
     .filter(
       ({ change, permission, resource }) =>
@@ -47,22 +58,18 @@ function placeOf({ domainId }: StoredTuple): string {
   return domainId === null ? 'platform:main' : `domain:${domainId}`
 }
 
-function editOf(tuple: StoredTuple): TupleEdit {
-  const subject = parseTupleReference(tuple.subject)
-  const resource = parseTupleReference(tuple.resource)
+function columnsOf({ subject: by, resource: on, relation, caveatName, domainId }: StoredTuple): TupleColumns {
+  const subject = parseTupleReference(by)
+  const resource = parseTupleReference(on)
   if (subject === undefined || resource === undefined) throw new Error('a stored tuple has a malformed reference')
   return {
-    op: 'create',
-    tuple: {
-      subject_type: subject.type,
-      subject_id: subject.id,
-      subject_relation: subject.relation,
-      relation: tuple.relation,
-      resource_type: resource.type,
-      resource_id: resource.id,
-      // Tried without its caveat: that may hold later, although it does not now.
-      caveat_name: '',
-      domain_id: tuple.domainId,
-    },
+    subject_type: subject.type,
+    subject_id: subject.id,
+    subject_relation: subject.relation,
+    relation,
+    resource_type: resource.type,
+    resource_id: resource.id,
+    caveat_name: caveatName ?? '',
+    domain_id: domainId,
   }
 }
