@@ -92,7 +92,7 @@ describe.each(STORES)('a process that ends at any statement, on the $name store'
       await addPlaces(inUse.current())
       const process = await processOver(inUse.current())
       for (const one of before) await one(process)
-      await process.stop()
+      process.stop()
     }
 
     /** Starts again after the lease of everything that was under way. */
@@ -100,7 +100,7 @@ describe.each(STORES)('a process that ends at any statement, on the $name store'
       healthy.clock.nowMs += LEASE_MS
       const process = await processOver(inUse.current())
       await process.reconcile()
-      await process.stop()
+      process.stop()
     }
 
     test.each(CASES)('%s: no secret is without its row, and no row without its secret', async (_title, before, act) => {
@@ -111,7 +111,7 @@ describe.each(STORES)('a process that ends at any statement, on the $name store'
         await arrange(before)
         const process = await processOver(crashingDatastore(inUse.current(), step))
         hasFinished = await outcomeOf(() => act(process))
-        await process.stop()
+        process.stop()
         await restart()
         const db = inUse.current().pool('interactive')
         const { owned, stored } = await ownedVersions(db)
@@ -129,18 +129,18 @@ describe.each(STORES)('a process that ends at any statement, on the $name store'
       await arrange(before)
       const interrupted = await processOver(inUse.current())
       await act(interrupted)
-      await interrupted.stop()
+      interrupted.stop()
       // The change is done; a write of somebody else was interrupted after its put.
       const process = await processOver(crashingDatastore(inUse.current(), 8))
       await outcomeOf(() => put(process))
-      await process.stop()
+      process.stop()
       let step = 0
       let hasFinished = false
       while (!hasFinished) {
         healthy.clock.nowMs += LEASE_MS
         const leader = await processOver(crashingDatastore(inUse.current(), step))
         hasFinished = await outcomeOf(() => leader.reconcile())
-        await leader.stop()
+        leader.stop()
         step += 1
       }
       const { owned, stored } = await ownedVersions(inUse.current().pool('interactive'))

@@ -15,7 +15,7 @@ export interface Leg {
 
 /** Who is shown a row of a page. */
 export interface RowFilter {
-  /** Whoever holds one of them. */
+  /** Callers that hold one of them. */
   readonly legs: readonly Leg[]
   /** The subject whose row it is. */
   readonly own: CompiledTemplate | undefined

@@ -65,7 +65,7 @@ export interface Gate {
   /** Narrows `fold` to callers who hold this leg; the others get PermissionDenied. Excludes `foldUnless`. */
   readonly foldFor?: GateLeg
   /**
-   * Narrows `fold` to callers who hold none of these legs; whoever holds one gets PermissionDenied. For an object that a
+   * Narrows `fold` to callers who hold none of these legs; a caller that holds one gets PermissionDenied. For an object that a
    * caller may see but not change (decisions: Objects addressed by id alone). No leg may need more than the gate does.
    */
   readonly foldUnless?: readonly GateLeg[]

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { AssignmentState } from '../../../src/server/ports/tables/catalogue.ts'
+import type { AssignmentState } from '../../../src/server/slices/lending/tables.ts'
 import type { Db } from '../../../src/server/ports/datastore.ts'
 import type { SpicedbServer } from '../authz/spicedb-server.ts'
 import type { TestStore } from '../datastores/stores.ts'

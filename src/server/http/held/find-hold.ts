@@ -72,8 +72,8 @@ async function gainedBy(
 }
 
 /**
- * A group of the identity provider must not manage what two people have to decide on: whoever rules the provider would
- * decide alone.
+ * A group of the identity provider must not manage what two people have to decide on: a person who administers the provider
+ * would decide alone.
  * @throws Problem `group_managed_by_provider`.
  */
 async function refuseMirrored(db: Db, written: readonly StoredTuple[]): Promise<void> {

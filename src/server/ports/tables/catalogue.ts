@@ -3,14 +3,12 @@ import type { ProviderPackage } from '../../../shared/catalogue/packages.ts'
 import type { ProviderName } from '../../../shared/catalogue/providers/index.ts'
 import type { Json } from './json.ts'
 
-/** Tables of Clouds, provider bundles, credentials of Clouds, and what is lent to Projects. */
+/** Tables of Clouds, provider bundles and credentials of Clouds. */
 export interface CatalogueTables {
   provider_bundles: ProviderBundleRow
   provider_bundle_versions: ProviderBundleVersionRow
   clouds: CloudRow
   cloud_credentials: CloudCredentialRow
-  cloud_assignments: CloudAssignmentRow
-  credential_assignments: CredentialAssignmentRow
 }
 
 export interface ProviderBundleRow {
@@ -70,26 +68,4 @@ export interface CloudCredentialRow {
   revoked_reason: Generated<string | null>
   created_at: Date
   updated_at: Date
-}
-
-export type AssignmentState = 'requested' | 'approved' | 'rejected' | 'revoked'
-
-interface AssignmentRow {
-  id: string
-  project_id: string
-  state: AssignmentState
-  approval_id: string
-  /** The subject that revoked it; null unless it is revoked. */
-  revoked_by: Generated<string | null>
-  revoked_reason: Generated<string | null>
-  created_at: Date
-  updated_at: Date
-}
-
-export interface CloudAssignmentRow extends AssignmentRow {
-  cloud_id: string
-}
-
-export interface CredentialAssignmentRow extends AssignmentRow {
-  cloud_credential_id: string
 }

@@ -86,7 +86,7 @@ async function lockOpen(change: Change, { id, nowMs }: Deciding): Promise<store.
 
 /**
  * Locks an approval that the subject may decide: it waits, is somebody else's, and the subject has not decided it yet.
- * Nobody else has changed how the decider signs in since it was requested: whoever did could be the requester.
+ * Nobody else has changed how the decider signs in since it was requested: that person could be the requester.
  */
 async function lockDecidable(change: Change, deciding: Deciding): Promise<store.DecidedRecord> {
   const { subject } = deciding

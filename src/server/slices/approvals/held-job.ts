@@ -14,7 +14,6 @@ export interface HeldJobDeps {
 const EVERY_MS = 5_000
 /** The process that took the decision makes the call at once; after so long it has crashed, or a dependency was away. */
 const GRACE_MS = 10_000
-const PASS_MAX = 50
 
 /** The job that makes approved calls which a crash or an outage kept from being made, and ends those that nobody made. */
 export function createHeldJob({ datastore, heldRuns, clock }: HeldJobDeps): LeaderJob {
@@ -26,7 +25,6 @@ export function createHeldJob({ datastore, heldRuns, clock }: HeldJobDeps): Lead
       const open = await listOpenCalls(datastore.pool('worker'), {
         approvedBefore: new Date(now - GRACE_MS),
         openedBefore: new Date(now - OPEN_MS),
-        limit: PASS_MAX,
       })
       for (const { approval_id: approvalId } of open) if (!signal.aborted) await heldRuns.run(approvalId)
       return false

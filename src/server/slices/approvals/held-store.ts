@@ -47,14 +47,13 @@ export async function failApproval(tx: Db, approvalId: string, outcome: string):
   await tx.updateTable('approvals').set({ state: 'failed', outcome }).where('id', '=', approvalId).execute()
 }
 
-/** Approved calls that nobody has made yet: those that the server makes, and those of requesters whose time is over. */
+/** Calls that one pass of the job looks at. */
+const PASS_MAX = 50
+
+/** Approved calls that nobody has made yet, 50 of them: those that the server makes, and those of requesters whose time is over. */
 export async function listOpenCalls(
   db: Db,
-  {
-    approvedBefore,
-    openedBefore,
-    limit,
-  }: { readonly approvedBefore: Date; readonly openedBefore: Date; readonly limit: number },
+  { approvedBefore, openedBefore }: { readonly approvedBefore: Date; readonly openedBefore: Date },
 ): Promise<readonly { readonly approval_id: string }[]> {
   return db
     .selectFrom('held_calls')
@@ -69,7 +68,7 @@ export async function listOpenCalls(
       ]),
     )
     .orderBy('ended_at')
-    .limit(limit)
+    .limit(PASS_MAX)
     .execute()
 }
 

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
-import type { CloudAssignmentRow } from '../../ports/tables/catalogue.ts'
+import type { CloudAssignmentRow } from './tables.ts'
 import { updateIfAsRead } from '../../sql/compare-and-set.ts'
 import { byId } from '../../sql/keyset.ts'
 import { conflictsAs } from '../../sql/unique.ts'

@@ -61,7 +61,7 @@ const approvalOf = ({ nowMs }: DecidedApproval) =>
   ({ from: 'requested', set: { state: 'approved', updated_at: new Date(nowMs) }, stale: 'approval_stale' }) as const
 
 /**
- * Whoever requested must still hold `deploy`. A caveat on that role was met by the request; its facts, such as the address
+ * The requester must still hold `deploy`. A caveat on that role was met by the request; its facts, such as the address
  * of the caller, are not those of the decision.
  *
  * @throws Problem `approval_stale` where the requester holds it no longer

@@ -135,7 +135,7 @@ async function deleteReset({ db }: Change, id: string, { reset_password, reset_s
   if ([reset_password, reset_second_factors].includes(true)) await deleteCodes(db, id)
 }
 
-/** Whether whoever makes the call could sign in as the person afterwards. */
+/** Whether the caller could sign in as the person afterwards. */
 function isTakeover({ reset_password, reset_second_factors }: Patch): boolean {
   return [reset_password, reset_second_factors].includes(true)
 }
