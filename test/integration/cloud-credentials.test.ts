@@ -99,7 +99,7 @@ describe.each(STORES)('Credentials of Clouds on the $name store', (store) => {
       const answer = await create({ expires_at: '2030-01-01T02:00:00+02:00' })
       expect(answer.status).toBe(201)
       const id = String(answer.body['id'])
-      const at_ = new Date(tenancy.clock.nowMs).toISOString()
+      const createdAt = new Date(tenancy.clock.nowMs).toISOString()
       expect(answer.headers.get('location')).toBe(`/v1/cloud-credentials/${id}`)
       expect(answer.body).toEqual({
         id,
@@ -111,8 +111,8 @@ describe.each(STORES)('Credentials of Clouds on the $name store', (store) => {
         rotated_at: null,
         revoked_by: null,
         revoked_reason: null,
-        created_at: at_,
-        updated_at: at_,
+        created_at: createdAt,
+        updated_at: createdAt,
       })
       expect(await secretOf(id)).toBe(JSON.stringify({ token: TOKEN }))
       expect(await tenancy.tuplesOf(`cloudcredential:${id}`)).toEqual([`cloud:${cloudId} cloud cloudcredential:${id}`])

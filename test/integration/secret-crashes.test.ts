@@ -182,8 +182,15 @@ async function addPlaces(datastore: Datastore): Promise<void> {
   await db
     .insertInto('domains')
     .values({
-      ...{ id: DOMAIN, slug: 'home', display_name: 'Home', mesh_cidr: '100.64.0.0/10' },
-      ...{ endpoint_ttl_seconds: 300, trusted_networks: '[]', business_hours: 'null', strong_acr: '[]', ...times },
+      id: DOMAIN,
+      slug: 'home',
+      display_name: 'Home',
+      mesh_cidr: '100.64.0.0/10',
+      endpoint_ttl_seconds: 300,
+      trusted_networks: '[]',
+      business_hours: 'null',
+      strong_acr: '[]',
+      ...times,
     })
     .execute()
   await db
@@ -193,9 +200,19 @@ async function addPlaces(datastore: Datastore): Promise<void> {
   await db
     .insertInto('clouds')
     .values({
-      ...{ id: CLOUD, slug: 'eu1', display_name: 'Europe', provider: 'hetzner', endpoint: '{}', region_defaults: '{}' },
-      ...{ external_id: 'eu1', provider_packages: '[]', provider_config_api_version: 'v1', bundle_id: null },
-      ...{ bundle_version: null, package_overrides: null, ...times },
+      id: CLOUD,
+      slug: 'eu1',
+      display_name: 'Europe',
+      provider: 'hetzner',
+      endpoint: '{}',
+      region_defaults: '{}',
+      external_id: 'eu1',
+      provider_packages: '[]',
+      provider_config_api_version: 'v1',
+      bundle_id: null,
+      bundle_version: null,
+      package_overrides: null,
+      ...times,
     })
     .execute()
 }

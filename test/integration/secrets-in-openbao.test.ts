@@ -61,7 +61,11 @@ describe.each(STORES)('Secrets in OpenBao, beside the $name store', (store) => {
     })
 
     const CLOUD = {
-      ...{ slug: 'eu1', display_name: 'Europe', provider: 'hetzner', endpoint: {}, provider_config_api_version: 'v1' },
+      slug: 'eu1',
+      display_name: 'Europe',
+      provider: 'hetzner',
+      endpoint: {},
+      provider_config_api_version: 'v1',
       provider_packages: [{ source: 'oci://registry.example/provider', version: 'v1' }],
     }
     const ENCODED = Buffer.from(VALUE).toString('base64')

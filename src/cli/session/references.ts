@@ -46,6 +46,11 @@ export type OtherLists = Readonly<Record<string, OtherList>>
 /** Rows that are searched for a name before a whole id is asked for instead. */
 const SEARCH_MAX = 20_000
 
+interface Where {
+  readonly scope: Scope
+  readonly filter: CallInput
+}
+
 /** Makes a resolver; what it has listed once it remembers. */
 export function createResolver(session: Session, otherLists: OtherLists = {}): Resolver {
   const listed = new Map<string, Promise<readonly unknown[]>>()
@@ -68,11 +73,6 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     return found
   }
 
-  interface Where {
-    readonly scope: Scope
-    readonly filter: CallInput
-  }
-
   async function read(noun: string, { scope, filter }: Where, see: (row: unknown) => boolean): Promise<void> {
     const operation = otherLists[noun]?.operation ?? listOf(session.manifest(), noun)
     if (!operation) throw usageError(`a ${singular(noun)} must be given by its whole id here`)
@@ -93,15 +93,11 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     for (const field of [...operation.params, ...operation.query]) {
       const noun = operation.cli?.refs?.[field.name]
       if (noun === undefined) continue
-      const id = scope[noun] ?? (await parentId(noun, field, () => standIn(operation, field, scope)))
+      const standIn = async () => (standsIn(operation, field) ? fallback(noun, scope) : undefined)
+      const id = scope[noun] ?? (await parentId(noun, field, standIn))
       if (id !== undefined) input[field.name] = id
     }
     return input
-  }
-
-  async function standIn(operation: ManifestOperation, field: ManifestField, scope: Scope) {
-    const noun = operation.cli?.refs?.[field.name] ?? ''
-    return standsIn(operation, field) ? fallback(noun, scope) : undefined
   }
 
   async function fallback(noun: string, scope: Scope): Promise<Resolved | undefined> {
@@ -132,12 +128,6 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     const found = (await byHandleFilter(kind, text, scope)) ?? (await fromList(kind, text, scope))
     noteChoice(noun, text, found)
     return found
-  }
-
-  async function withHandle(noun: string, handle: string, scope: Scope): Promise<Resolved | undefined> {
-    const looked = await byHandleFilter(noun, handle, scope)
-    if (looked !== undefined) return looked.byDisplayName === true ? undefined : looked
-    return pickByHandle(noun, handle, await list(noun, scope))
   }
 
   async function fromList(noun: string, text: string, scope: Scope): Promise<Resolved> {
@@ -180,7 +170,11 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
 
   return {
     object,
-    withHandle,
+    async withHandle(noun: string, handle: string, scope: Scope): Promise<Resolved | undefined> {
+      const looked = await byHandleFilter(noun, handle, scope)
+      if (looked !== undefined) return looked.byDisplayName === true ? undefined : looked
+      return pickByHandle(noun, handle, await list(noun, scope))
+    },
     fallback,
     chosen,
     nounOf: (type) => nounOfType(session.manifest(), type),

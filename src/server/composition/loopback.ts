@@ -13,17 +13,17 @@ export interface BoundLoopback {
 
 /** Creates the way. It leads to nothing before `bind`. */
 export function createLoopback(): BoundLoopback {
-  const { resolver, present } = createServerCallers()
+  const callers = createServerCallers()
   let bound: Pick<App, 'fastify'> | undefined
   return {
-    resolver,
+    resolver: callers.resolver,
     bind(app) {
       bound = app
     },
     loopback: {
       call(caller, { method, url, body, sourceAddress }) {
         const { fastify } = bound ?? missing()
-        return present(caller, async (bearer) => {
+        return callers.present(caller, async (bearer) => {
           const headers = {
             authorization: `Bearer ${bearer}`,
             ...(body !== '' && { 'content-type': 'application/json' }),

@@ -55,7 +55,7 @@ export function createServices(backend: Backend, options: SlicePortsOptions): Se
     surfaces: surfacesOf(slices),
     resolvers: [...slices.flatMap(({ resolvers = [] }) => resolvers), approvals.loopback.resolver],
     holding: approvals.holding,
-    bindLoopback: approvals.loopback.bind,
+    bindLoopback: (app) => approvals.loopback.bind(app),
     pages: slices.flatMap(({ pages = [] }) => pages),
     jobs: slices.flatMap(({ jobs = [] }) => jobs),
     consumers: [...slices.flatMap(({ consumers = [] }) => consumers), ...tupleConsumers()],

@@ -166,12 +166,16 @@ function assertConsistent(gate: Gate): void {
   if (kinds.length !== 1 && !isOwnersOnly)
     throw new Error('a gate is open, or has legs of which one or all must be held')
   if (isOwnersOnly && denial === undefined) throw new Error('a gate of the owner alone names what others lack')
-  if (allOf !== undefined && denial !== undefined)
-    throw new Error('a gate of which all legs must be held names the leg that fails')
-  if (allOf?.some(({ grantedBy }) => grantedBy !== undefined) === true)
-    throw new Error('no single leg grants where all must be held')
   if (open !== undefined && after !== undefined) throw new Error('an open gate is not asked after the body')
+  assertAllOf(gate)
   assertOwner(gate)
+}
+
+function assertAllOf({ allOf = [], denial }: Gate): void {
+  if (allOf.length > 0 && denial !== undefined)
+    throw new Error('a gate of which all legs must be held names the leg that fails')
+  if (allOf.some(({ grantedBy }) => grantedBy !== undefined))
+    throw new Error('no single leg grants where all must be held')
 }
 
 function assertOwner(gate: Gate): void {

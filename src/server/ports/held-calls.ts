@@ -52,6 +52,8 @@ export interface HeldCalls {
   isHeld(db: Db, action: string, domainId: string | null): Promise<boolean>
   /** Whether any policy names the action. */
   isHeldAnywhere(db: Db, action: string): Promise<boolean>
+  /** Whether the group mirrors one of the identity provider, or has such a group among its members, directly or not. */
+  hasMirroredMembers(db: Db, groupId: string): Promise<boolean>
   /**
    * Keeps the call sealed and adds it to the approvals queue. Gives the id of its approval.
    * @throws Problem `approval_pending` where one of the action waits for the same object.

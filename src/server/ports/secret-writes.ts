@@ -23,7 +23,7 @@ export interface WrittenSecret {
    * Makes the version permanent. To be called in the change that writes the owner's row.
    * @throws Problem `secret_write_in_progress` where the write took so long that it was discarded.
    */
-  claim(change: Change): Promise<void>
+  readonly claim: (change: Change) => Promise<void>
 }
 
 /** What is destroyed behind a change. */

@@ -2,10 +2,7 @@ import { LOOSENING } from '../../../shared/approval-actions.ts'
 import { parseTupleReference } from '../../../shared/authz/reference.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
-import type { Db } from '../../ports/datastore.ts'
 import type { HeldCalls, HeldFor } from '../../ports/held-calls.ts'
-import type { StoredTuple } from '../../ports/unit-of-work.ts'
-import { hasMirroredMembers } from '../../sql/mirrored-members.ts'
 import type { Question } from '../auth/leg-questions.ts'
 import type { OperationPlan } from '../operation-plan.ts'
 import { managerGains, waysToManage, type WrittenTuples } from './manager-gains.ts'
@@ -67,7 +64,7 @@ async function gainedBy(
   if (insight === undefined || waysToManage(made.written).length === 0) return []
   if (!(await heldCalls.isHeldAnywhere(db, ACCESS_ADMIN))) return []
   const gains = await managerGains(insight, made, nowMs)
-  if (gains.length > 0) await refuseMirrored(db, made.written)
+  if (gains.length > 0) await refuseMirrored(heldCalls, made)
   return gains.map(({ object }) => ({ action: ACCESS_ADMIN, object, domainId: domainIdOf(object) }))
 }
 
@@ -76,10 +73,11 @@ async function gainedBy(
  * would decide alone.
  * @throws Problem `group_managed_by_provider`.
  */
-async function refuseMirrored(db: Db, written: readonly StoredTuple[]): Promise<void> {
+async function refuseMirrored(heldCalls: HeldCalls, { change: { db }, written }: WrittenTuples): Promise<void> {
   for (const { subject } of waysToManage(written)) {
     const group = parseTupleReference(subject)
-    if (group?.type === 'group' && (await hasMirroredMembers(db, group.id))) throw problem('group_managed_by_provider')
+    if (group?.type === 'group' && (await heldCalls.hasMirroredMembers(db, group.id)))
+      throw problem('group_managed_by_provider')
   }
 }
 

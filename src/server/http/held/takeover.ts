@@ -1,18 +1,15 @@
 import type { RoleSubject } from '../../../shared/role-subjects.ts'
-import type { Db } from '../../ports/datastore.ts'
-import { managedPlaces } from '../../sql/managed-places.ts'
 import type { RequestContext } from '../request-context.ts'
 
 /**
- * Marks a call that lets its caller act as the principal. Where the principal manages a Domain or the platform, a policy on
- * `access.takeover` holds the call: one person could otherwise decide as two (decisions: Approvals queue).
+ * Marks a call that lets its caller act as the principal, which manages these places. A policy on `access.takeover` of one of
+ * them holds the call: one person could otherwise decide as two (decisions: Approvals queue).
  */
-export async function heldAsTakeover(
+export function heldAsTakeover(
   ctx: Pick<RequestContext, 'heldAs'>,
-  db: Db,
   principal: RoleSubject,
-): Promise<void> {
+  managed: readonly { readonly domainId: string | null }[],
+): void {
   const object = `${principal.type}:${principal.id}`
-  for (const { domainId } of await managedPlaces(db, principal))
-    ctx.heldAs({ action: 'access.takeover', object, domainId })
+  for (const { domainId } of managed) ctx.heldAs({ action: 'access.takeover', object, domainId })
 }

@@ -6,6 +6,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { ApprovalQueue } from '../../ports/approval-queue.ts'
 import type { ApprovedRun, HeldCalls, SentCall } from '../../ports/held-calls.ts'
 import type { SealedPlace, Sealing } from '../../ports/keyring.ts'
+import { hasMirroredMembers } from '../../sql/mirrored-members.ts'
 import { approvalsFor } from './policy.ts'
 import { readPolicies } from './policy-store.ts'
 import * as store from './held-store.ts'
@@ -28,6 +29,7 @@ export function createHeldCalls({ approvalQueue, sealing }: HeldCallsDeps): Held
       return isQueuedAction(action) && approvalsFor(await readPolicies(db, domainId), action) > 0
     },
     isHeldAnywhere: store.isNamedAnywhere,
+    hasMirroredMembers,
 
     async hold(change, { sent, runs, operation, ...request }) {
       const action = queued(request.action)

@@ -37,10 +37,14 @@ export function createHeldRuns({ datastore, sealing, loopback, clock, log }: Hel
     if (call?.sealed == null || call.state !== 'approved') return
     const isOver = call.ended_at === null || call.ended_at.getTime() + OPEN_MS <= clock.now()
     if (call.runs === 'requester') return isOver ? close(approvalId, undefined) : undefined
-    if (isOver) return close(approvalId, 'approval_stale')
+    return isOver ? close(approvalId, 'approval_stale') : make(call, call.sealed)
+  }
+
+  async function make(call: store.ApprovedCall, sealed: Buffer): Promise<void> {
+    const { approval_id: approvalId } = call
     const caller = await callerOf(db(), call)
     if (caller === undefined) return close(approvalId, 'approval_stale')
-    const opened = await sealing.open(placeOf(approvalId), call.sealed)
+    const opened = await sealing.open(placeOf(approvalId), sealed)
     // Sealed by `createHeldCalls`, and authenticated: nobody else has written it.
     const sent = JSON.parse(opened.toString('utf8')) as SentCall
     const { status, code } = await loopback.call({ ...caller, ...factsOf(sent) }, sent)

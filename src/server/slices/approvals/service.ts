@@ -33,9 +33,9 @@ export function createApprovals({ datastore, approvalKinds: kinds }: ApprovalsDe
 
   /** The approval once what follows from it has been done, which may have failed. */
   async function carriedOut(approval: store.DecidedRecord): Promise<store.DecidedRecord> {
-    const { approved } = kinds.of(approval.kind)
-    if (approval.state !== 'approved' || approved === undefined) return approval
-    await approved(approval.id)
+    const kind = kinds.of(approval.kind)
+    if (approval.state !== 'approved' || kind.approved === undefined) return approval
+    await kind.approved(approval.id)
     return (await store.findApproval(db(), approval.id)) ?? approval
   }
 

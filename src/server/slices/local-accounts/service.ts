@@ -1,15 +1,15 @@
 import type { localAccounts } from '../../../shared/contract/local-accounts.ts'
 import type { Input } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
-import type { RoleSubject } from '../../../shared/role-subjects.ts'
 import { heldAsTakeover } from '../../http/held/takeover.ts'
 import { listPage } from '../../http/list-page.ts'
-import type { Handlers } from '../../http/request-context.ts'
+import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Sessions } from '../../ports/sessions.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import type { Users } from '../../ports/users.ts'
+import { managedPlaces } from '../../sql/managed-places.ts'
 import { byLogin } from '../../sql/keyset.ts'
 import { areLastPlatformAdmins } from '../../sql/platform-admins.ts'
 import { toAnswer } from './account.ts'
@@ -36,10 +36,12 @@ type Patch = Input<(typeof localAccounts)['operations']['PatchAdminUserByID']>['
 export function createLocalAccounts(deps: LocalAccountsDeps): LocalAccountsHandlers {
   const { datastore, ids, users, hashing } = deps
 
-  async function userOf(accountId: string): Promise<RoleSubject> {
-    const userId = await store.findUserOf(datastore.pool('interactive'), accountId)
+  async function holdTakeover(ctx: RequestContext, accountId: string): Promise<void> {
+    const db = datastore.pool('interactive')
+    const userId = await store.findUserOf(db, accountId)
     if (userId === undefined) throw problem('account_not_found')
-    return { type: 'user', id: userId }
+    const user = { type: 'user', id: userId } as const
+    heldAsTakeover(ctx, user, await managedPlaces(db, user))
   }
 
   return {
@@ -74,7 +76,7 @@ export function createLocalAccounts(deps: LocalAccountsDeps): LocalAccountsHandl
     async PatchAdminUserByID(ctx, { id, body }) {
       const password = body.reset_password === true ? await freshPassword(hashing) : undefined
       const patch = { body, passwordHash: password?.hash, by: ctx.caller.id, at: new Date(ctx.nowMs) }
-      if (isTakeover(body)) await heldAsTakeover(ctx, datastore.pool('interactive'), await userOf(id))
+      if (isTakeover(body)) await holdTakeover(ctx, id)
       const account = await ctx.change((change) => patchAccount(change, id, { ...deps, ...patch }))
       ctx.about(`user:${account.principal_id}`, account.domain_id)
       return { ...toAnswer(account), ...(password !== undefined && { one_time_password: password.text }) }
@@ -163,8 +165,12 @@ function valuesOf(account: store.AccountRecord, patching: Patching) {
       failed_count: 0,
       locked_until: null,
     }),
-    ...(body.reset_second_factors === true && { totp_sealed: null, totp_last_step: null, totp_enrolled_at: null }),
+    ...factorsOf(body),
   }
+}
+
+function factorsOf({ reset_second_factors }: Patch) {
+  return reset_second_factors === true ? { totp_sealed: null, totp_last_step: null, totp_enrolled_at: null } : {}
 }
 
 /** API tokens of the user work as long as the user may sign in. */

@@ -5,6 +5,7 @@ import { heldAsTakeover } from '../../http/held/takeover.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { SubjectDirectory } from '../../ports/subject-directory.ts'
+import { managedPlaces } from '../../sql/managed-places.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { answerIssued, answerRotated } from './answers.ts'
 import { issueToken, revokeToken, rotateToken } from './change-tokens.ts'
@@ -47,7 +48,7 @@ export function createAdminTokens({ datastore, subjects, mint }: AdminTokensDeps
   async function requireSayOver(ctx: RequestContext, owner: Owner): Promise<void> {
     const subject = ownerSubject(owner)
     if (await subjects.holdsPlatformRelation(db(), subject)) await ctx.require('manage', PLATFORM)
-    await heldAsTakeover(ctx, db(), subject)
+    heldAsTakeover(ctx, subject, await managedPlaces(db(), subject))
   }
 
   return {
