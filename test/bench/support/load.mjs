@@ -24,6 +24,15 @@ export async function post(url, { connections, seconds, requestOf, onAnswer }) {
       if (onAnswer) client.on('body', (buffer) => onAnswer(connection, buffer))
     },
   })
+  return figuresOf(result)
+}
+
+/** Gets one path over `connections` kept-alive connections for so many seconds; every answer but 200 is counted. */
+export async function get(url, { connections, seconds, path, headers }) {
+  return figuresOf(await autocannon({ url: url + path, connections, duration: seconds, headers }))
+}
+
+function figuresOf(result) {
   return {
     requestsPerSecond: result.requests.total / result.duration,
     requests: result.requests.total,

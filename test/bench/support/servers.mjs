@@ -11,6 +11,7 @@ import { HIGH_RATE_LIMITS } from '../../support/server/high-rate-limits.mjs'
 
 export const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
 const BASELINE = fileURLToPath(new URL('./bare-fastify.mjs', import.meta.url))
+const EMPTY = fileURLToPath(new URL('./empty-server.mjs', import.meta.url))
 const BYTES = fileURLToPath(new URL('./bare-bytes.mjs', import.meta.url))
 
 /** Starts `ctl serve` on a free port with an empty store; `databaseUrl` undefined takes the embedded one. */
@@ -67,6 +68,11 @@ export function startBytes(file) {
 /** Starts the baseline: bare Fastify answering the same JSON to a POST of the same body. */
 export function startBaseline({ path, answer }) {
   return startBare(BASELINE, [path, JSON.stringify(answer)])
+}
+
+/** Starts the baseline of a read: Fastify that sends the rows of a statement, with one argument or none (`''`). */
+export function startEmpty({ databaseUrl, path, statement, argument }) {
+  return startBare(EMPTY, [databaseUrl, path, statement, argument])
 }
 
 async function startBare(script, args) {
