@@ -42,6 +42,7 @@ export function mergedPackages(
   ofBundle: readonly ProviderPackage[],
   overrides: readonly ProviderPackage[],
 ): EffectivePackage[] {
+  // Most Clouds override nothing, and a version is stored by source.
   if (overrides.length === 0) return withOrigin(ofBundle, 'bundle')
   const overridden = new Set(overrides.map(({ source }) => sourceKey(source)))
   const kept = ofBundle.filter(({ source }) => !overridden.has(sourceKey(source)))
