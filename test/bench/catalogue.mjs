@@ -1,6 +1,6 @@
 // A list of 200 Clouds out of 10,000 with its row filter, and one Cloud in bundle mode with overrides, on PostgreSQL. Against
 // an empty server that sends the rows of the same statement, in the same run; bare Fastify that sends as many bytes beside
-// it. `--clouds=N` takes another number.
+// it. Processor time of a request is beside both: unlike the rates it hardly depends on what else the machine does. `--clouds=N` takes another number.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startPostgresCluster } from '../support/datastores/postgres-cluster.mjs'
 import { get } from './support/load.mjs'
 import { median, printRecord, printTable, round } from './support/report.mjs'
-import { callApi, startBytes, startCtl, startEmpty } from './support/servers.mjs'
+import { callApi, processorMsOf, startBytes, startCtl, startEmpty } from './support/servers.mjs'
 
 const CLOUDS = 10_000
 const PAGE = 200
@@ -53,17 +53,16 @@ async function measure({ name, path, statement, argument }, { server, postgres, 
   await writeFile(file, JSON.stringify(document))
   const bare = await startBytes(file)
   const empty = await startEmpty({ databaseUrl: postgres.url, path: path.split('?', 1)[0], statement, argument })
-  const load = (url, of) =>
-    get(url, {
-      connections: CONNECTIONS,
-      seconds: SECONDS,
-      path: of,
-      headers: { authorization: `Bearer ${server.token}` },
-    })
+  const load = async ({ url, pid }, of) => {
+    const headers = { authorization: `Bearer ${server.token}` }
+    const before = await processorMsOf(pid)
+    const figures = await get(url, { connections: CONNECTIONS, seconds: SECONDS, path: of, headers })
+    return { ...figures, processorMs: ((await processorMsOf(pid)) - before) / figures.requests }
+  }
   const sides = {
-    bare: () => load(bare.url, '/'),
-    empty: () => load(empty.url, path),
-    ctl: () => load(server.url, path),
+    bare: () => load(bare, '/'),
+    empty: () => load(empty, path),
+    ctl: () => load(server, path),
   }
   for (const side of Object.values(sides)) await side()
   const rounds = []
@@ -84,13 +83,27 @@ async function measure({ name, path, statement, argument }, { server, postgres, 
     ctl_rps: Math.round(of('ctl', 'requestsPerSecond')),
     ratio: round(median(rounds.map(({ empty: e, ctl }) => ctl.requestsPerSecond / e.requestsPerSecond))),
     goal: GOAL,
+    empty_cpu_ms: round(of('empty', 'processorMs')),
+    ctl_cpu_ms: round(of('ctl', 'processorMs')),
     ctl_p50_ms: of('ctl', 'p50Ms'),
     ctl_p99_ms: of('ctl', 'p99Ms'),
     failures: rounds.reduce((sum, { ctl, empty: e }) => sum + ctl.failures + e.failures, 0),
     load_average: round(loadavg()[0]),
   }
   printTable(
-    ['case', 'bare rps', 'empty rps', 'ctl rps', 'ratio', 'goal', 'p50 ms', 'p99 ms', 'failures'],
+    [
+      'case',
+      'bare rps',
+      'empty rps',
+      'ctl rps',
+      'ratio',
+      'goal',
+      'empty cpu ms',
+      'ctl cpu ms',
+      'p50 ms',
+      'p99 ms',
+      'failures',
+    ],
     [
       [
         name,
@@ -99,6 +112,8 @@ async function measure({ name, path, statement, argument }, { server, postgres, 
         record.ctl_rps,
         record.ratio,
         GOAL,
+        record.empty_cpu_ms,
+        record.ctl_cpu_ms,
         record.ctl_p50_ms,
         record.ctl_p99_ms,
         record.failures,

@@ -80,6 +80,7 @@ async function startBare(script, args) {
   const ready = await firstLine(child)
   return {
     url: ready.url,
+    pid: child.pid,
     async stop() {
       child.kill('SIGTERM')
       await once(child, 'exit')
@@ -162,6 +163,15 @@ export async function readSettledMetrics(server) {
 /** Longer than queued rows wait for others. */
 const AUDIT_FLUSH_MS = 200
 const READINGS_MAX = 100
+
+/** Processor time that a process has used, all threads, in ms. Linux alone. */
+export async function processorMsOf(pid) {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1].split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
+
+/** USER_HZ is 100 on every Linux that Node.js runs on. */
+const TICK_MS = 10
 
 /** Resident memory of a process now and at its peak, in MB. */
 export async function memoryOf(pid) {
