@@ -208,7 +208,8 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
     const shown: T[] = []
     for (const item of rows) {
       const asks = () => this.#services.gatekeeper.shows(filter, asker, this.#with(row(item)))
-      if (await this.audit.withoutFaults(asks)) shown.push(item)
+      const held = this.audit.withoutFaults(asks)
+      if (held instanceof Promise ? await held : held) shown.push(item)
     }
     return shown
   }

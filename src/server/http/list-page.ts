@@ -35,7 +35,7 @@ export async function listPage<Stored, Item>(
   const next = found.length > size && last !== undefined ? positionOf(last) : undefined
   const seen = visible === undefined ? rows : await ctx.visible(rows, visible)
   const shown = matches === undefined ? seen : await filterEach(seen, matches)
-  return ctx.page(await Promise.all(shown.map(async (stored) => toAnswer(stored))), next)
+  return ctx.page(await Promise.all(shown.map((stored) => toAnswer(stored))), next)
 }
 
 /** Asks of one row after the other: at once, a page would ask the authorizer two hundred times. */
