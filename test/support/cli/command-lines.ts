@@ -53,8 +53,6 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'clouds override': ['--clear'],
   'bundles update': ['--display-name', 'Web'],
   'resources update': ['--display-name', 'Web'],
-  'clouds update': ['--display-name', 'Web'],
-  'bundles update': ['--display-name', 'Web'],
   'idp update': ['--label', 'Web'],
   'admin users update': ['--display-name', 'Web'],
   'tuples update': ['--relation', 'editor'],
