@@ -82,6 +82,11 @@ export const CONNECTION = {
     also: 'CTL_TOKEN, CTL_TOKEN_FILE',
   },
   'ca-file': { kind: 'text', value: 'FILE', describe: 'Trust this certificate authority as well', also: 'CTL_CA_FILE' },
+  approval: {
+    kind: 'text',
+    value: 'ID',
+    describe: 'Make a call that was held and is approved now: the id of its approval',
+  },
   timeout: {
     kind: 'duration',
     describe: 'Give up after this long, retries included',

@@ -157,16 +157,17 @@ export function createSession(options: SessionOptions): Session {
   }
 
   async function open(connect?: Connect): Promise<Caller> {
-    const [{ createCaller }, { createTransport }, chosen] = await Promise.all([
+    const [{ createCaller }, { createTransport }, { withApprovals }, chosen] = await Promise.all([
       import('../../client/client.ts'),
       import('../../client/transport.ts'),
+      import('./held-calls.ts'),
       session.settings(),
     ])
     const url = connect?.url ?? chosen.url.value
     const ca = await session.trustedAt(url)
     const transport = asUsage(() => createTransport({ url, ca, socketsMax: connect?.load?.connections }))
     closers.push(() => transport.close())
-    return createCaller({
+    const caller = createCaller({
       manifest: manifest(),
       transport,
       token: () => (connect ? connect.token : chosen.token()),
@@ -176,6 +177,7 @@ export function createSession(options: SessionOptions): Session {
       userAgent: session.userAgent,
       observe: await observer(),
     })
+    return withApprovals(caller, shared.approval)
   }
 
   /** Keeps what is announced for the end, and says calls as they happen where that was asked for. */

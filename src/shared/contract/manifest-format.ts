@@ -40,6 +40,8 @@ export interface ManifestOperation {
   readonly paging?: Paging
   /** Every code that the operation may answer with, the implied ones included; sorted. */
   readonly problems: readonly ProblemCode[]
+  /** Who makes the call after an approval, where a policy may hold it. */
+  readonly approval?: 'server' | 'requester'
   /** Instants are RFC 3339. */
   readonly deprecated?: { readonly since: string; readonly sunset?: string }
   /** Relations of its audit rows. */

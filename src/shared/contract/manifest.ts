@@ -39,7 +39,7 @@ export function manifestOf(contract: { readonly [key: string]: Surface }): Manif
 const REPEATABLE = new Set(['GET', 'PUT', 'DELETE'])
 
 function describe(id: string, operation: Operation, surface: string): ManifestOperation {
-  const { method, path, summary, description, credentials, paging, deprecated, cli } = operation
+  const { method, path, summary, description, credentials, paging, deprecated, dualControl, cli } = operation
   const body = bodyOf(operation)
   const audited = relationsOf(operation)
   const shapes = shapesOf(operation)
@@ -60,6 +60,7 @@ function describe(id: string, operation: Operation, surface: string): ManifestOp
     ...(Object.keys(shapes).length > 0 && { shapes }),
     ...(paging && { paging }),
     problems: problemCodesOf(operation),
+    ...(dualControl && { approval: dualControl.runs }),
     ...(deprecated && { deprecated }),
     ...(audited.length > 0 && { audit: audited }),
     ...(cli && { cli }),
