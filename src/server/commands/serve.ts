@@ -10,6 +10,7 @@ import type { TokenHandover } from '../first-run/token-handover.ts'
 import { createLog, type TextSink } from '../composition/log.ts'
 import { packageVersion } from '../composition/package-version.ts'
 import type { RunningServer, ServeOptions } from '../composition/serve.ts'
+import { addDemoCatalogue } from './demo-catalogue.ts'
 import { readTls } from '../composition/tls-files.ts'
 import { welcome } from './welcome.ts'
 
@@ -188,6 +189,7 @@ async function offerDev(server: RunningServer, { io, memory }: Extras): Promise<
 
 async function playFleet(server: RunningServer, { config, io, memory, ending }: Extras): Promise<void> {
   const token = config.isDev ? memory.token() : await server.issueToken()
+  await addDemoCatalogue(server, token)
   const labels = { simulated: 'true' }
   const terms = { max_uses: DEMO_NODES, ttl_seconds: DAY_SECONDS, ephemeral: true, labels }
   const joinToken = await mintJoinToken(server, token, terms)

@@ -6,7 +6,7 @@ const OWN_TOKEN_SECONDS = 3600
 
 /** A request that the server makes to itself. */
 export interface InProcessCall {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PATCH'
   readonly path: string
   readonly token: string
   readonly body?: object

@@ -1,0 +1,57 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { RunningServer } from '../composition/serve.ts'
+
+/** The name of what the demo adds, by which a later start knows that it is there. */
+const BUNDLE = 'hetzner-base'
+const VERSIONS = ['v1.2', 'v1.3', 'v1.4'] as const
+/** A new bundle can be changed once its grants are written, which takes the outbox a moment (S1 Provider bundles 1). */
+const TRIES_MAX = 40
+const RETRY_MS = 250
+
+type Member = Readonly<Record<string, string>>
+
+/**
+ * Adds a catalogue to look at (`--demo`): a bundle with three versions, a Cloud that follows the newest and one that is two
+ * behind, a credential, and a request that waits for an approval. A datastore that has the bundle is left as it is.
+ */
+export async function addDemoCatalogue(server: RunningServer, token: string): Promise<void> {
+  const call = async (method: 'GET' | 'POST' | 'PATCH', path: string, body?: object): Promise<Member> =>
+    (await server.request({ method, path, token, ...(body !== undefined && { body }) })) as Member
+  const list = async (path: string): Promise<readonly Member[]> =>
+    ((await server.request({ method: 'GET', path, token })) as { readonly items: readonly Member[] }).items
+  if ((await list('/v1/clouds?limit=200')).some(({ provider_bundle_slug }) => provider_bundle_slug === BUNDLE)) return
+  const [first, ...later] = VERSIONS.map((version) => ({ provider_packages: [{ source: SOURCE, version }] }))
+  const named = {
+    slug: BUNDLE,
+    display_name: 'Hetzner base',
+    provider: 'hetzner',
+    provider_config_api_version: 'v1beta1',
+  }
+  const { id: bundleId } = await call('POST', '/v1/provider-bundles', { ...named, ...first })
+  for (const content of later) await retried(() => call('PATCH', `/v1/provider-bundles/${bundleId}`, content))
+  const cloud = { provider: 'hetzner', provider_bundle_id: bundleId, endpoint: {} }
+  const newest = { ...cloud, slug: 'eu1', display_name: 'Europe 1', region_defaults: { location: 'fsn1' } }
+  const { id: cloudId } = await call('POST', '/v1/clouds', newest)
+  const behind = { ...cloud, slug: 'us1', display_name: 'America 1', provider_bundle_version: 1 }
+  await call('POST', '/v1/clouds', behind)
+  const credential = { display_name: 'demo', secret: { token: 'not-a-real-token' } }
+  await call('POST', `/v1/clouds/${cloudId}/credentials`, credential)
+  const { domain_id: domainId } = await call('GET', '/v1/auth/whoami')
+  const [project] = await list(`/v1/domains/${domainId}/projects`)
+  if (project !== undefined)
+    await call('POST', `/v1/projects/${project['id']}/cloud-assignments`, { cloud_id: cloudId })
+}
+
+const SOURCE = 'oci://registry.example/provider-hetzner'
+
+async function retried(call: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await call()
+      return
+    } catch (error) {
+      if (tries === TRIES_MAX) throw error
+    }
+    await wait(RETRY_MS)
+  }
+}
