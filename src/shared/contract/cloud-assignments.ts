@@ -83,6 +83,7 @@ export const cloudAssignments = defineSurface(
       cli: {
         command: 'cloud-assignments revoke',
         args: ['id'],
+        refs: { id: 'cloud-assignments' },
         columns,
         confirm: 'yes',
         done: 'Revoked Cloud assignment {id}.',

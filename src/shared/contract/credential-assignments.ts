@@ -86,6 +86,7 @@ export const credentialAssignments = defineSurface(
       cli: {
         command: 'credentials revoke',
         args: ['id'],
+        refs: { id: 'credentials' },
         columns,
         confirm: 'yes',
         done: 'Revoked credential assignment {id}.',
