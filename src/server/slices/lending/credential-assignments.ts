@@ -70,10 +70,10 @@ const requestWith =
     if (domainId === undefined) throw problem('project_not_found')
     const credential = await holdTarget(change.db, target, { projectId, nowMs: ctx.nowMs })
     const slugs = await readSlugs(change.db, { projectId, cloudId: credential.cloud_id })
-    const aggregate = `${CREDENTIAL_KIND}:${ids.next()}`
+    const id = ids.next()
     const approval = await queue.request(change, {
       kind: CREDENTIAL_KIND,
-      object: aggregate,
+      object: `${CREDENTIAL_KIND}:${id}`,
       action: 'credentials.lend',
       operation: 'RequestCredentialAssignment',
       summary: `Lend the credential ${credential.display_name} of the Cloud ${slugs.cloud} to the Project ${slugs.project}.`,
@@ -85,7 +85,7 @@ const requestWith =
     })
     const at = new Date(ctx.nowMs)
     const assignment = await store.insertAssignment(change.db, {
-      id: aggregate.slice(CREDENTIAL_KIND.length + 1),
+      id,
       project_id: projectId,
       cloud_credential_id: credential.id,
       state: 'requested',
