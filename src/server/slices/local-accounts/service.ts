@@ -123,7 +123,8 @@ async function patchAccount(change: Change, id: string, patching: Patching): Pro
   if (isSignedOut) await patching.sessions.endAllOf(change, account.principal_id)
   await deleteReset(change, id, body)
   if (body.disabled !== undefined) await setDisabled(change, account, body.disabled ? at : null)
-  const values = { ...valuesOf(account, patching), ...(isSignedOut && { signed_out_at: at }), updated_at: at }
+  const noted = { ...(isChangedByOther(account, patching) && { changed_by_other_at: at }), updated_at: at }
+  const values = { ...valuesOf(account, patching), ...(isSignedOut && { signed_out_at: at }), ...noted }
   await store.updateAccount(change.db, id, values)
   announce(change, 'LocalAccountUpdated', account)
   const patched = await store.findListed(change.db, id)
@@ -152,12 +153,10 @@ function isChangedByOther(account: store.AccountRecord, { by, body }: Patching):
 }
 
 /** The patch as columns. */
-function valuesOf(account: store.AccountRecord, patching: Patching) {
-  const { body, passwordHash, at } = patching
+function valuesOf(account: store.AccountRecord, { body, passwordHash, at }: Patching) {
   return {
     ...(body.display_name !== undefined && { display_name: body.display_name }),
     ...(body.email !== undefined && { email: body.email?.toLowerCase() ?? null }),
-    ...(isChangedByOther(account, patching) && { changed_by_other_at: at }),
     ...(body.disabled !== undefined && { disabled_at: body.disabled ? (account.disabled_at ?? at) : null }),
     ...(passwordHash !== undefined && {
       password_hash: passwordHash,
