@@ -51,4 +51,15 @@ describe('listPage', () => {
     const list = { ...LIST, toAnswer: async (row: string) => Promise.resolve(`slow ${row}`) }
     expect(await listPage(request(), async () => ['a'], list)).toEqual({ items: ['slow a'], next_cursor: null })
   })
+
+  it('leaves out rows that do not match, asking only of those that the caller may see, and goes on after all of them', async () => {
+    const asked: string[] = []
+    const list = {
+      ...LIST,
+      visible: (row: string) => ({ name: row }),
+      matches: async (row: string) => asked.push(row) > 0 && row !== 'b',
+    }
+    expect(await listPage(request('a'), async () => ['a', 'b', 'c'], list)).toEqual({ items: [], next_cursor: 'at,b' })
+    expect(asked).toEqual(['b'])
+  })
 })
