@@ -1,6 +1,7 @@
 import { refused, type StubRoutes } from '../support/cli/stub-server.ts'
 import { ID } from './fleet.ts'
 
+const DENIED = '019c1a10-0000-7000-8000-0000000a9003'
 const LENDING = '019c1a10-0000-7000-8000-0000000a9001'
 const OWN = '019c1a10-0000-7000-8000-0000000a9002'
 const ANN = 'user:019c1a10-0000-7000-8000-0000000b0001'
@@ -51,6 +52,12 @@ const PUT: StubRoutes[string] = ({ body }) => {
   return { body: policy(actions, ttl) }
 }
 
+const TOO_FEW = refused(
+  409,
+  'too_few_approvers',
+  'Fewer people could decide than this policy asks for; give more people the right to manage this first.',
+)
+
 /** One approval that Ann requested and that waits for a second decision, and one of Ben. */
 export const APPROVALS: StubRoutes = {
   'GET /v1/approvals': ({ query }) => {
@@ -66,6 +73,20 @@ export const APPROVALS: StubRoutes = {
     'self_approval_denied',
     'A second person has to decide: you requested this, or somebody else changed how you sign in after it was requested.',
   ),
+  [`POST /v1/approvals/${DENIED}/approve`]: {
+    status: 403,
+    body: {
+      type: '/problems/permission-denied',
+      title: 'Permission denied',
+      status: 403,
+      detail: 'The caller lacks the relation that this operation needs.',
+      code: 'permission_denied',
+      correlation_id: '00000000-0000-4000-a000-00000000c0de',
+      reason: 'insufficient_relation',
+      relation_path: [],
+      missing_relation: { object: `domain:${ID.domain}`, relation: 'manage', subject: `serviceaccount:${ID.me}` },
+    },
+  },
   [`POST /v1/approvals/${LENDING}/reject`]: refused(
     409,
     'illegal_transition',
@@ -75,9 +96,8 @@ export const APPROVALS: StubRoutes = {
   [`GET /v1/domains/${ID.domain}/approval-policy`]: { body: policy({ 'credentials.lend': { required_approvals: 2 } }) },
   [`PUT /v1/domains/${ID.domain}/approval-policy`]: PUT,
   'GET /v1/platform/approval-policy': { body: policy({}) },
-  'PUT /v1/platform/approval-policy': refused(
-    409,
-    'too_few_approvers',
-    'Fewer people could decide than this policy asks for; give more people the right to manage this first.',
-  ),
+  'PUT /v1/platform/approval-policy': {
+    ...TOO_FEW,
+    body: { ...(TOO_FEW.body as object), approvers: 2, needed: 6 },
+  },
 }

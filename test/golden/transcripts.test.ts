@@ -127,6 +127,7 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl approvals show 0a9001 -o json', exit: 0 },
     { line: 'ctl approvals approve 0a9001 --reason "as agreed"', exit: 0 },
     { line: 'ctl approvals approve 0a9002', exit: 5 },
+    { line: 'ctl approvals approve 019c1a10-0000-7000-8000-0000000a9003', exit: 5 },
     { line: 'ctl approvals reject 0a9001', exit: 2, only: 'pipe' },
     { line: 'ctl approvals reject 0a9001 --reason "not now"', exit: 6 },
     { line: 'ctl approvals withdraw 0a9002', exit: 2, only: 'pipe' },

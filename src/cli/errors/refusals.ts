@@ -2,6 +2,7 @@ import type { ProblemAnswer } from '../../client/failures.ts'
 import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { listCommand, listOf } from '../session/noun-lists.ts'
 import { isRow, memberOf } from '../output/members.ts'
+import { APPROVAL_HINTS, noDecider } from './approval-hints.ts'
 import { CATALOGUE_HINTS } from './catalogue-hints.ts'
 import type { Hints, Refusal } from './hints.ts'
 import { memberErrors } from './member-errors.ts'
@@ -13,6 +14,8 @@ export async function refusalMessage(problem: ProblemAnswer, session: Session, w
   const missing = missingRelation(problem)
   if (missing === undefined) return `${words}: ${problem.detail}`
   const { subject, relation, object } = missing
+  const undecided = await noDecider(problem, session)
+  if (undecided !== undefined) return `${words}: ${undecided.message}`
   if (problem.document['reason'] === 'out_of_scope') return `${words}: ${outOfScope(problem, session)}`
   if (await maySee(session, missing)) return `${words}: ${subject} lacks ${relation} on ${object}`
   return `${words}: ${object} was not found, or you may not see it (${subject} would need ${relation})`
@@ -24,6 +27,8 @@ export async function refusalHints(
   session: Session,
   words: string,
 ): Promise<readonly string[]> {
+  const undecided = await noDecider(problem, session)
+  if (undecided !== undefined) return [undecided.hint]
   const special = BY_CODE[problem.code] ?? BY_STATUS[problem.status]
   const next = (await special?.({ problem, session, words })) ?? []
   const useful = next.filter((hint) => !namesAgain(hint, words))
@@ -59,6 +64,7 @@ const BY_STATUS: Readonly<Record<number, Hints>> = {
 }
 
 const BY_CODE: Readonly<Record<string, Hints>> = {
+  ...APPROVAL_HINTS,
   ...CATALOGUE_HINTS,
   slug_conflict: ({ words }) => [`Choose another slug; those taken: ctl ${words.split(' ')[0] ?? ''} list`],
   tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
