@@ -71,6 +71,8 @@ describe.each(STORES)('Approval policies on the $name store', (store) => {
         relation: 'approval_policy.update',
         object: `domain:${plane.domainId}`,
       })
+      // Loosening a policy waits for approval: it is taken away first.
+      await plane.db.deleteFrom('approval_policies').execute()
       await put('domain', { 'idp.write': 1 })
       const { body } = await plane.call(plane.root, `GET ${path('domain')}`)
       expect(body).toMatchObject({
@@ -78,7 +80,6 @@ describe.each(STORES)('Approval policies on the $name store', (store) => {
         effective_ttl_seconds: 604_800,
       })
       expect(body).not.toHaveProperty('ttl_seconds')
-      expect((await put('domain', {})).body).toMatchObject({ actions: {} })
     })
 
     it('decide how many people approve and for how long a request waits', async () => {
@@ -115,7 +116,7 @@ describe.each(STORES)('Approval policies on the $name store', (store) => {
       const { body } = await plane.call(plane.root, `GET ${path('domain')}`)
       expect(body).toMatchObject({ effective_ttl_seconds: 7200 })
       expect(body).not.toHaveProperty('ttl_seconds')
-      await put('domain', {})
+      await plane.db.deleteFrom('approval_policies').where('domain_id', 'is not', null).execute()
       expect(await requiredOf(await plane.request())).toBe(2)
     })
 
