@@ -28,11 +28,11 @@ export function createCredential(
   const secret = { owner: referenceOf(draft.id), path: pathOf(draft.id), bytes, base: async () => 0 }
   const at = new Date(ctx.nowMs)
   const fixed = { state: 'active', rotated_at: null, revoked_by: null, revoked_reason: null } as const
-  return secretWrites.write(secret, ({ version, claim }) =>
+  return secretWrites.write(secret, (written) =>
     ctx.change(async (change) => {
       if (!(await store.holdCloud(change.db, draft.cloud_id))) throw problem('cloud_not_found')
-      await claim(change)
-      const credential = { ...draft, ...fixed, secret_version: version, created_at: at, updated_at: at }
+      await written.claim(change)
+      const credential = { ...draft, ...fixed, secret_version: written.version, created_at: at, updated_at: at }
       await store.insertCredential(change.db, credential)
       await change.tuples.createStructural(
         { subject: `cloud:${draft.cloud_id}`, relation: 'cloud', resource: referenceOf(draft.id) },
@@ -55,12 +55,12 @@ export function rotateCredential(
   id: string,
 ): Promise<store.CredentialRecord> {
   const place = { owner: referenceOf(id), path: pathOf(id) }
-  return secretWrites.write({ ...place, bytes, base: (tx) => versionOf(tx, id) }, ({ version, claim }) =>
+  return secretWrites.write({ ...place, bytes, base: (tx) => versionOf(tx, id) }, (written) =>
     ctx.change(async (change) => {
       const found = await locked(change, id)
-      await claim(change)
+      await written.claim(change)
       const at = new Date(ctx.nowMs)
-      const rotated = { ...found, secret_version: version, rotated_at: at, updated_at: at }
+      const rotated = { ...found, secret_version: written.version, rotated_at: at, updated_at: at }
       await store.updateCredential(change.db, rotated)
       await secretWrites.destroyBehind(change, { ...place, version: found.secret_version })
       announce(change, 'CloudCredentialRotated', rotated)
