@@ -11,6 +11,7 @@ import { deviceFlow, isOpen } from './device-fleet.ts'
 import { EVENT_KEYS, EVENT_STREAMS, SAVED } from './events-fleet.ts'
 import { FLEET, ID, KEY_SET, TOKEN } from './fleet.ts'
 import { IDP } from './idp-fleet.ts'
+import { SECRETS } from './secrets-fleet.ts'
 
 /** A line with the exit code that it must have, said here so that refreshing the files cannot hide a regression. */
 interface Scripted extends CliOptions {
@@ -421,6 +422,26 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: `ctl login ${TOKEN}`, exit: 2 },
     { line: 'ctl api https://elsewhere.example/v1/nodes', exit: 2 },
   ],
+  'keeping-secrets': [
+    { line: 'ctl secrets put registry --project web --value-file -', exit: 0, stdin: 'hunter2\n' },
+    { line: 'ctl secrets put registry --project web', exit: 2, only: 'pipe' },
+    { line: 'ctl secrets put registry hunter2 --project web', exit: 2 },
+    { line: 'ctl secrets list --project web', exit: 0 },
+    { line: 'ctl secrets show registry --project web', exit: 0 },
+    { line: 'ctl secrets delete registry --project web --yes', exit: 6 },
+    { line: 'ctl secrets delete registry --project web --version 1 --yes', exit: 0 },
+    { line: 'ctl cloud-credentials create production --cloud eu1 --secret-file -', exit: 0, stdin: 'token: hunter2\n' },
+    { line: 'ctl cloud-credentials list --cloud eu1', exit: 0 },
+    { line: 'ctl cloud-credentials show production --cloud eu1', exit: 0 },
+    { line: 'ctl cloud-credentials show production', exit: 2 },
+    { line: 'ctl cloud-credentials update production --cloud eu1 --display-name Production', exit: 0 },
+    { line: 'ctl cloud-credentials suspend production --cloud eu1', exit: 0 },
+    { line: 'ctl cloud-credentials resume production --cloud eu1', exit: 0 },
+    { line: 'ctl cloud-credentials rotate production --cloud eu1 --secret-file -', exit: 8, stdin: 'token: hunter3\n' },
+    { line: "ctl cloud-credentials revoke production --cloud eu1 --reason 'It leaked' --yes", exit: 0 },
+    { line: 'ctl cloud-credentials delete production --cloud eu1 --yes', exit: 0 },
+    { line: 'ctl cloud-credentials create --help', exit: 0 },
+  ],
   explaining: [
     { line: 'ctl --help', exit: 0 },
     { line: 'ctl nodes', exit: 0 },
@@ -438,6 +459,7 @@ describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   beforeAll(async () => {
     stub = await startStub(
       { ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...APPROVALS, ...LENDING, ...IDP, ...deviceFlow() },
+      { ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...APPROVALS, ...IDP, ...SECRETS, ...deviceFlow() },
       ({ path, headers }) =>
         path.startsWith('/v1/') && !isOpen(path) && headers.authorization !== `Bearer ${TOKEN}`
           ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')
