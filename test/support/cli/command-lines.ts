@@ -32,12 +32,6 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   'authz lookup-subjects': { args: ['user', 'read', `project:${UUID}`] },
   'authz what-can': { args: [`user:${UUID}`, 'read'] },
   'events verify': { args: ['-'], stdin: '{}' },
-  'cloud-credentials create': {
-    args: ['production', '--cloud', UUID, '--secret-file', '-'],
-    stdin: '{"token":"web"}',
-  },
-  'cloud-credentials rotate': { args: [UUID, '--secret-file', '-', '--yes'], stdin: '{"token":"web"}' },
-  'secrets put': { args: ['registry', '--project', UUID, '--value-file', '-'], stdin: 'web' },
   'nodes prune': { args: ['--unreachable-for', '30d', '--domain', UUID, '--yes'] },
   'nodes rotate': { args: [UUID, '--yes'] },
   'nodes wait': { args: [UUID, '--for', 'reachability=healthy'] },
@@ -61,7 +55,6 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'resources update': ['--display-name', 'Web'],
   'idp update': ['--label', 'Web'],
   'admin users update': ['--display-name', 'Web'],
-  'cloud-credentials update': ['--display-name', 'Web'],
   'tuples update': ['--relation', 'editor'],
 }
 
