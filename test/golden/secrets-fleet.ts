@@ -43,7 +43,15 @@ export const SECRETS: StubRoutes = {
   [`PUT /v1/projects/${ID.project}/secrets/registry`]: { body: secret },
   [`DELETE /v1/projects/${ID.project}/secrets/registry`]: ({ query }) =>
     query.has('version') ? { status: 204 } : USED,
-  'GET /v1/clouds': { body: { items: [{ id: CLOUD, slug: 'eu1', display_name: 'Europe 1' }], next_cursor: null } },
+  'GET /v1/clouds': {
+    body: {
+      items: [
+        { id: CLOUD, slug: 'eu1' },
+        { id: SECRET, slug: 'us1' },
+      ],
+      next_cursor: null,
+    },
+  },
   [`GET /v1/clouds/${CLOUD}/credentials`]: { body: { items: [credential], next_cursor: null } },
   [`POST /v1/clouds/${CLOUD}/credentials`]: { status: 201, body: credential },
   [`GET /v1/cloud-credentials/${CREDENTIAL}`]: { body: credential },

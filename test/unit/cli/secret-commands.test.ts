@@ -43,7 +43,15 @@ const keeping =
   }
 
 const ROUTES: StubRoutes = {
-  'GET /v1/clouds': { body: { items: [{ id: CLOUD, slug: 'eu1' }], next_cursor: null } },
+  'GET /v1/clouds': {
+    body: {
+      items: [
+        { id: CLOUD, slug: 'eu1' },
+        { id: PROJECT, slug: 'us1' },
+      ],
+      next_cursor: null,
+    },
+  },
   [`GET /v1/clouds/${CLOUD}/credentials`]: { body: { items: [credential], next_cursor: null } },
   [`GET /v1/cloud-credentials/${CREDENTIAL}`]: { body: credential },
   [`POST /v1/clouds/${CLOUD}/credentials`]: keeping(credential, 201),
@@ -93,7 +101,7 @@ describe('Secrets on the command line', () => {
     const { exitCode, stderr } = await run('cloud-credentials show production')
     expect([exitCode, stderr]).toEqual([
       2,
-      'error: a cloud credential is found by its name in its cloud only\nAdd --cloud, or give the whole id\n',
+      'error: --cloud is missing\nAdd --cloud CLOUD, where the name is looked up, or give the whole id in place of the name\n',
     ])
     expect((await run(`cloud-credentials show ${CREDENTIAL}`)).exitCode).toBe(0)
   })
