@@ -141,7 +141,13 @@ export const secrets = defineSurface(
       dualControl: heldFor('secrets.delete'),
       responses: { 204: null },
       problems: ['invalid_secret', 'secret_not_found', 'secret_in_use'],
-      cli: { command: 'secrets delete', args: ['name'], refs, confirm: 'yes', done: 'Deleted; the bytes in {name} are destroyed shortly.' },
+      cli: {
+        command: 'secrets delete',
+        args: ['name'],
+        refs,
+        confirm: 'yes',
+        done: 'Deleted; the bytes in {name} are destroyed shortly.',
+      },
     },
   },
 )
