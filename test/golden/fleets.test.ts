@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createCliHome, type CliOptions } from '../support/cli/cli-run.ts'
 import { rotatingFleet, waitingClock, type RotatingFleet } from '../support/fleet/rotating-fleet.ts'
+import { LENT } from '../support/fleet/lending-fleet.ts'
 import { catalogueFleet } from '../support/fleet/catalogue-fleet.ts'
 import { startStub, type StubRoutes } from '../support/cli/stub-server.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/cli/transcript.ts'
 
-interface Scripted extends Pick<CliOptions, 'answers'> {
+interface Scripted extends Pick<CliOptions, 'answers' | 'stdin'> {
   readonly line: string
   readonly exit: number
   /** Only on a terminal, or only off it; both when absent. */
@@ -110,6 +111,47 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
       { line: 'ctl bundles --help', exit: 0 },
     ],
   },
+  lending: {
+    fleet: () => ({ routes: LENT }),
+    lines: [
+      { line: 'ctl cloud-credentials list --cloud eu1', exit: 0 },
+      {
+        line: 'ctl cloud-credentials create production --cloud eu1 --secret-file - --expires-at 90d',
+        exit: 0,
+        stdin: 'token: hunter2',
+      },
+      { line: `ctl cloud-credentials create production --cloud eu1 --secret '{"token":"hunter2"}'`, exit: 2 },
+      { line: 'ctl cloud-credentials create production --cloud eu1 --secret-file missing', exit: 2 },
+      {
+        line: 'ctl cloud-credentials create production --cloud eu1 --secret-file -',
+        exit: 2,
+        stdin: '{"token": hunter2',
+      },
+      { line: 'ctl cloud-credentials show production', exit: 2, only: 'pipe' },
+      { line: 'ctl cloud-credentials show production --cloud eu1', exit: 0 },
+      { line: 'ctl cloud-credentials suspend production --cloud eu1', exit: 0, only: 'tty', answers: [true] },
+      { line: 'ctl cloud-credentials resume production --cloud eu1', exit: 0 },
+      { line: 'ctl cloud-credentials rotate production --cloud eu1 --secret-file -', exit: 0, stdin: 'token: t' },
+      { line: 'ctl cloud-credentials revoke production --cloud eu1 --reason leaked --yes', exit: 0 },
+      { line: 'ctl cloud-credentials delete production --cloud eu1 --yes', exit: 6 },
+      { line: 'ctl cloud-assignments request --cloud eu1', exit: 0 },
+      { line: 'ctl cloud-assignments list', exit: 0 },
+      { line: 'ctl cloud-assignments revoke ca0001 --reason over --yes', exit: 6 },
+      { line: 'ctl credentials request', exit: 2 },
+      { line: 'ctl credentials request --cloud eu1 --credential production', exit: 0 },
+      { line: 'ctl credentials list', exit: 0 },
+      { line: 'ctl credentials revoke ca0001 --reason over --yes', exit: 0 },
+      { line: 'ctl provider-configs show eu1', exit: 0 },
+      { line: 'ctl secrets put registry-token --value-file -', exit: 0, stdin: 'hunter2' },
+      { line: 'ctl secrets put registry-token hunter2', exit: 2 },
+      { line: 'ctl secrets put registry-token --value=hunter2', exit: 2 },
+      { line: 'ctl secrets list', exit: 0 },
+      { line: 'ctl secrets show registry-token', exit: 0 },
+      { line: 'ctl secrets delete registry-token --yes', exit: 6 },
+      { line: 'ctl cloud-credentials create --help', exit: 0 },
+      { line: 'ctl credentials request --help', exit: 0 },
+    ],
+  },
   drawing: {
     fleet: sixNodes,
     lines: [
@@ -137,7 +179,7 @@ describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
       if (only !== undefined && only !== where) continue
       const result = await home.run(words(line), { ...waitingClock(), ...options, isTty: where === 'tty' })
       expect([line, result.exitCode]).toEqual([line, exit])
-      steps.push({ line, result })
+      steps.push({ line: options.stdin === undefined ? line : `${line} < stdin`, result })
     }
     await stub.close()
     home.remove()

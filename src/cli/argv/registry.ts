@@ -4,11 +4,13 @@ import { approvalsCommands } from '../commands/approvals/commands.ts'
 import { auditCommands } from '../commands/audit/commands.ts'
 import { authzCommands } from '../commands/authz/commands.ts'
 import { bundlesCommands } from '../commands/bundles/commands.ts'
-import { cloudsCommands } from '../commands/clouds/commands.ts'
+import { cloudAssignmentsCommands } from '../commands/cloud-assignments/commands.ts'
 import { cloudCredentialsCommands } from '../commands/cloud-credentials/commands.ts'
+import { cloudsCommands } from '../commands/clouds/commands.ts'
 import { completionCommands } from '../commands/completion/commands.ts'
 import { configCommands } from '../commands/config/commands.ts'
 import { contextsCommands } from '../commands/contexts/commands.ts'
+import { credentialsCommands } from '../commands/credentials/commands.ts'
 import { eventsCommands } from '../commands/events/commands.ts'
 import { grantsCommands } from '../commands/grants/commands.ts'
 import { groupsCommands } from '../commands/groups/commands.ts'
@@ -44,6 +46,8 @@ export const NOUNS: readonly OwnCommands[] = [
   cloudCredentialsCommands,
   cloudsCommands,
   bundlesCommands,
+  cloudAssignmentsCommands,
+  credentialsCommands,
 ]
 
 /**

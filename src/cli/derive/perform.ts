@@ -6,6 +6,7 @@ import { EXIT, type ExitCode } from '../errors/exit-code.ts'
 import { memberOf, nameOf } from '../output/members.ts'
 import type { Expected, View } from '../output/emit.ts'
 import { SELECTOR } from '../argv/selector.ts'
+import { secretMembersOf } from '../session/secrets.ts'
 import type { Session } from '../session/session.ts'
 import { harmless } from '../output/style.ts'
 import { singular } from '../argv/tree.ts'
@@ -170,10 +171,8 @@ async function printCalls(session: Session, operation: ManifestOperation, target
   const { printCurl } = await import('../output/curl.ts')
   const pageOf = operation.paging ? (await import('./lists.ts')).firstPage : undefined
   const inputs = targets.map(({ input }) => pageOf?.(session, input) ?? input)
-  await printCurl(
-    session,
-    inputs.map((input) => requestOf(operation, input)),
-  )
+  const requests = inputs.map((input) => requestOf(operation, input))
+  await printCurl(session, requests, { secretMembers: secretMembersOf(operation) })
   if (operation.paging && session.shared.all === true)
     session.note(
       'That is the first page. For the next one add cursor=C to the query, C being the next_cursor of the answer.',

@@ -10,13 +10,15 @@ interface CurlTarget {
   readonly timeoutSeconds?: number | undefined
   /** The answer goes on until one side ends it. */
   readonly streams?: boolean | undefined
+  /** Members of the body that hold secrets. */
+  readonly secretMembers?: readonly string[] | undefined
 }
 
 /** Prints the curl commands that send these requests exactly as this command would; secrets stay out of them. */
 export async function printCurl(
   session: Session,
   requests: readonly HttpRequest[],
-  { streams }: Pick<CurlTarget, 'streams'> = {},
+  { streams, secretMembers }: Pick<CurlTarget, 'streams' | 'secretMembers'> = {},
 ): Promise<void> {
   const [caller, { url, caFile, timeoutSeconds }] = await Promise.all([session.caller(), session.settings()])
   const target: CurlTarget = {
@@ -24,6 +26,7 @@ export async function printCurl(
     caFile: caFile.value,
     timeoutSeconds: timeoutSeconds.origin === 'default' ? undefined : timeoutSeconds.value,
     streams,
+    secretMembers,
   }
   for (const request of requests)
     session.io.stdout.write(`${curlCommand(target, withoutMintedId(await caller.prepare(request), request))}\n`)
@@ -39,7 +42,7 @@ const CORRELATION_ID = 'x-correlation-id'
 
 /** The curl command that makes the same call; the token stays in the environment. */
 export function curlCommand(target: CurlTarget, { method, path, headers, body }: HttpRequest): string {
-  const { url, caFile, timeoutSeconds, streams } = target
+  const { url, caFile, timeoutSeconds, streams, secretMembers } = target
   return [
     'curl -sS',
     ...(streams === true ? ['-N'] : []),
@@ -49,7 +52,7 @@ export function curlCommand(target: CurlTarget, { method, path, headers, body }:
     ...(timeoutSeconds === undefined || streams === true ? [] : [`--max-time ${timeoutSeconds}`]),
     ...addressWords(url, path),
     ...Object.entries(headers).flatMap(headerWords),
-    ...(body === undefined ? [] : [`--data-raw ${quoted(redactBody(String(body)))}`]),
+    ...(body === undefined ? [] : [`--data-raw ${quoted(redactBody(String(body), secretMembers))}`]),
   ].join(' ')
 }
 

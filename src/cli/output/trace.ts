@@ -1,5 +1,5 @@
 import type { Attempt } from '../../client/client.ts'
-import { redactBody, redactHeaders } from '../session/secrets.ts'
+import { redactBody, redactHeaders, secretMembersOf } from '../session/secrets.ts'
 import { harmless } from './style.ts'
 
 /** What `--debug` says of a try, and `--trace` with its headers and bodies, secrets left out. */
@@ -15,11 +15,11 @@ function callLine({ request, answer, failure, durationMs }: Attempt): string {
   return `${request.method} ${request.path} ${outcome} ${durationMs.toFixed(1)} ms correlation_id=${correlation}`
 }
 
-function traceLines({ request, answer }: Attempt): readonly string[] {
+function traceLines({ operation, request, answer }: Attempt): readonly string[] {
   return [
     ...headerLines('>', redactHeaders(request.headers)),
-    ...bodyLines('>', request.body),
-    ...(answer ? [...headerLines('<', redactHeaders(answer.headers)), ...bodyLines('<', answer.body)] : []),
+    ...bodyLines('>', request.body, secretMembersOf(operation)),
+    ...(answer ? [...headerLines('<', redactHeaders(answer.headers)), ...bodyLines('<', answer.body, [])] : []),
   ]
 }
 
@@ -27,9 +27,13 @@ function headerLines(sign: string, headers: Readonly<Record<string, string>>): r
   return Object.entries(headers).map(([name, value]) => `${sign} ${name}: ${harmless(value)}`)
 }
 
-function bodyLines(sign: string, body: string | Uint8Array | undefined): readonly string[] {
+function bodyLines(
+  sign: string,
+  body: string | Uint8Array | undefined,
+  secretMembers: readonly string[],
+): readonly string[] {
   if (body === undefined || body.length === 0) return []
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
   const isText = !text.includes('\ufffd')
-  return [`${sign} ${isText ? harmless(redactBody(text.trimEnd())) : `(${body.length} bytes)`}`]
+  return [`${sign} ${isText ? harmless(redactBody(text.trimEnd(), secretMembers)) : `(${body.length} bytes)`}`]
 }

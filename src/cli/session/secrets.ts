@@ -1,3 +1,5 @@
+import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
+
 /** API tokens, node secret keys and join tokens (decisions: Credentials), whole: an id alone is no secret. */
 const OWN =
   /\b(psk|jtk)_[a-z0-9]{1,16}_[0-9a-f]{32}_[A-Za-z0-9]{8,}|\bnsk_[a-z0-9]{1,16}_[0-9a-f]{32}_[A-Za-z0-9]{8}_[\w-]{8,}/
@@ -36,13 +38,27 @@ export function redactHeaders(headers: Readonly<Record<string, string>>): Record
   return Object.fromEntries(shown)
 }
 
-/** A body without credentials: members that hold them by name, and anything that looks like one. */
-export function redactBody(body: string): string {
+/** The members of an operation's body that hold secrets, as the contract says: `writeOnly`. */
+export function secretMembersOf(operation: Pick<ManifestOperation, 'body'> | undefined): readonly string[] {
+  return (operation?.body?.fields ?? []).flatMap(({ name, writeOnly }) => (writeOnly === true ? [name] : []))
+}
+
+/**
+ * A body without credentials: its `secretMembers`, whatever they hold, members that hold them by name at any depth, and
+ * anything that looks like one.
+ */
+export function redactBody(body: string, secretMembers: readonly string[] = []): string {
   try {
-    return JSON.stringify(redactValue(JSON.parse(body)))
+    return JSON.stringify(redactValue(withoutMembers(JSON.parse(body), secretMembers)))
   } catch {
     return redactText(body) // Not JSON, so there are no members to go by.
   }
+}
+
+function withoutMembers(body: unknown, members: readonly string[]): unknown {
+  if (typeof body !== 'object' || body === null) return body
+  const named = members.filter((name) => Object.hasOwn(body, name))
+  return named.length === 0 ? body : { ...body, ...Object.fromEntries(named.map((name) => [name, HIDDEN])) }
 }
 
 function redactValue(value: unknown): unknown {

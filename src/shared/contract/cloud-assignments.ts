@@ -40,7 +40,7 @@ export const cloudAssignments = defineSurface(
         command: 'cloud-assignments request',
         refs: { id: 'projects', cloud_id: 'clouds' },
         columns,
-        done: 'Requested Cloud {cloud_id}; approval {approval_id} decides.',
+        done: 'Requested Cloud {cloud_id}. Somebody else decides: ctl approvals approve {approval_id}',
       },
     },
     ListCloudAssignments: {

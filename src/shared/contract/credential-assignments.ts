@@ -43,8 +43,9 @@ export const credentialAssignments = defineSurface(
       cli: {
         command: 'credentials request',
         refs: { id: 'projects', cloud_id: 'clouds', cloud_credential_id: 'cloud-credentials' },
+        flags: { cloud_credential_id: { name: 'credential' } },
         columns,
-        done: 'Requested credential {cloud_credential_id}; approval {approval_id} decides.',
+        done: 'Requested credential {cloud_credential_id}. Somebody else decides: ctl approvals approve {approval_id}',
       },
     },
     ListCredentialAssignments: {

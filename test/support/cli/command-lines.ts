@@ -48,6 +48,7 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'service-identities update': ['--display-name', 'Build'],
   'groups update': ['--display-name', 'Web'],
   'projects update': ['--display-name', 'Web'],
+  'credentials request': ['--cloud', UUID],
   'cloud-credentials update': ['--display-name', 'Web'],
   'clouds update': ['--display-name', 'Web'],
   'clouds override': ['--clear'],

@@ -255,6 +255,18 @@ describe('A secret', () => {
   })
 
   it.each([
+    ['secrets put db --value-file - --curl', 'hunter2'],
+    ['secrets put db --value-file - --trace', 'hunter2'],
+    ['keys create --secret-file - --curl', '{"key": {"private": "hunter2"}}'],
+    ['keys create --secret-file - --trace', '{"key": {"private": "hunter2"}}'],
+  ])('is shown by no option that shows the call: %s', async (line, stdin) => {
+    const { exitCode, stdout, stderr } = await run(line, stdin)
+    expect(exitCode).toBe(0)
+    expect(stdout + stderr).toContain('"[redacted]"')
+    expect(stdout + stderr).not.toContain('hunter2')
+  })
+
+  it.each([
     ['keys create --secret-file -', '{"token": hunter2', '--secret-file - is neither JSON nor YAML'],
     ['keys create --secret-file -', '- hunter2', '--secret-file - must hold one object'],
     ['keys create --from-file -', '{"secret": hunter2', '--from-file - is neither JSON nor YAML'],
