@@ -101,18 +101,11 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
   }
 
   async function fallback(noun: string, scope: Scope): Promise<Resolved | undefined> {
-    if (noun === 'clouds') return onlyOne(noun, scope)
+    if (noun === 'clouds') return onlyOf(await list(noun, scope))
     if (noun !== 'domains' && noun !== 'projects') return undefined
     const named = await chosen(noun, scope)
     if (named !== undefined) return named
-    return noun === 'domains' ? ownDomain(session) : onlyOne(noun, scope)
-  }
-
-  /** The object of a noun that has no other. */
-  async function onlyOne(noun: string, scope: Scope): Promise<Resolved | undefined> {
-    const [row, ...others] = await list(noun, scope)
-    const id = memberOf(row, 'id')
-    return others.length === 0 && typeof id === 'string' ? { id, label: nameOf(row) ?? id, row } : undefined
+    return noun === 'domains' ? ownDomain(session) : onlyOf(await list(noun, scope))
   }
 
   async function chosen(noun: 'domains' | 'projects', scope: Scope): Promise<Resolved | undefined> {
@@ -193,6 +186,12 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
       return full.startsWith('group:') && !full.includes('#') ? `${full}#member` : full
     },
   }
+}
+
+/** The object that has no other beside it. */
+function onlyOf([row, ...others]: readonly unknown[]): Resolved | undefined {
+  const id = memberOf(row, 'id')
+  return others.length === 0 && typeof id === 'string' ? { id, label: nameOf(row) ?? id, row } : undefined
 }
 
 async function ownDomain(session: Session): Promise<Resolved | undefined> {
