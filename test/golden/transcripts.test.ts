@@ -458,8 +458,7 @@ describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   let stub: StubServer
   beforeAll(async () => {
     stub = await startStub(
-      { ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...APPROVALS, ...LENDING, ...IDP, ...deviceFlow() },
-      { ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...APPROVALS, ...IDP, ...SECRETS, ...deviceFlow() },
+      { ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...APPROVALS, ...LENDING, ...IDP, ...SECRETS, ...deviceFlow() },
       ({ path, headers }) =>
         path.startsWith('/v1/') && !isOpen(path) && headers.authorization !== `Bearer ${TOKEN}`
           ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')
