@@ -5,7 +5,6 @@ import { createCliHome, type CliOptions } from '../support/cli/cli-run.ts'
 import { refused, startStub, type StubServer } from '../support/cli/stub-server.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/cli/transcript.ts'
 import { APPROVALS } from './approvals-fleet.ts'
-import { LENDING } from './lending-fleet.ts'
 import { AUTHZ } from './authz-fleet.ts'
 import { deviceFlow, isOpen } from './device-fleet.ts'
 import { EVENT_KEYS, EVENT_STREAMS, SAVED } from './events-fleet.ts'
@@ -144,25 +143,6 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl approvals policy set --require domain.delete=1 --release domain.delete', exit: 2 },
     { line: 'ctl approvals policy set', exit: 2 },
     { line: 'ctl approvals policy set --help', exit: 0 },
-  ],
-  lending: [
-    { line: 'ctl cloud-assignments request --project web --cloud eu1', exit: 0 },
-    { line: 'ctl cloud-assignments list --project web', exit: 0 },
-    { line: 'ctl cloud-assignments list --project web -o wide', exit: 0 },
-    { line: 'ctl credentials request --project web --cloud eu1', exit: 0 },
-    {
-      line: 'ctl credentials request --project web --cloud-credential 019c1a10-0000-7000-8000-0000000c2001',
-      exit: 6,
-    },
-    { line: 'ctl credentials list --project web', exit: 0 },
-    { line: 'ctl credentials list --project web -o json', exit: 0 },
-    { line: 'ctl provider-configs show eu1 --project web', exit: 0 },
-    { line: 'ctl provider-configs show eu1 --project web -o json', exit: 0 },
-    { line: 'ctl credentials revoke 0c4001 --project web', exit: 2, only: 'pipe' },
-    { line: 'ctl credentials revoke 0c4001 --project web --reason "moved away" --yes', exit: 0 },
-    { line: 'ctl cloud-assignments revoke 0c3001 --project web --reason "moved away" --yes', exit: 6 },
-    { line: 'ctl cloud-assignments revoke 0c3001 --project web --reason "moved away" --cascade --yes', exit: 0 },
-    { line: 'ctl credentials request --help', exit: 0 },
   ],
   granting: [
     { line: 'ctl grants create service:build operator domain:default', exit: 0 },
@@ -435,7 +415,7 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl cloud-credentials show production --cloud eu1', exit: 0 },
     { line: 'ctl cloud-credentials show production', exit: 2 },
     { line: 'ctl cloud-credentials update production --cloud eu1 --display-name Production', exit: 0 },
-    { line: 'ctl cloud-credentials suspend production --cloud eu1', exit: 0 },
+    { line: 'ctl cloud-credentials suspend production --cloud eu1 --yes', exit: 0 },
     { line: 'ctl cloud-credentials resume production --cloud eu1', exit: 0 },
     { line: 'ctl cloud-credentials rotate production --cloud eu1 --secret-file -', exit: 8, stdin: 'token: hunter3\n' },
     { line: "ctl cloud-credentials revoke production --cloud eu1 --reason 'It leaked' --yes", exit: 0 },
@@ -458,7 +438,7 @@ describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   let stub: StubServer
   beforeAll(async () => {
     stub = await startStub(
-      { ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...APPROVALS, ...LENDING, ...IDP, ...SECRETS, ...deviceFlow() },
+      { ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...APPROVALS, ...IDP, ...SECRETS, ...deviceFlow() },
       ({ path, headers }) =>
         path.startsWith('/v1/') && !isOpen(path) && headers.authorization !== `Bearer ${TOKEN}`
           ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')

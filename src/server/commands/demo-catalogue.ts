@@ -8,38 +8,57 @@ const VERSIONS = ['v1.2', 'v1.3', 'v1.4'] as const
 const TRIES_MAX = 40
 const RETRY_MS = 250
 
-type Member = Readonly<Record<string, string>>
+interface Member {
+  readonly id: string
+  readonly domain_id: string
+  readonly provider_bundle_slug?: string
+}
+
+interface Items {
+  readonly items: readonly Member[]
+}
+
+type Call = (method: 'GET' | 'POST' | 'PATCH', path: string, body?: object) => Promise<Member & Items>
 
 /**
  * Adds a catalogue to look at (`--demo`): a bundle with three versions, a Cloud that follows the newest and one that is two
  * behind, a credential, and a request that waits for an approval. A datastore that has the bundle is left as it is.
  */
 export async function addDemoCatalogue(server: RunningServer, token: string): Promise<void> {
-  const call = async (method: 'GET' | 'POST' | 'PATCH', path: string, body?: object): Promise<Member> =>
-    (await server.request({ method, path, token, ...(body !== undefined && { body }) })) as Member
-  const list = async (path: string): Promise<readonly Member[]> =>
-    ((await server.request({ method: 'GET', path, token })) as { readonly items: readonly Member[] }).items
-  if ((await list('/v1/clouds?limit=200')).some(({ provider_bundle_slug }) => provider_bundle_slug === BUNDLE)) return
+  const call: Call = async (method, path, body) =>
+    (await server.request({ method, path, token, ...(body !== undefined && { body }) })) as Member & Items
+  const { items } = await call('GET', '/v1/clouds?limit=200')
+  if (items.some(({ provider_bundle_slug }) => provider_bundle_slug === BUNDLE)) return
+  const bundleId = await addBundle(call)
+  const cloud = { provider: 'hetzner', provider_bundle_id: bundleId, endpoint: {} }
+  const newest = { ...cloud, slug: 'eu1', display_name: 'Europe 1', region_defaults: { location: 'fsn1' } }
+  const { id: cloudId } = await call('POST', '/v1/clouds', newest)
+  await call('POST', '/v1/clouds', { ...cloud, slug: 'us1', display_name: 'America 1', provider_bundle_version: 1 })
+  const credential = { display_name: 'demo', secret: { token: 'not-a-real-token' } }
+  await call('POST', `/v1/clouds/${cloudId}/credentials`, credential)
+  await requestCloud(call, cloudId)
+}
+
+/** Adds the bundle and resolves with its id. */
+async function addBundle(call: Call): Promise<string> {
   const [first, ...later] = VERSIONS.map((version) => ({ provider_packages: [{ source: SOURCE, version }] }))
-  const named = {
+  const { id } = await call('POST', '/v1/provider-bundles', {
     slug: BUNDLE,
     display_name: 'Hetzner base',
     provider: 'hetzner',
     provider_config_api_version: 'v1beta1',
-  }
-  const { id: bundleId } = await call('POST', '/v1/provider-bundles', { ...named, ...first })
-  for (const content of later) await retried(() => call('PATCH', `/v1/provider-bundles/${bundleId}`, content))
-  const cloud = { provider: 'hetzner', provider_bundle_id: bundleId, endpoint: {} }
-  const newest = { ...cloud, slug: 'eu1', display_name: 'Europe 1', region_defaults: { location: 'fsn1' } }
-  const { id: cloudId } = await call('POST', '/v1/clouds', newest)
-  const behind = { ...cloud, slug: 'us1', display_name: 'America 1', provider_bundle_version: 1 }
-  await call('POST', '/v1/clouds', behind)
-  const credential = { display_name: 'demo', secret: { token: 'not-a-real-token' } }
-  await call('POST', `/v1/clouds/${cloudId}/credentials`, credential)
+    ...first,
+  })
+  for (const content of later) await retried(() => call('PATCH', `/v1/provider-bundles/${id}`, content))
+  return id
+}
+
+/** Requests the Cloud for the first Project of the caller's Domain. */
+async function requestCloud(call: Call, cloudId: string): Promise<void> {
   const { domain_id: domainId } = await call('GET', '/v1/auth/whoami')
-  const [project] = await list(`/v1/domains/${domainId}/projects`)
-  if (project !== undefined)
-    await call('POST', `/v1/projects/${project['id']}/cloud-assignments`, { cloud_id: cloudId })
+  const { items } = await call('GET', `/v1/domains/${domainId}/projects`)
+  const [project] = items
+  if (project !== undefined) await call('POST', `/v1/projects/${project.id}/cloud-assignments`, { cloud_id: cloudId })
 }
 
 const SOURCE = 'oci://registry.example/provider-hetzner'
