@@ -8,8 +8,6 @@ export const HELD_ACTIONS = [
   'admin-tokens.issue',
   'domain.delete',
   'idp.write',
-  'policies.write',
-  'rollouts.start',
   'secrets.delete',
   'signing-keys.rotate',
 ] as const
