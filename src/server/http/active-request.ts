@@ -255,24 +255,20 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
   }
 
   #holdable(run: HoldableRequest['run']): HoldableRequest {
-    const { plan, nowMs, correlationId, path, query, body } = this
+    const { plan, nowMs, correlationId, path, query, body, sourceAddress } = this
+    const { subject = 'anonymous', approvalId, acr, authTimeMs } = this.#caller ?? {}
     return {
       plan,
       nowMs,
       correlationId,
       run,
-      subject: this.caller.subject,
+      subject,
       found: this.#heldFor,
-      approvalId: this.caller.approvalId ?? declared.approvalOf(plan, this.#reply.request.headers),
+      approvalId: approvalId ?? declared.approvalOf(plan, this.#reply.request.headers),
       passed: () => declared.passedGateOf(plan, this.sources()),
       domainOf: async (object) => (await this.#services.authorizer?.domainOf(object)) ?? null,
       summary: () => summaryOf(plan.operation, { path, query, body }),
-      sent: () =>
-        sentCallOf(this.#reply.request, {
-          sourceAddress: this.sourceAddress,
-          acr: this.caller.acr,
-          authTimeMs: this.caller.authTimeMs,
-        }),
+      sent: () => sentCallOf(this.#reply.request, { sourceAddress, acr, authTimeMs }),
       note: (context) => this.note(context),
     }
   }
