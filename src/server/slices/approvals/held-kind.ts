@@ -20,8 +20,9 @@ export function createHeldKind({ authorizer, heldRuns }: HeldKindDeps): Approval
     async approve({ db }, { id, requestedBy: subject, nowMs }) {
       const { decide_relation: relation, decide_object: resource } = await store.findGate(db, id)
       const facts = { nowMs }
-      const { allowed } = await authorizer.check({ subject, relation, resource, facts, wantPath: false })
-      if (!allowed) throw problem('approval_stale')
+      const decision = await authorizer.check({ subject, relation, resource, facts, wantPath: false })
+      // A caveat was met by the request. It is asked again when the call is made, with the facts of the request.
+      if (!decision.allowed && decision.reason !== 'caveat_violation') throw problem('approval_stale')
     },
     approved: (approvalId) => heldRuns.run(approvalId),
     end: ({ db }, { id }) => store.deleteCall(db, id),
