@@ -308,7 +308,7 @@ describe.skipIf(requirement('postgresql') === undefined)('on PostgreSQL', () => 
 })
 
 describe('--dev', () => {
-  test('serves from memory, keeps a context and plays a fleet with --demo', async () => {
+  test('serves from memory, keeps a context, adds a catalogue and plays a fleet with --demo', async () => {
     const env = { CTL_CONFIG_DIR: join(folder, 'config') }
     const server = await startCtl({ args: ['--dev', '--demo'], env, limits: 'shipped' })
     await vi.waitFor(() => expect(server.stderr()).toMatch(/Join token for a day: jtk_local_/), 20_000)
@@ -317,6 +317,12 @@ describe('--dev', () => {
       return stdout.split('\n').filter((line) => line !== '').length
     }
     await vi.waitFor(async () => expect(await listed()).toBe(50), { timeout: 40_000, interval: 500 })
+    const rows = async (...line: string[]) => (await runCtl([...line, '--no-headers'], env)).stdout.trim().split('\n')
+    expect(await rows('bundles', 'list', '--columns', 'slug,latest_version')).toEqual(['hetzner-base\t3'])
+    expect(await rows('clouds', 'list', '--columns', 'slug,status')).toEqual(['eu1\tup to date', 'us1\t2 behind'])
+    expect(await rows('approvals', 'list', '--columns', 'state,action_summary')).toEqual([
+      'pending-approval\tLend the Cloud eu1 to the Project default.',
+    ])
     expect(await server.end('SIGINT')).toBe(0)
   })
 

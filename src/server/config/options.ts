@@ -312,7 +312,7 @@ export const OPTIONS = {
     describe: 'Nodes whose state is remembered for that, the one that was pulled longest ago going first. 0: none',
   }),
   dev: toggle('Keep everything in memory, on loopback only; stores a context named dev and prints a join token'),
-  demo: toggle('Add a simulated fleet of 50 nodes, so that there is something to look at'),
+  demo: toggle('Add a simulated fleet of 50 nodes and a catalogue, so that there is something to look at'),
   check: toggle('Say whether the configuration is valid, and start nothing'),
 }
 

@@ -107,10 +107,10 @@ describe('Secrets on the command line', () => {
   })
 
   it.each([
-    ['suspend', 'suspended', 'Suspended credential production.'],
-    ['resume', 'active', 'Credential production can be lent again.'],
+    ['suspend', 'suspended', 'Suspended credential production: no Project is configured with it'],
+    ['resume', 'active', 'Resumed credential production'],
   ])('%s sets the state, and no more', async (verb, state, said) => {
-    const { exitCode, stderr } = await run(`cloud-credentials ${verb} production --cloud eu1`)
+    const { exitCode, stderr } = await run(`cloud-credentials ${verb} production --cloud eu1 --yes`)
     expect([exitCode, sent, stderr]).toEqual([0, [{ state }], expect.stringContaining(said)])
   })
 })
