@@ -119,6 +119,7 @@ export function migrationsContract(store: TestStore): void {
         'event_log_head',
         'executions',
         'groups',
+        'held_calls',
         'idp_bindings',
         'invitations',
         'join_tokens',

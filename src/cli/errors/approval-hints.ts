@@ -3,10 +3,16 @@ import { memberOf } from '../output/members.ts'
 import type { Session } from '../session/session.ts'
 import type { Hints } from './hints.ts'
 
+const DECISIONS: ReadonlySet<string | undefined> = new Set(['ApproveApproval', 'RejectApproval'])
+
 /** What to do next about refusals of approvals and their policies, by code. */
 export const APPROVAL_HINTS: Readonly<Record<string, Hints>> = {
   self_approval_denied: () => ['Others who may decide see it with: ctl approvals list --to-decide'],
-  approval_stale: () => ['The requester can take it back and request it again: ctl approvals withdraw APPROVAL'],
+  approval_stale: ({ problem: { operationId } }) => [
+    DECISIONS.has(operationId)
+      ? 'The requester can take it back and request it again: ctl approvals withdraw APPROVAL'
+      : 'Request it again: the same command without --approval',
+  ],
   approval_pending: () => ['See what waits: ctl approvals list --state pending-approval'],
   too_few_approvers: ({ problem: { document } }) => [
     ...(typeof document['approvers'] === 'number' && typeof document['needed'] === 'number'
@@ -15,8 +21,6 @@ export const APPROVAL_HINTS: Readonly<Record<string, Hints>> = {
     'People who hold manage there decide: ctl grants create user:NAME admin OBJECT',
   ],
 }
-
-const DECISIONS: ReadonlySet<string | undefined> = new Set(['ApproveApproval', 'RejectApproval'])
 
 /** Why a credential that has the scopes and the relation does not decide all the same, and what does. */
 export interface NoDecider {

@@ -5,7 +5,7 @@ import { problem } from '../../shared/problems.ts'
 import type { Authorizer, CaveatFacts } from '../ports/authorizer.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import { pageRange, type PagePosition, type PageRange } from '../ports/page-range.ts'
-import type { HeldFor } from '../ports/held-calls.ts'
+import type { HeldFor, UsedApproval } from '../ports/held-calls.ts'
 import type { Span, TraceMarks } from '../ports/tracing.ts'
 import type { CarriedAudit, Change, UnitOfWork } from '../ports/unit-of-work.ts'
 import { RequestAudit, type AuditedRequest } from './audit/request-audit.ts'
@@ -75,6 +75,8 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
   admitted = false
   /** Whether it has been answered. */
   concluded = false
+  /** The approval under which its change is made. */
+  approval: UsedApproval | undefined
   /** Bytes of its body that are set aside for it. */
   bodyBytes = 0
   /** What log records say of the trace that the request belongs to. */
@@ -266,10 +268,14 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
       found: this.#heldFor,
       approvalId: approvalId ?? declared.approvalOf(plan, this.#reply.request.headers),
       passed: () => declared.passedGateOf(plan, this.sources()),
+      changed: () => (plan.operation.method === 'POST' ? undefined : this.audit.namedObject()),
       domainOf: async (object) => (await this.#services.authorizer?.domainOf(object)) ?? null,
       summary: () => summaryOf(plan.operation, { path, query, body }),
       sent: () => sentCallOf(this.#reply.request, { sourceAddress, acr, authTimeMs }),
       note: (context) => this.note(context),
+      used: (approval) => {
+        this.approval = approval
+      },
     }
   }
 

@@ -2,7 +2,7 @@ import type { Operation, Operations } from '../../shared/contract/operation.ts'
 import type { Answer, Input } from '../../shared/contract/operation-types.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { CarriedAudit, Change } from '../ports/unit-of-work.ts'
-import type { HeldFor } from '../ports/held-calls.ts'
+import type { HeldFor, UsedApproval } from '../ports/held-calls.ts'
 import type { CaveatFacts } from '../ports/authorizer.ts'
 import type { PagePosition, PageRange } from '../ports/page-range.ts'
 import type { BrowserFacts } from './browser-facts.ts'
@@ -62,6 +62,8 @@ export interface RequestContext {
    */
   change<T>(work: (change: Change) => Promise<T>): Promise<T>
 
+  /** The approval under which the change is made; undefined outside of `change`, and where the call needed none. */
+  readonly approval: UsedApproval | undefined
   /**
    * Names an action that this call falls under, which the contract declares: where a policy names it, the change waits for
    * an approval. To be called before `change`.

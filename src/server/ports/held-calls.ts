@@ -46,12 +46,20 @@ export interface ApprovedRun {
   readonly nowMs: number
 }
 
+/** The approval under which a call is made. */
+export interface UsedApproval {
+  readonly id: string
+  /** The subjects that approved. */
+  readonly approvedBy: readonly string[]
+  readonly requestedAtMs: number
+}
+
 /** Keeps the calls that wait for an approval (decisions: Held operations). */
 export interface HeldCalls {
   /** Whether a policy names the action: that of the Domain, or the platform's. */
   isHeld(db: Db, action: string, domainId: string | null): Promise<boolean>
-  /** Whether any policy names the action. */
-  isHeldAnywhere(db: Db, action: string): Promise<boolean>
+  /** The most approvals that any policy asks for the action; 0 where none names it. */
+  mostAsked(db: Db, action: string): Promise<number>
   /** Whether the group mirrors one of the identity provider, or has such a group among its members, directly or not. */
   hasMirroredMembers(db: Db, groupId: string): Promise<boolean>
   /**
@@ -60,10 +68,9 @@ export interface HeldCalls {
    */
   hold(change: Change, call: HeldCall): Promise<string>
   /**
-   * Uses the approval of a call up, in the transaction of the call: it is made once or not at all. Gives the subjects that
-   * approved it.
-   * @throws Problem `approval_not_found` where the caller has no such approval; `approval_stale` where it is not approved,
-   *   is of another call, was used, or was decided more than 24 h ago.
+   * Uses the approval of a call up, in the transaction of the call: it is made once or not at all.
+   * @throws Problem `approval_not_found` where the caller has no such approval; `approval_pending` while it waits;
+   *   `approval_stale` where it is of another call, has ended otherwise, was used, or was decided more than 24 h ago.
    */
-  use(change: Change, run: ApprovedRun): Promise<readonly string[]>
+  use(change: Change, run: ApprovedRun): Promise<UsedApproval>
 }

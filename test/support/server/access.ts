@@ -187,7 +187,10 @@ export async function startAccess(store: OpenedStore): Promise<Access> {
     ...backend,
     surfaces: [
       mounted(tokens, createTokens({ datastore, mint })),
-      mounted(adminTokens, createAdminTokens({ datastore, subjects: storedSubjects, mint })),
+      mounted(
+        adminTokens,
+        createAdminTokens({ datastore, subjects: storedSubjects, mint, heldCalls: { mostAsked: async () => 0 } }),
+      ),
       mounted(identities, createIdentities({ datastore, ids, keyring, sealing, ownedTokens: createOwnedTokens() })),
       mounted(authz, createAuthz({ authorizer })),
       mounted(audit, createAudit({ datastore, signer })),

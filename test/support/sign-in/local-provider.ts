@@ -51,7 +51,13 @@ export async function startLocalProvider(store: TestStore, host = '127.0.0.1'): 
   }
   let openBrowser: BrowserSessions['open'] | undefined
   const tenancy = await startTenancy(store, (parts) => {
-    const handlers = createLocalAccounts({ ...parts, users: createUsers(parts), sessions, hashing })
+    const handlers = createLocalAccounts({
+      ...parts,
+      users: createUsers(parts),
+      sessions,
+      hashing,
+      heldCalls: { mostAsked: async () => 0 },
+    })
     const factors = createOwnFactors({ ...parts, sessions })
     const browsers = browserSessions(parts)
     openBrowser = browsers.open

@@ -51,6 +51,11 @@ export class RequestAudit {
     this.#about = { object, domainId }
   }
 
+  /** The object that the handler has named; undefined where it named none. */
+  namedObject(): string | undefined {
+    return this.#about?.object
+  }
+
   denied(reason: string): void {
     this.#denial = reason
   }

@@ -1,4 +1,4 @@
-import type { HeldFor, SentCall } from '../../ports/held-calls.ts'
+import type { HeldFor, SentCall, UsedApproval } from '../../ports/held-calls.ts'
 import type { AuditEntry, Change } from '../../ports/unit-of-work.ts'
 import type { Question } from '../auth/leg-questions.ts'
 import { declaredHolds, findHold, type HoldingPorts, type MadeCall } from './find-hold.ts'
@@ -17,6 +17,8 @@ export interface HoldableRequest extends Omit<MadeCall, 'declared'> {
   summary(): string
   sent(): SentCall
   note(context: Readonly<Record<string, unknown>>): void
+  /** Takes the approval under which the change is made. */
+  used(approval: UsedApproval): void
   /** Runs a change in a transaction with these audit rows; by default with that of the request. */
   run<T>(work: (change: Change) => Promise<T>, audit?: () => readonly AuditEntry[]): Promise<T>
 }
@@ -76,8 +78,9 @@ async function useApproval(
 ): Promise<void> {
   const { approvalId, plan, subject: requestedBy, nowMs } = request
   const run = { approvalId, operation: plan.id, requestedBy, sent: request.sent(), nowMs }
-  const approvedBy = await heldCalls.use(change, run)
-  request.note({ approval_id: approvalId, approved_by: approvedBy })
+  const used = await heldCalls.use(change, run)
+  request.used(used)
+  request.note({ approval_id: approvalId, approved_by: used.approvedBy })
 }
 
 /** Adds the call to the approvals queue. Its audit row is that of the request for an approval: nothing else was done. */

@@ -27,6 +27,8 @@ export interface MadeCall {
   readonly found: readonly HeldFor[]
   /** What every call of the operation falls under. */
   readonly declared: readonly HeldFor[]
+  /** The existing object that the call changes, once the handler has named it: more exact than that of the gate. */
+  changed(): string | undefined
 }
 
 /** The first action of a policy that the call falls under; undefined where no policy names one. */
@@ -34,7 +36,8 @@ export async function findHold(ports: HoldingPorts, call: MadeCall, made: Writte
   const { db } = made.change
   const isHeld = async ({ action, domainId, requiredApprovals }: HeldFor): Promise<boolean> =>
     requiredApprovals !== undefined || ports.heldCalls.isHeld(db, action, domainId)
-  for (const each of [...call.found, ...call.declared]) if (await isHeld(each)) return each
+  for (const each of call.found) if (await isHeld(each)) return each
+  for (const each of call.declared) if (await isHeld(each)) return { ...each, object: call.changed() ?? each.object }
   for (const each of await gainedBy(ports, call, made)) if (await isHeld(each)) return declaredGain(call, each)
   return undefined
 }
@@ -62,10 +65,10 @@ async function gainedBy(
 ): Promise<HeldFor[]> {
   const { db } = made.change
   if (insight === undefined || waysToManage(made.written).length === 0) return []
-  if (!(await heldCalls.isHeldAnywhere(db, ACCESS_ADMIN))) return []
+  if ((await heldCalls.mostAsked(db, ACCESS_ADMIN)) === 0) return []
   const gains = await managerGains(insight, made, nowMs)
   if (gains.length > 0) await refuseMirrored(heldCalls, made)
-  return gains.map(({ object }) => ({ action: ACCESS_ADMIN, object, domainId: domainIdOf(object) }))
+  return gains.map(({ subject, object }) => ({ action: ACCESS_ADMIN, object: subject, domainId: domainIdOf(object) }))
 }
 
 /**

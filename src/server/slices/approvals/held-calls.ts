@@ -28,7 +28,7 @@ export function createHeldCalls({ approvalQueue, sealing }: HeldCallsDeps): Held
     async isHeld(db, action, domainId) {
       return isQueuedAction(action) && approvalsFor(await readPolicies(db, domainId), action) > 0
     },
-    isHeldAnywhere: store.isNamedAnywhere,
+    mostAsked: store.mostAsked,
     hasMirroredMembers,
 
     async hold(change, { sent, runs, operation, ...request }) {
@@ -43,9 +43,11 @@ export function createHeldCalls({ approvalQueue, sealing }: HeldCallsDeps): Held
     async use({ db }, run) {
       const call = isNonZeroUuid(run.approvalId) ? await store.lockCall(db, run.approvalId) : undefined
       if (call === undefined || call.requested_by !== run.requestedBy) throw problem('approval_not_found')
+      if (call.state === 'pending-approval') throw problem('approval_pending')
       if (!isOpenFor(call, run)) throw problem('approval_stale')
       await store.closeCall(db, run.approvalId, new Date(run.nowMs))
-      return store.approversIn(db, run.approvalId)
+      const approvedBy = await store.approversIn(db, run.approvalId)
+      return { id: run.approvalId, approvedBy, requestedAtMs: call.requested_at.getTime() }
     },
   }
 }

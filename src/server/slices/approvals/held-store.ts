@@ -12,6 +12,7 @@ export async function insertHeldCall(tx: Db, call: Omit<HeldCallRecord, 'made_at
 export interface ApprovedCall extends HeldCallRecord {
   readonly state: string
   readonly requested_by: string
+  readonly requested_at: Date
   readonly ended_at: Date | null
 }
 
@@ -20,7 +21,7 @@ const callAt = (db: Db, approvalId: string) =>
     .selectFrom('held_calls')
     .innerJoin('approvals', 'approvals.id', 'held_calls.approval_id')
     .selectAll('held_calls')
-    .select(['approvals.state', 'approvals.requested_by', 'approvals.ended_at'])
+    .select(['approvals.state', 'approvals.requested_by', 'approvals.requested_at', 'approvals.ended_at'])
     .where('approval_id', '=', approvalId)
 
 export function findCall(db: Db, approvalId: string): Promise<ApprovedCall | undefined> {
@@ -107,8 +108,9 @@ export function findActing(db: Db, id: string) {
     .executeTakeFirst()
 }
 
-/** Whether any policy names the action. */
-export async function isNamedAnywhere(db: Db, action: string): Promise<boolean> {
+/** The most approvals that any policy asks for the action; 0 where none names it. */
+export async function mostAsked(db: Db, action: string): Promise<number> {
   const policies = await db.selectFrom('approval_policies').select('actions').execute()
-  return policies.some(({ actions }) => Object.hasOwn(actions, action))
+  const asked = policies.flatMap(({ actions }) => Object.entries(actions).filter(([name]) => name === action))
+  return Math.max(0, ...asked.map(([, { required_approvals }]) => required_approvals))
 }

@@ -44,6 +44,7 @@ export function createApprovalPolicies(deps: ApprovalPoliciesDeps): Handlers<typ
       await lockPolicies(change.db)
       const before = await readPolicies(change.db, domainId)
       if (domainId !== null) requireStrict(actions, before.platform?.actions ?? {})
+      assertUnchanged(ctx, domainId === null ? before.platform : before.domain)
       holdLoosening(ctx, approvalsToLoosen(domainId, before, actions), domainId)
       await writePolicy(change.db, policy)
       const aggregate = domainId === null ? PLATFORM : `domain:${domainId}`
@@ -59,6 +60,15 @@ export function createApprovalPolicies(deps: ApprovalPoliciesDeps): Handlers<typ
     GetPlatformApprovalPolicy: () => read(null),
     PutPlatformApprovalPolicy: (ctx, { body }) => put(ctx, null, body),
   }
+}
+
+/**
+ * An approved policy replaces the one that its request saw: what was set since has not been approved.
+ * @throws Problem `approval_stale`
+ */
+function assertUnchanged({ approval }: RequestContext, current: PolicyRecord | undefined): void {
+  const isChanged = approval !== undefined && (current?.updated_at.getTime() ?? 0) >= approval.requestedAtMs
+  if (isChanged) throw problem('approval_stale')
 }
 
 /** A policy that asks for less waits for as many approvals as the old one asked for what it loosens. */

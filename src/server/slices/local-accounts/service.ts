@@ -5,6 +5,7 @@ import { heldAsTakeover } from '../../http/held/takeover.ts'
 import { listPage } from '../../http/list-page.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
+import type { HeldCalls } from '../../ports/held-calls.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Sessions } from '../../ports/sessions.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
@@ -25,6 +26,7 @@ export interface LocalAccountsDeps {
   readonly users: Users
   readonly sessions: Pick<Sessions, 'endAllOf'>
   readonly hashing: PasswordHashing
+  readonly heldCalls: Pick<HeldCalls, 'mostAsked'>
 }
 
 /** One handler per operation of local accounts. */
@@ -41,7 +43,8 @@ export function createLocalAccounts(deps: LocalAccountsDeps): LocalAccountsHandl
     const userId = await store.findUserOf(db, accountId)
     if (userId === undefined) throw problem('account_not_found')
     const user = { type: 'user', id: userId } as const
-    heldAsTakeover(ctx, user, await managedPlaces(db, user))
+    const managed = await managedPlaces(db, user)
+    heldAsTakeover(ctx, user, { managed, mostAsked: await deps.heldCalls.mostAsked(db, 'access.takeover') })
   }
 
   return {

@@ -1,8 +1,10 @@
 import type { adminTokens } from '../../../shared/contract/admin-tokens.ts'
 import { PLATFORM } from '../../../shared/ids.ts'
 import { problem } from '../../../shared/problems.ts'
+import type { RoleSubject } from '../../../shared/role-subjects.ts'
 import { heldAsTakeover } from '../../http/held/takeover.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
+import type { HeldCalls } from '../../ports/held-calls.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { SubjectDirectory } from '../../ports/subject-directory.ts'
 import { managedPlaces } from '../../sql/managed-places.ts'
@@ -20,13 +22,19 @@ export interface AdminTokensDeps {
   readonly datastore: Datastore
   readonly subjects: SubjectDirectory
   readonly mint: MintToken
+  readonly heldCalls: Pick<HeldCalls, 'mostAsked'>
 }
 
 /**
  * Serves the tokens of other identities to those who manage the owner's Domain. The subset and lifetime rules
  * of own tokens do not apply; but a token for an owner with a role on the platform requires `manage` there.
  */
-export function createAdminTokens({ datastore, subjects, mint }: AdminTokensDeps): Handlers<typeof adminTokens> {
+export function createAdminTokens({
+  datastore,
+  subjects,
+  mint,
+  heldCalls,
+}: AdminTokensDeps): Handlers<typeof adminTokens> {
   const db = () => datastore.pool('interactive')
 
   /** Runs the gate on the owner's Domain, or on the caller's own Domain where there is no such owner: both answer alike. */
@@ -48,7 +56,12 @@ export function createAdminTokens({ datastore, subjects, mint }: AdminTokensDeps
   async function requireSayOver(ctx: RequestContext, owner: Owner): Promise<void> {
     const subject = ownerSubject(owner)
     if (await subjects.holdsPlatformRelation(db(), subject)) await ctx.require('manage', PLATFORM)
-    heldAsTakeover(ctx, subject, await managedPlaces(db(), subject))
+    await holdTakeover(ctx, subject)
+  }
+
+  async function holdTakeover(ctx: RequestContext, subject: RoleSubject): Promise<void> {
+    const managed = await managedPlaces(db(), subject)
+    heldAsTakeover(ctx, subject, { managed, mostAsked: await heldCalls.mostAsked(db(), 'access.takeover') })
   }
 
   return {

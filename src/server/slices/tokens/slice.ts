@@ -23,6 +23,7 @@ export function createSlice({
   subjects,
   mint,
   ids,
+  heldCalls,
   ...ports
 }: TokensPorts): Slice<'tokens' | 'adminTokens'> {
   const { clock } = ports
@@ -33,7 +34,7 @@ export function createSlice({
   return {
     handlers: {
       tokens: createTokens({ datastore, mint }),
-      adminTokens: createAdminTokens({ datastore, subjects, mint }),
+      adminTokens: createAdminTokens({ datastore, subjects, mint, heldCalls }),
     },
     resolvers: [createApiTokenResolver({ ...ports, datastore, lastUses })],
     jobs: [createTokenSweeper({ clock, ids })],

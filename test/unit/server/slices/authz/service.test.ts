@@ -54,6 +54,7 @@ function setUp({ decision, domains = {}, readsPlatform = false, isRemote = false
     holds: unused,
     change: unused,
     heldAs: unused,
+    approval: undefined,
     carryAudit: unused,
     note: () => undefined,
     about: unused,
