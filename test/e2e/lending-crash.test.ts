@@ -29,7 +29,7 @@ import type { ApiCall } from '../support/server/replicas.ts'
 /** Places of one call at which the server is killed, at most. */
 const PLACES = depth({ ci: 3, deep: Infinity })
 /** Held calls at most; each is about somebody else. */
-const PEOPLE = depth({ ci: 10, deep: 600 })
+const PEOPLE = depth({ ci: 10, deep: 120 })
 const MASTER_KEY = Buffer.alloc(32, 7)
 const WAIT = { timeout: 60_000, interval: 250 }
 

@@ -58,7 +58,7 @@ async function send({ url }: CtlProcess, { token, method = 'GET', path, body }: 
 /** Every place of a call that sends so many statements: before each, right after it is sent, and before the answer. */
 export function placesOf(statements: number): readonly string[] {
   const each = Array.from({ length: statements }, (_, index) => [`${index + 1}`, `${index + 1} sent`])
-  return [...each.flat(), `${statements + 1}`]
+  return [...each.flat(), 'answer']
 }
 
 /** So many of the places at most, evenly spread; the last one is among them. */
