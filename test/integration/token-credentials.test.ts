@@ -36,7 +36,13 @@ describe.each(STORES)('API tokens as credentials on $name', (store) => {
         id: person.id,
         domainId: person.domainId,
         displayName: `P ${person.id}`,
-        credential: { kind: 'api-token', id, scopes: ['nodes:read'], expiresAtMs: START_MS + 60_000 },
+        credential: {
+          kind: 'api-token',
+          id,
+          scopes: ['nodes:read'],
+          expiresAtMs: START_MS + 60_000,
+          isSelfIssued: false,
+        },
       })
       expect(access.resolver.resolve(token)).toBe(caller)
     })
