@@ -38,7 +38,7 @@ describe.each(STORES)('Operations under an approval policy on the $name store', 
       tenancy.callers.add(subject, domainId, { presentedAs })
       return presentedAs
     }
-    async function require(action: string, place = `domains/${domainId}`, as = ann): Promise<void> {
+    async function hold(action: string, place = `domains/${domainId}`, as = ann): Promise<void> {
       // Whatever is required stays required: asking for less would wait itself.
       const { actions: before } = (await tenancy.call(as, `GET /v1/${place}/approval-policy`)).body
       const actions = { ...Object(before), [action]: { required_approvals: 1 } }
@@ -56,7 +56,7 @@ describe.each(STORES)('Operations under an approval policy on the $name store', 
     }
 
     it('idp.write holds a new, a changed and a removed provider, and shows no secret of it', async () => {
-      await require('idp.write')
+      await hold('idp.write')
       const path = `/v1/admin/idp?domain_id=${domainId}`
       const bindings = async () =>
         (await tenancy.call(ben, `GET ${path}`)).body['items'] as readonly { id: string; label: string }[]
@@ -73,7 +73,7 @@ describe.each(STORES)('Operations under an approval policy on the $name store', 
     })
 
     it('secrets.delete holds the deletion of a secret, each for itself', async () => {
-      await require('secrets.delete')
+      await hold('secrets.delete')
       const project = await tenancy.project(domainId)
       const at = (name: string) => `/v1/projects/${project}/secrets/${name}`
       for (const name of ['one', 'two'])
@@ -90,7 +90,7 @@ describe.each(STORES)('Operations under an approval policy on the $name store', 
       const other = await tenancy.domain()
       const boss = await person('admin', 'platform:main')
       const second = await person('admin', 'platform:main')
-      await require('domain.delete', 'platform', boss)
+      await hold('domain.delete', 'platform', boss)
       const project = await tenancy.project(other)
       expect(codeOf(await tenancy.call(boss, `DELETE /v1/domains/${other}`))).toEqual([409, 'domain_not_empty'])
       await tenancy.call(boss, `DELETE /v1/projects/${project}`)
@@ -102,7 +102,7 @@ describe.each(STORES)('Operations under an approval policy on the $name store', 
     it('signing-keys.rotate holds a rotation', async () => {
       const boss = await person('admin', 'platform:main')
       const second = await person('admin', 'platform:main')
-      await require('signing-keys.rotate', 'platform', boss)
+      await hold('signing-keys.rotate', 'platform', boss)
       const keys = async () => ((await tenancy.call(boss, 'GET /v1/signing-keys')).body['keys'] as unknown[]).length
       const before = await keys()
       await expectHeld(() => tenancy.call(boss, 'POST /v1/signing-keys/rotate'), second)
@@ -110,7 +110,7 @@ describe.each(STORES)('Operations under an approval policy on the $name store', 
     })
 
     it('no tuple of a Project makes anybody a manager of its Domain: alone and in bulk it is refused', async () => {
-      await require('access.admin')
+      await hold('access.admin')
       const project = await tenancy.project(domainId)
       const group = await tenancy.group(domainId)
       const cid = await tenancy.principal(domainId)
