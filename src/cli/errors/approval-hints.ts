@@ -28,7 +28,7 @@ export interface NoDecider {
   readonly hint: string
 }
 
-/** Says so of a refused decision; undefined for any other refusal. */
+/** Explains a refused decision by the caller's credential; undefined for any other refusal. */
 export async function noDecider(problem: ProblemAnswer, session: Session): Promise<NoDecider | undefined> {
   if (problem.code !== 'permission_denied' || !DECISIONS.has(problem.operationId)) return undefined
   const me = await session.whoami().catch(() => ({}))

@@ -101,14 +101,14 @@ export const ApprovalPolicy = z
     actions: z
       .record(z.string(), z.object({ required_approvals: z.int() }))
       .describe('The actions that this policy itself names'),
-    ttl_seconds: z.int().optional().describe('How long a request waits, where this policy itself says so'),
+    ttl_seconds: z.int().optional().describe('How long a request waits; absent where this policy does not set it'),
     effective_ttl_seconds: z.int().describe('How long a request waits here'),
     effective: z
       .array(
         z.object({
           action: z.enum(APPROVAL_ACTIONS),
           required_approvals: z.int().describe('0: the action does not wait for approval'),
-          source: z.enum(['domain', 'platform', 'default']).describe('Which policy says so'),
+          source: z.enum(['domain', 'platform', 'default']).describe('The policy that requires it'),
         }),
       )
       .describe('What holds here for each action: the stricter of the policies of the Domain and of the platform'),
