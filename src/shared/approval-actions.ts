@@ -8,6 +8,7 @@ export const HELD_ACTIONS = [
   'admin-tokens.issue',
   'domain.delete',
   'idp.write',
+  'policies.write',
   'secrets.delete',
   'signing-keys.rotate',
 ] as const

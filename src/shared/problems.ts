@@ -7,8 +7,10 @@ import { CREDENTIALS_PROBLEMS } from './problems/credentials.ts'
 import { EDGE_PROBLEMS } from './problems/edge.ts'
 import { EXECUTIONS_PROBLEMS } from './problems/executions.ts'
 import { IDENTITY_PROBLEMS } from './problems/identity.ts'
+import { LABELS_PROBLEMS } from './problems/labels.ts'
 import { MESH_PROBLEMS } from './problems/mesh.ts'
 import { NODES_PROBLEMS } from './problems/nodes.ts'
+import { POLICIES_PROBLEMS } from './problems/policies.ts'
 import { REPORTS_PROBLEMS } from './problems/reports.ts'
 import { SIGN_IN_PROBLEMS } from './problems/sign-in.ts'
 import { TENANCY_PROBLEMS } from './problems/tenancy.ts'
@@ -30,6 +32,8 @@ export const PROBLEMS = {
   ...CATALOGUE_PROBLEMS,
   ...CREDENTIALS_PROBLEMS,
   ...ASSIGNMENTS_PROBLEMS,
+  ...LABELS_PROBLEMS,
+  ...POLICIES_PROBLEMS,
 } as const satisfies { readonly [code: string]: Row }
 
 export type ProblemCode = keyof typeof PROBLEMS

@@ -15,6 +15,7 @@ import * as identities from '../slices/identities/slice.ts'
 import * as idpBindings from '../slices/idp-bindings/slice.ts'
 import * as invitations from '../slices/invitations/slice.ts'
 import * as joinTokens from '../slices/join-tokens/slice.ts'
+import * as labels from '../slices/labels/slice.ts'
 import * as lending from '../slices/lending/slice.ts'
 import * as localAccounts from '../slices/local-accounts/slice.ts'
 import * as mediatedSessions from '../slices/mediated-sessions/slice.ts'
@@ -25,6 +26,8 @@ import * as nodeEvents from '../slices/node-events/slice.ts'
 import * as nodeObservations from '../slices/node-observations/slice.ts'
 import * as nodeState from '../slices/node-state/slice.ts'
 import * as nodes from '../slices/nodes/slice.ts'
+import * as objectSearch from '../slices/object-search/slice.ts'
+import * as policies from '../slices/policies/slice.ts'
 import * as projects from '../slices/projects/slice.ts'
 import * as providerBundles from '../slices/provider-bundles/slice.ts'
 import * as relationTuples from '../slices/relation-tuples/slice.ts'
@@ -58,6 +61,7 @@ export const SLICES = [
   identities,
   idpBindings,
   invitations,
+  labels,
   lending,
   localAccounts,
   mediatedSessions,
@@ -67,6 +71,8 @@ export const SLICES = [
   nodeEvents,
   nodeObservations,
   nodeState,
+  objectSearch,
+  policies,
   projects,
   providerBundles,
   relationTuples,

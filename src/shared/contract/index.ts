@@ -16,6 +16,7 @@ import { identities } from './identities.ts'
 import { idpBindings } from './idp-bindings.ts'
 import { invitations } from './invitations.ts'
 import { joinTokens } from './join-tokens.ts'
+import { labels } from './labels.ts'
 import { localAccounts } from './local-accounts.ts'
 import { meta } from './meta.ts'
 import { nodeEvents } from './node-events.ts'
@@ -25,7 +26,9 @@ import { meshKeys } from './mesh-keys.ts'
 import { mesh } from './mesh.ts'
 import { mediatedSessions } from './mediated-sessions.ts'
 import { nodes } from './nodes.ts'
+import { objectSearch } from './object-search.ts'
 import { ownFactors } from './own-factors.ts'
+import { policies } from './policies.ts'
 import { projects } from './projects.ts'
 import { providerBundles } from './provider-bundles.ts'
 import { relationTuples } from './relation-tuples.ts'
@@ -58,6 +61,9 @@ export const contract = {
   credentialAssignments,
   grants,
   groups,
+  labels,
+  objectSearch,
+  policies,
   approvals,
   approvalPolicies,
   clouds,

@@ -27,6 +27,9 @@ const settings = {
   trusted_networks: z.array(Cidr).max(64).describe('Networks that the from_network caveat accepts'),
   business_hours: BusinessHours.nullable().describe('Hours that the within_hours caveat accepts'),
   strong_acr: z.array(z.string().min(1).max(256)).max(16).describe('acr values that the strong_auth caveat accepts'),
+  peer_visibility: z
+    .enum(['all', 'reachable'])
+    .describe('Which other nodes a node sees: all of the Domain, or those that policies let it exchange packets with'),
 }
 
 export const Domain = z
@@ -62,6 +65,7 @@ export const DomainCreateRequest = z
     trusted_networks: settings.trusted_networks.optional(),
     business_hours: settings.business_hours.optional(),
     strong_acr: settings.strong_acr.optional(),
+    peer_visibility: settings.peer_visibility.optional(),
   })
   .meta({ id: 'DomainCreateRequest' })
 
@@ -73,6 +77,7 @@ export const DomainPatchRequest = z
     trusted_networks: settings.trusted_networks.optional(),
     business_hours: settings.business_hours.optional(),
     strong_acr: settings.strong_acr.optional(),
+    peer_visibility: settings.peer_visibility.optional(),
   })
   .meta({ id: 'DomainPatchRequest' })
 

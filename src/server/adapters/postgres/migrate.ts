@@ -22,6 +22,8 @@ import { secretStore } from './migrations/0017-secret-store.ts'
 import { lending } from './migrations/0018-lending.ts'
 import { approvals } from './migrations/0019-approvals.ts'
 import { heldCalls } from './migrations/0020-held-calls.ts'
+import { labels } from './migrations/0021-labels.ts'
+import { policies } from './migrations/0022-policies.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -46,6 +48,8 @@ const MIGRATIONS: readonly Migration[] = [
   lending,
   approvals,
   heldCalls,
+  labels,
+  policies,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

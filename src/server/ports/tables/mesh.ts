@@ -1,11 +1,8 @@
 import type { Generated } from 'kysely'
-import type { Json } from './json.ts'
 
-/** Tables of a Domain's mesh: addresses, peers, policies and bridges. */
+/** Tables of a Domain's mesh: peers and bridges. */
 export interface MeshTables {
   domain_peers: DomainPeersRow
-  policies: PolicyRow
-  policy_revisions: PolicyRevisionRow
   bridge_configs: BridgeConfigRow
   bridge_addressees: BridgeAddresseeRow
   bridge_relays: BridgeRelayRow
@@ -22,28 +19,8 @@ interface DomainPeersRow {
   relay_node_id: Generated<string | null>
   /** The node that would carry an edge to `relay_node_id`. */
   second_relay_node_id: Generated<string | null>
-}
-
-/** A policy with its revision in force. */
-interface PolicyRow {
-  id: string
-  domain_id: string
-  revision_id: string
-  created_at: Date
-  updated_at: Date
-}
-
-interface PolicyRevisionRow {
-  id: string
-  policy_id: string
-  domain_id: string
-  /** Labels that a node must have, each with that value; `{}` matches every node of the Domain. */
-  selector: Json<Readonly<Record<string, string>>>
-  /** Compiled rules in canonical order: the canonical JSON of an array, stored once and sent as it is. */
-  rules: string
-  /** SHA-256 of `rules` in padded base64. */
-  fingerprint: string
-  created_at: Date
+  /** The last number given to a policy group; 0 before the first. */
+  last_group: Generated<number>
 }
 
 /** What a bridge resource's hosts are to run. */

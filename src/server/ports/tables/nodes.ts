@@ -43,7 +43,10 @@ export interface NodeRow {
   psk_sealed: Buffer
   /** Integer nanoseconds since the epoch (decisions: Keys). */
   psk_issued_at: string
+  /** A copy of its own assignments, as text, which a trigger keeps: those of its Domain by local key, others by qualified key. */
   labels: Json<Record<string, string>>
+  /** The policy groups that it is in, ascending. */
+  policy_groups: Generated<number[]>
   ephemeral: boolean
   /** The revision of the Domain's peers with which it changed last, as others see it. */
   peer_revision: Generated<string>

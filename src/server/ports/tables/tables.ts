@@ -5,9 +5,11 @@ import type { EventsTables } from './events.ts'
 import type { ExecutionsTables } from './executions.ts'
 import type { IdentityTables } from './identity.ts'
 import type { KeysTables } from './keys.ts'
+import type { LabelsTables } from './labels.ts'
 import type { MeshTables } from './mesh.ts'
 import type { NodesTables } from './nodes.ts'
 import type { OutboxTables } from './outbox.ts'
+import type { PoliciesTables } from './policies.ts'
 import type { SecretsTables } from './secrets.ts'
 import type { SignInTables } from './sign-in.ts'
 import type { TenancyTables } from './tenancy.ts'
@@ -22,9 +24,11 @@ export interface Tables
     ExecutionsTables,
     IdentityTables,
     KeysTables,
+    LabelsTables,
     MeshTables,
     NodesTables,
     OutboxTables,
+    PoliciesTables,
     SecretsTables,
     SignInTables,
     TenancyTables {}

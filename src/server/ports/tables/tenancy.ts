@@ -20,6 +20,8 @@ export interface DomainRow {
   strong_acr: Json<string[]>
   /** 1 to 3650. */
   audit_retention_days: Generated<number>
+  /** Which other nodes a node sees: all of its Domain, or those that policies let it exchange packets with. */
+  peer_visibility: Generated<'all' | 'reachable'>
   created_at: Date
   updated_at: Date
 }

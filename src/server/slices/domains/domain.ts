@@ -38,6 +38,7 @@ export function newDomain(id: string, body: DomainCreateBody, at: Date): DomainR
     trusted_networks: networksOf(body.trusted_networks ?? []),
     business_hours: hoursOf(body.business_hours ?? null),
     strong_acr: body.strong_acr ?? [],
+    peer_visibility: body.peer_visibility ?? 'all',
     created_at: at,
     updated_at: at,
   }
@@ -57,6 +58,7 @@ export function patchedDomain(domain: DomainRecord, patch: DomainPatchBody, at: 
     trusted_networks: networksOf(patch.trusted_networks ?? domain.trusted_networks),
     business_hours: hoursOf(patch.business_hours === undefined ? domain.business_hours : patch.business_hours),
     strong_acr: patch.strong_acr ?? domain.strong_acr,
+    peer_visibility: patch.peer_visibility ?? domain.peer_visibility,
     updated_at: at,
   }
 }
@@ -78,6 +80,7 @@ export function toAnswer(domain: DomainRecord): DomainAnswer {
     trusted_networks: domain.trusted_networks,
     business_hours: domain.business_hours,
     strong_acr: domain.strong_acr,
+    peer_visibility: domain.peer_visibility,
     created_at: domain.created_at.toISOString(),
     updated_at: domain.updated_at.toISOString(),
   }

@@ -23,6 +23,7 @@ const settings = (domain: DomainRecord) => ({
   trusted_networks: JSON.stringify(domain.trusted_networks),
   business_hours: JSON.stringify(domain.business_hours),
   strong_acr: JSON.stringify(domain.strong_acr),
+  peer_visibility: domain.peer_visibility,
   updated_at: domain.updated_at,
 })
 

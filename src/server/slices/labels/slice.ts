@@ -1,0 +1,5 @@
+import type { Slice } from '../../http/slice.ts'
+
+export function createSlice(_ports: object): Slice<'labels'> {
+  return { handlers: { labels: undefined } }
+}

@@ -1,0 +1,206 @@
+import { z } from 'zod'
+import { LABEL_KINDS } from '../labels/label-kinds.ts'
+import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
+import {
+  LabelAssignment,
+  LabelAssignmentList,
+  LabelAssignmentRequest,
+  LabelDefinition,
+  LabelDefinitionRequest,
+  LabelDefinitionUpdateRequest,
+  LabelScope,
+  QualifiedKey,
+} from './label-schemas.ts'
+import { check, defineSurface, OPERATOR } from './operation.ts'
+import { nonEmptyPatch } from './patch.ts'
+
+const definition = z.strictObject({ id: uuidField('invalid_definition_id', 'Label Definition') })
+const target = z.strictObject({
+  kind: z.enum(LABEL_KINDS).meta({ problem: 'invalid_kind', description: 'Kind of the object' }),
+  id: uuidField('invalid_object_id', 'The object'),
+})
+const columns = ['qualified_key', 'type', 'on_delete', 'immutable', 'inherit', 'kinds', 'description']
+const wide = ['id', 'system', 'value_schema', 'created_at', 'updated_at']
+const labelColumns = ['qualified_key', 'value', 'assigned_by', 'updated_at']
+const labelWide = ['definition_id', 'created_at', 'kind', 'object_id']
+const common = {
+  credentials: OPERATOR,
+  notProvisioned: 'labels_not_provisioned',
+  sentences: { invalid_scope: 'The scope is platform, domain:<uuid> or project:<uuid>, of a UUID other than zero.' },
+} as const
+
+// Of its own id alone: the row says which object its scope is (decisions: Objects addressed by id alone).
+const scopeObject = '{row.scope}'
+const own = 'labeldefinition:{path.id}'
+const mayChange = {
+  ...check('manage', scopeObject),
+  missingRow: 'definition_not_found',
+  fold: 'definition_not_found',
+  foldUnless: [
+    { relation: 'read', object: own },
+    { relation: 'assign', object: own },
+  ],
+} as const
+
+export const labels = defineSurface(
+  'labels',
+  {
+    summary: 'Label Definitions, and the labels of objects',
+    nouns: { labels: { section: 'Fleet', position: 4, types: ['labeldefinition'] } },
+  },
+  {
+    ListLabelDefinitions: {
+      ...common,
+      method: 'GET',
+      path: '/v1/label-definitions',
+      summary: 'List the label Definitions of a scope that you may see',
+      description: 'With `include=enclosing` also those of the scopes around it.',
+      query: z.strictObject({
+        scope: LabelScope,
+        include: z.enum(['enclosing']).optional().describe('Also the Definitions of the enclosing scopes'),
+        ...pageQuery,
+      }),
+      gate: {
+        ...check('read', '{query.scope}'),
+        rows: [
+          { relation: 'read', object: 'labeldefinition:{row.id}' },
+          { relation: 'assign', object: 'labeldefinition:{row.id}' },
+        ],
+      },
+      audit: { relation: 'label_definition.list', when: 'all' },
+      paging: { limit: 'rejected', cursor: 'operation', parents: ['include'] },
+      responses: { 200: pageOf(LabelDefinition).meta({ id: 'LabelDefinitionListResponse' }) },
+      problems: [],
+      cli: { command: 'labels definitions', columns, wide },
+    },
+    CreateLabelDefinition: {
+      ...common,
+      method: 'POST',
+      path: '/v1/label-definitions',
+      summary: 'Define a label that objects of a scope may have',
+      body: LabelDefinitionRequest,
+      bodyBytesMax: 8 * KiB,
+      gate: check('manage', '{body.scope}'),
+      audit: { relation: 'label_definition.create', when: 'all' },
+      responses: { 201: LabelDefinition },
+      headers: { Location: 'Path of the new Definition' },
+      problems: ['definition_conflict', 'aggregate_invariant', 'domain_not_found', 'project_not_found'],
+      cli: { command: 'labels define', columns, wide, done: 'Defined {qualified_key}.' },
+    },
+    GetLabelDefinition: {
+      ...common,
+      method: 'GET',
+      path: '/v1/label-definitions/{id}',
+      summary: 'Show a label Definition',
+      params: definition,
+      gate: {
+        anyOf: [
+          { relation: 'read', object: own },
+          { relation: 'assign', object: own },
+        ],
+        fold: 'definition_not_found',
+      },
+      audit: { relation: 'label_definition.read', when: 'all' },
+      responses: { 200: LabelDefinition },
+      problems: ['definition_not_found'],
+      cli: { command: 'labels definition', args: ['id'], refs: { id: 'labels' }, columns, wide },
+    },
+    UpdateLabelDefinition: {
+      ...common,
+      method: 'PATCH',
+      path: '/v1/label-definitions/{id}',
+      summary: 'Change a label Definition, except for its scope and key',
+      params: definition,
+      body: LabelDefinitionUpdateRequest,
+      patch: nonEmptyPatch(),
+      bodyBytesMax: 8 * KiB,
+      gate: mayChange,
+      audit: { relation: 'label_definition.update', when: 'all' },
+      responses: { 200: LabelDefinition },
+      problems: ['definition_not_found', 'immutable_violation', 'assignments_exist', 'aggregate_invariant'],
+      cli: {
+        command: 'labels redefine',
+        args: ['id'],
+        refs: { id: 'labels' },
+        columns,
+        wide,
+        done: 'Changed {qualified_key}.',
+      },
+    },
+    DeleteLabelDefinition: {
+      ...common,
+      method: 'DELETE',
+      path: '/v1/label-definitions/{id}',
+      summary: 'Delete a label Definition; on_delete says what happens to the labels',
+      params: definition,
+      gate: mayChange,
+      audit: { relation: 'label_definition.delete', when: 'all' },
+      responses: { 204: null },
+      problems: ['definition_not_found', 'assignments_exist', 'definition_in_use', 'aggregate_invariant'],
+      cli: {
+        command: 'labels undefine',
+        args: ['id'],
+        refs: { id: 'labels' },
+        confirm: 'yes',
+        done: 'Deleted Definition {id}.',
+      },
+    },
+    ListObjectLabels: {
+      ...common,
+      method: 'GET',
+      path: '/v1/objects/{kind}/{id}/labels',
+      summary: 'List the labels of an object',
+      description:
+        '`view=effective` adds what the object inherits from its Project and Domain, and leaves out labels whose Definition was deleted.',
+      params: target,
+      query: z.strictObject({ view: z.enum(['own', 'effective']).optional() }),
+      gate: check('maintainer', '{path.kind}:{path.id}'),
+      audit: { relation: 'label_assignment.list', when: 'all' },
+      responses: { 200: LabelAssignmentList },
+      problems: ['object_not_found'],
+      cli: { command: 'labels list', columns: labelColumns, wide: labelWide },
+    },
+    PutObjectLabel: {
+      ...common,
+      method: 'PUT',
+      path: '/v1/objects/{kind}/{id}/labels',
+      summary: 'Give an object a label, or another value of it',
+      params: target,
+      body: LabelAssignmentRequest,
+      bodyBytesMax: 8 * KiB,
+      gate: {
+        allOf: [
+          { relation: 'maintainer', object: '{path.kind}:{path.id}' },
+          { relation: 'assign', object: 'labeldefinition:{row.definition_id}' },
+        ],
+        missingRow: 'definition_not_found',
+        fold: 'definition_not_found',
+        foldUnless: [{ relation: 'maintainer', object: '{path.kind}:{path.id}' }],
+      },
+      audit: { relation: 'label_assignment.upsert', when: 'all' },
+      responses: { 200: LabelAssignment },
+      problems: [
+        'object_not_found',
+        'definition_not_found',
+        'immutable_violation',
+        'cardinality_exceeded',
+        'aggregate_invariant',
+      ],
+      cli: { command: 'labels set', columns: labelColumns, wide: labelWide },
+    },
+    DeleteObjectLabel: {
+      ...common,
+      method: 'DELETE',
+      path: '/v1/objects/{kind}/{id}/labels',
+      summary: 'Take a label from an object',
+      description: 'A label that the object does not have is answered like one that it had.',
+      params: target,
+      query: z.strictObject({ qualified_key: QualifiedKey }),
+      gate: check('maintainer', '{path.kind}:{path.id}'),
+      audit: { relation: 'label_assignment.delete', when: 'all' },
+      responses: { 204: null },
+      problems: ['object_not_found', 'immutable_violation'],
+      cli: { command: 'labels remove' },
+    },
+  },
+)

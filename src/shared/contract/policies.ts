@@ -1,0 +1,200 @@
+import { z } from 'zod'
+import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
+import { heldFor } from './held-calls.ts'
+import { check, defineSurface, OPERATOR } from './operation.ts'
+import { nonEmptyPatch } from './patch.ts'
+import {
+  Policy,
+  PolicyCreateRequest,
+  PolicyPatchRequest,
+  PolicyPreviewRequest,
+  PolicyPreviewResponse,
+  PolicyRevision,
+  PolicyRollbackRequest,
+  ReachabilityVerdict,
+} from './policy-schemas.ts'
+
+const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
+const params = z.strictObject({ id: uuidField('invalid_policy_id', 'Policy') })
+const common = { credentials: OPERATOR, notProvisioned: 'policies_not_provisioned' } as const
+const columns = ['slug', 'selector', 'isolates', 'matched_count', 'revision', 'updated_at']
+const wide = ['display_name', 'id', 'revision_id', 'fingerprint', 'created_at']
+const refs = { id: 'policies' }
+
+/** A policy hangs off its Domain by its row (decisions: Objects addressed by id alone). */
+const domain = 'domain:{row.domain_id}'
+const mayRead = { ...check('read', domain), missingRow: 'policy_not_found', fold: 'policy_not_found' } as const
+const mayManage = {
+  ...check('manage', domain),
+  missingRow: 'policy_not_found',
+  fold: 'policy_not_found',
+  foldUnless: [{ relation: 'read', object: domain }],
+} as const
+const held = heldFor('policies.write')
+const ifMatch = {
+  requestHeaders: { 'If-Match': 'The revision that the change is made from, quoted; another one is refused' },
+} as const
+const refusals = ['invalid_policy', 'invalid_selector', 'policy_test_failed'] as const
+
+export const policies = defineSurface(
+  'policies',
+  {
+    summary: 'Policies, which say what nodes may reach each other',
+    nouns: { policies: { section: 'Fleet', position: 6 } },
+  },
+  {
+    CreatePolicy: {
+      ...common,
+      method: 'POST',
+      path: '/v1/domains/{id}/policies',
+      summary: 'Create a policy of a Domain',
+      params: ofDomain,
+      body: PolicyCreateRequest,
+      bodyBytesMax: 32 * KiB,
+      gate: check('manage', 'domain:{path.id}'),
+      audit: { relation: 'policy.create', when: 'all' },
+      dualControl: held,
+      responses: { 201: Policy },
+      headers: { Location: 'Path of the new policy', ETag: 'Its revision' },
+      problems: [...refusals, 'domain_not_found', 'slug_conflict', 'policy_limit_exceeded'],
+      cli: { command: 'policies create', refs: { id: 'domains' }, columns, wide },
+    },
+    ListPolicies: {
+      ...common,
+      method: 'GET',
+      path: '/v1/domains/{id}/policies',
+      summary: 'List the policies of a Domain',
+      params: ofDomain,
+      query: z.strictObject(pageQuery),
+      gate: check('read', 'domain:{path.id}'),
+      audit: { relation: 'policy.list', when: 'all' },
+      paging: { limit: 'rejected', cursor: 'operation' },
+      responses: { 200: pageOf(Policy).meta({ id: 'PolicyList' }) },
+      problems: [],
+      cli: { command: 'policies list', refs: { id: 'domains' }, columns, wide },
+    },
+    GetPolicy: {
+      ...common,
+      method: 'GET',
+      path: '/v1/policies/{id}',
+      summary: 'Show a policy',
+      params,
+      gate: mayRead,
+      audit: { relation: 'policy.read', when: 'all' },
+      responses: { 200: Policy },
+      headers: { ETag: 'Its revision' },
+      problems: [],
+      cli: { command: 'policies show', args: ['id'], refs, columns, wide },
+    },
+    PatchPolicy: {
+      ...common,
+      ...ifMatch,
+      method: 'PATCH',
+      path: '/v1/policies/{id}',
+      summary: 'Change a policy',
+      description: 'The members that are present replace those of the policy. A change makes a new revision.',
+      params,
+      body: PolicyPatchRequest,
+      patch: nonEmptyPatch(),
+      bodyBytesMax: 32 * KiB,
+      gate: mayManage,
+      audit: { relation: 'policy.update', when: 'all' },
+      dualControl: held,
+      responses: { 200: Policy },
+      headers: { ETag: 'Its revision' },
+      problems: [...refusals, 'policy_stale'],
+      cli: { command: 'policies update', args: ['id'], refs, columns, wide },
+    },
+    DeletePolicy: {
+      ...common,
+      ...ifMatch,
+      method: 'DELETE',
+      path: '/v1/policies/{id}',
+      summary: 'Delete a policy',
+      params,
+      gate: mayManage,
+      audit: { relation: 'policy.delete', when: 'all' },
+      dualControl: held,
+      responses: { 204: null },
+      problems: ['policy_stale', 'policy_test_failed'],
+      cli: { command: 'policies delete', args: ['id'], refs, confirm: 'yes', done: 'Deleted policy {id}.' },
+    },
+    ListPolicyRevisions: {
+      ...common,
+      method: 'GET',
+      path: '/v1/policies/{id}/revisions',
+      summary: 'List the revisions of a policy, newest first',
+      params,
+      query: z.strictObject(pageQuery),
+      gate: mayRead,
+      audit: { relation: 'policy.read', when: 'all' },
+      paging: { limit: 'rejected', cursor: 'operation' },
+      responses: { 200: pageOf(PolicyRevision).meta({ id: 'PolicyRevisionList' }) },
+      problems: [],
+      cli: {
+        command: 'policies revisions',
+        args: ['id'],
+        refs,
+        columns: ['revision', 'selector', 'created_by', 'created_at', 'revision_id'],
+      },
+    },
+    RollbackPolicy: {
+      ...common,
+      ...ifMatch,
+      method: 'POST',
+      path: '/v1/policies/{id}/rollback',
+      summary: 'Make a new revision of a policy out of an older one',
+      params,
+      body: PolicyRollbackRequest,
+      bodyBytesMax: 8 * KiB,
+      gate: mayManage,
+      audit: { relation: 'policy.rollback', when: 'all' },
+      dualControl: held,
+      responses: { 200: Policy },
+      headers: { ETag: 'Its revision' },
+      problems: ['policy_revision_not_found', 'invalid_selector', 'policy_test_failed', 'policy_stale'],
+      cli: { command: 'policies rollback', args: ['id'], refs, columns, wide },
+    },
+    PreviewPolicies: {
+      ...common,
+      method: 'POST',
+      path: '/v1/domains/{id}/policies/preview',
+      summary: 'Show what a change of policies would do, without making it',
+      params: ofDomain,
+      body: PolicyPreviewRequest,
+      bodyBytesMax: 256 * KiB,
+      idempotent: true,
+      access: 'read',
+      gate: check('read', 'domain:{path.id}'),
+      audit: { relation: 'policy.preview', when: 'all' },
+      responses: { 200: PolicyPreviewResponse },
+      problems: ['invalid_policy', 'domain_not_found', 'policy_not_found', 'policy_limit_exceeded'],
+    },
+    CheckReachability: {
+      ...common,
+      method: 'GET',
+      path: '/v1/domains/{id}/reachability-check',
+      summary: 'Say whether one node may reach another, and by which rule',
+      params: ofDomain,
+      query: z.strictObject({
+        from: uuidField('invalid_node_id', 'The sending node'),
+        to: uuidField('invalid_node_id', 'The receiving node'),
+        protocol: z
+          .enum(['tcp', 'udp', 'icmp'])
+          .optional()
+          .meta({ problem: 'invalid_protocol', description: 'Absent: some protocol' }),
+        port: z
+          .string()
+          .regex(/^\d{1,9}$/)
+          .transform(Number)
+          .refine((port) => port >= 1 && port <= 65_535)
+          .optional()
+          .meta({ problem: 'port_out_of_range', description: 'Destination port of tcp or udp; absent: some port' }),
+      }),
+      gate: check('read', 'domain:{path.id}'),
+      audit: { relation: 'policy.explain', when: 'all' },
+      responses: { 200: ReachabilityVerdict },
+      problems: ['invalid_protocol', 'node_not_found'],
+    },
+  },
+)
