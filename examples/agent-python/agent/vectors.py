@@ -11,6 +11,7 @@ from .canonical import canonical
 from .credentials import parse_nsk, parse_token
 from .edges import EnvelopeFault, digest, epoch_order, is_acceptable, open_envelope
 from .encoding import to_base64
+from .selectors import evaluate
 from .signatures import Fault, SigningKeys, admit, read_envelope, verify_envelope
 
 
@@ -68,6 +69,14 @@ def _event(given, keys):
     return {**facts, "signed_text": signed, "signature": signature}
 
 
+def _selector(given, _keys):
+    """Only the server does this, as with the edge keys."""
+    ids = ("project", given.get("project_id")), ("domain", given.get("domain_id"))
+    scopes = [f"{kind}:{one}" for kind, one in ids if one] + ["platform"]
+    found, errors, selected = evaluate(given["text"], given["definitions"], scopes, given.get("objects", []))
+    return {"canonical": found, "errors": errors, **({"selected": selected} if "objects" in given else {})}
+
+
 def _session_token(given, keys):
     try:
         session = admit(given["token"], SigningKeys(keys), given["node_id"], given["now"], given["sessions"])
@@ -104,6 +113,7 @@ CHECKS = {
     "edge-key": _edge_key,
     "epoch-digest": lambda given, _keys: digest(given["epochs"]),
     "event-signature": _event,
+    "selectors": _selector,
     "session-token": _session_token,
     "state-snapshot": _state,
 }

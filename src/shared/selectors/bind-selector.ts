@@ -12,7 +12,7 @@ import {
 } from './syntax.ts'
 import { integerOf, typedValue } from './typed-value.ts'
 
-export { nearestDefinition, type Definition, type LabelType, type LabelValue, type QueryScope } from './definition.ts'
+export { nearestDefinition, type Definition, type LabelValue, type QueryScope } from './definition.ts'
 
 /** One condition over the label of a Definition. Its values have the type of the Definition. */
 export type BoundRequirement =
