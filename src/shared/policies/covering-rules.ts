@@ -1,4 +1,6 @@
-import { containsAddress, parseAddress, type AddressWords, type Cidr } from './cidr.ts'
+import { parseAddress, type AddressWords } from './cidr.ts'
+import { mayHaveGroup } from './group-filter.ts'
+import { isInNetworks, takeOwners } from './network-set.ts'
 import type { PreparedRule, PreparedSide } from './prepare-policies.ts'
 import { EVERY_NODE_GROUP } from './rule-types.ts'
 
@@ -22,25 +24,19 @@ export function prepareRemote({ groups, meshAddress }: Remote): PreparedRemote {
 
 /** The rules of a side that cover the remote end: in no particular order, and some of them twice. */
 export function coveringRules(side: PreparedSide, remote: PreparedRemote): readonly PreparedRule[] {
-  const covering: PreparedRule[] = []
-  const take = (rules: readonly PreparedRule[] | undefined): void => {
-    if (rules === undefined) return
-    for (const rule of rules) if (!isExcepted(rule, remote)) covering.push(rule)
-  }
-  take(side.byGroup.get(EVERY_NODE_GROUP))
-  for (const group of remote.groups) if (group !== EVERY_NODE_GROUP) take(side.byGroup.get(group))
-  for (const rule of side.byAddress) {
-    if (contains(rule.cidrs, remote.address) && !isExcepted(rule, remote)) covering.push(rule)
-  }
-  return covering
+  const named: PreparedRule[] = []
+  const { filter, byGroup } = side
+  takeRules(named, byGroup.get(EVERY_NODE_GROUP))
+  for (const group of remote.groups) if (mayHaveGroup(filter, group)) takeRules(named, byGroup.get(group))
+  takeOwners(named, side.byAddress, remote.address)
+  return named.length === 0 ? named : named.filter((rule) => !isExcepted(rule, remote))
 }
 
-function isExcepted({ exceptGroups, exceptCidrs }: PreparedRule, { groups, address }: PreparedRemote): boolean {
+function takeRules(named: PreparedRule[], rules: readonly PreparedRule[] | undefined): void {
+  if (rules !== undefined) for (const rule of rules) named.push(rule)
+}
+
+function isExcepted({ exceptGroups, exceptNetworks }: PreparedRule, { groups, address }: PreparedRemote): boolean {
   for (const group of exceptGroups) if (groups.includes(group)) return true
-  return contains(exceptCidrs, address)
-}
-
-function contains(cidrs: readonly Cidr[], address: AddressWords): boolean {
-  for (const cidr of cidrs) if (containsAddress(cidr, address)) return true
-  return false
+  return exceptNetworks !== undefined && isInNetworks(exceptNetworks, address)
 }

@@ -1,4 +1,6 @@
 import { parseCidr, type Cidr } from './cidr.ts'
+import { addGroup, createGroupFilter, type GroupFilter } from './group-filter.ts'
+import { networkSetOf, ownedNetworks, type NetworkSet, type OwnedNetworks } from './network-set.ts'
 import {
   EVERY_NODE_GROUP,
   PORT_MAX,
@@ -38,8 +40,8 @@ export interface PreparedRule {
   readonly ref: EntryRef
   /** Its position among all entries of the node. */
   readonly order: number
-  readonly cidrs: readonly Cidr[]
-  readonly exceptCidrs: readonly Cidr[]
+  /** Undefined if it excepts none, the usual case. */
+  readonly exceptNetworks: NetworkSet | undefined
   readonly exceptGroups: readonly number[]
   /** The accepted ports of each protocol, merged; absent where it accepts none. */
   readonly ranges: Readonly<Partial<Record<FlowProtocol, readonly PortRange[]>>>
@@ -51,8 +53,10 @@ export interface PreparedSide {
   readonly isolatedBy: EntryRef | undefined
   /** The rules that accept each group, by group; those of group 0 accept every node. */
   readonly byGroup: ReadonlyMap<number, readonly PreparedRule[]>
-  /** The rules that name networks. */
-  readonly byAddress: readonly PreparedRule[]
+  /** Which groups `byGroup` can have. */
+  readonly filter: GroupFilter
+  /** The networks that rules name. */
+  readonly byAddress: OwnedNetworks<PreparedRule>
 }
 
 export type PreparedPolicies = Readonly<Record<Direction, PreparedSide>>
@@ -74,20 +78,26 @@ export function preparePolicies(policies: readonly PolicyEntries[]): PreparedPol
       order += 1
     })
   }
-  return sides
+  return { ingress: finished(sides.ingress), egress: finished(sides.egress) }
 }
 
-interface GrowingSide extends PreparedSide {
+interface GrowingSide {
   isolatedBy: EntryRef | undefined
   readonly byGroup: Map<number, PreparedRule[]>
-  readonly byAddress: PreparedRule[]
+  readonly networks: { readonly cidr: Cidr; readonly owner: PreparedRule }[]
 }
 
 function createSide(): GrowingSide {
-  return { isolatedBy: undefined, byGroup: new Map(), byAddress: [] }
+  return { isolatedBy: undefined, byGroup: new Map(), networks: [] }
 }
 
-function addRule(side: GrowingSide, { groups }: AcceptEntry, rule: PreparedRule): void {
+function finished({ isolatedBy, byGroup, networks }: GrowingSide): PreparedSide {
+  const filter = createGroupFilter()
+  for (const group of byGroup.keys()) addGroup(filter, group)
+  return { isolatedBy, byGroup, filter, byAddress: ownedNetworks(networks) }
+}
+
+function addRule(side: GrowingSide, { groups, cidrs }: AcceptEntry, rule: PreparedRule): void {
   // Group 0 as an exception leaves nobody.
   if (rule.exceptGroups.includes(EVERY_NODE_GROUP)) return
   for (const group of groups) {
@@ -95,15 +105,14 @@ function addRule(side: GrowingSide, { groups }: AcceptEntry, rule: PreparedRule)
     if (known === undefined) side.byGroup.set(group, [rule])
     else known.push(rule)
   }
-  if (rule.cidrs.length > 0) side.byAddress.push(rule)
+  for (const cidr of cidrs) side.networks.push({ cidr: cidrOf(cidr), owner: rule })
 }
 
 function prepareRule(entry: AcceptEntry, ref: EntryRef, order: number): PreparedRule {
   return {
     ref,
     order,
-    cidrs: entry.cidrs.map(cidrOf),
-    exceptCidrs: entry.except_cidrs.map(cidrOf),
+    exceptNetworks: entry.except_cidrs.length === 0 ? undefined : networkSetOf(entry.except_cidrs.map(cidrOf)),
     exceptGroups: entry.except_groups,
     ranges: rangesOf(entry),
   }

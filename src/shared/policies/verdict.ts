@@ -83,7 +83,9 @@ function maySend(from: PreparedParty, to: PreparedParty): boolean {
   const [egress, ingress] = [from.sides.egress, to.sides.ingress]
   // The usual case, without an allocation.
   if (egress.isolatedBy === undefined && ingress.isolatedBy === undefined) return true
-  return passingFlow([acceptedBy(egress, to.remote), acceptedBy(ingress, from.remote)], {}) !== undefined
+  const sent = acceptedBy(egress, to.remote)
+  if (isClosed(sent)) return false
+  return passingFlow([sent, acceptedBy(ingress, from.remote)], {}) !== undefined
 }
 
 function prepared(party: Party | PreparedParty): PreparedParty {
