@@ -22,6 +22,15 @@ export function readKey(token: Token, expected: readonly string[]): Key {
   throw new SelectorFault({ offset, length, expected: ['key'], ...complaint(token.text, parts?.localKey) })
 }
 
+/**
+ * The key that a text is, without white space around it, such as a `qualified_key` of a request; undefined where it is none.
+ * The id of its scope is in lower case. A qualified key has a scope.
+ */
+export function parseKey(text: string): Pick<Key, 'scope' | 'localKey'> | undefined {
+  const parts = partsOf(text)
+  return parts !== undefined && isLocalKey(parts.localKey) ? parts : undefined
+}
+
 interface Parts {
   readonly scope: Scope | undefined
   readonly localKey: string
