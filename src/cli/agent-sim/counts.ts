@@ -48,6 +48,10 @@ export const MESH_COUNTS = [
   'degraded_pulls',
   /** Pulls that violate the specification: not canonical, peers out of order, the node among its own peers. */
   'bad_snapshots',
+  /** Policies whose rules do not have the fingerprint that came with them. */
+  'bad_policies',
+  /** Entries of policies that the simulator does not understand. */
+  'unknown_entries',
   /** Endpoints that agents reported with a changed address. */
   'endpoint_changes',
   'key_rotations',
@@ -65,6 +69,8 @@ export const MESH_COUNTS = [
   'stale_edges',
   /** At the end: peers that an agent knows differently by events than by a pull. */
   'stale_peers',
+  /** At the end: policies that an agent knows differently by events than by a pull. */
+  'stale_policies',
   /** At the end: agents that were still busy and therefore not compared. */
   'unsettled',
   'executions_succeeded',

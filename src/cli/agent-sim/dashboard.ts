@@ -51,7 +51,8 @@ function eventLines(counts: Summary['counts']): readonly string[] {
 function meshLines(counts: Summary['counts']): readonly string[] {
   const count = (name: MeshCount | FaultCount): number => counts[name] ?? 0
   if ([...MESH_COUNTS, ...FAULT_COUNTS].every((name) => count(name) === 0)) return []
-  const [stale, bad] = [count('stale_edges') + count('stale_peers'), count('bad_envelopes') + count('bad_snapshots')]
+  const stale = count('stale_edges') + count('stale_peers') + count('stale_policies')
+  const bad = count('bad_envelopes') + count('bad_snapshots') + count('bad_policies')
   return [
     `mesh          ${count('edges_compared')} edges compared   mismatches ${count('edge_mismatches')}   regressions ${count('epoch_regressions')}`,
     `              stale ${stale}   bad ${bad}   rotations ${count('key_rotations')}`,

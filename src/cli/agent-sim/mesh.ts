@@ -6,6 +6,7 @@ import type { NodeWire } from './node-wire.ts'
 import { createPacer } from './pacer.ts'
 import { createPeerBook } from './peer-book.ts'
 import type { Habits } from './plan.ts'
+import { createPolicyBook } from './policy-book.ts'
 import { neighboursOf } from './neighbours.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { PullsOver } from './state-pulls.ts'
@@ -43,6 +44,7 @@ export function createMesh({ clock, wire, pulls, habits, size, nodes }: MeshOpti
     wire,
     habits,
     book,
+    policies: createPolicyBook(),
     digest: createKnownEpochs(book),
     pull: pulls(book),
     ledger: createEdgeLedger(),

@@ -7,6 +7,8 @@ export interface PeerFacts {
   readonly endpoint: string
   /** UTC, nine fractional digits. */
   readonly psk_issued_at: string
+  /** Ascending. */
+  readonly groups: readonly number[]
 }
 
 /**
@@ -91,6 +93,11 @@ export function isSame(one: PeerFacts | undefined, other: PeerFacts): boolean {
     one?.endpoint === other.endpoint &&
     one.psk_issued_at === other.psk_issued_at &&
     one.public_key === other.public_key &&
-    one.mesh_address === other.mesh_address
+    one.mesh_address === other.mesh_address &&
+    isSameList(one.groups, other.groups)
   )
+}
+
+function isSameList(one: readonly number[], other: readonly number[]): boolean {
+  return one.length === other.length && one.every((group, index) => group === other[index])
 }

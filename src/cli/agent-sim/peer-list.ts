@@ -1,5 +1,6 @@
 import { isNonZeroUuid } from '../../shared/ids.ts'
 import { isPskIssuedAt } from '../../shared/mesh/psk-instant.ts'
+import { isGroup } from '../../shared/policies/rule-types.ts'
 import { parseCanonical } from './canonical-bytes.ts'
 import { endOf } from './json-scan.ts'
 import type { PeerBook, PeerFacts } from './peer-book.ts'
@@ -135,22 +136,34 @@ function readPeer(bytes: Buffer, at: number): ReadPeer {
   const parsed = parseCanonical(bytes.subarray(at, end))
   if (!parsed.ok) return parsed
   if (!isPeer(parsed.value)) return { ok: false, fault: 'bad_peer' }
-  const { node_id, public_key, mesh_address, endpoint, psk_issued_at } = parsed.value
+  const { node_id, public_key, mesh_address, endpoint, psk_issued_at, groups = [] } = parsed.value
   // Only the compared members: a pull may contain more.
-  return { ok: true, facts: { node_id, public_key, mesh_address, endpoint, psk_issued_at }, end }
+  return { ok: true, facts: { node_id, public_key, mesh_address, endpoint, psk_issued_at, groups }, end }
 }
 
-function isPeer(peer: unknown): peer is PeerFacts {
+/** A peer of a pull. A server without policies names no groups. */
+type PulledPeer = Omit<PeerFacts, 'groups'> & Partial<Pick<PeerFacts, 'groups'>>
+
+function isPeer(peer: unknown): peer is PulledPeer {
   if (typeof peer !== 'object' || peer === null) return false
-  const { node_id, public_key, mesh_address, endpoint, psk_issued_at } = peer as Readonly<Record<string, unknown>>
+  const { node_id, public_key, mesh_address, endpoint, psk_issued_at, groups } = peer as Readonly<
+    Record<string, unknown>
+  >
   return (
     [node_id, public_key, mesh_address].every((text) => isText(text) && text !== '') &&
     isText(endpoint) &&
     isText(node_id) &&
     isNonZeroUuid(node_id) &&
     isText(psk_issued_at) &&
-    isPskIssuedAt(psk_issued_at)
+    isPskIssuedAt(psk_issued_at) &&
+    (groups === undefined || areGroups(groups))
   )
+}
+
+/** Whether a value is a list of groups in ascending order, each once. */
+function areGroups(groups: unknown): boolean {
+  if (!Array.isArray(groups) || !groups.every(isGroup)) return false
+  return groups.every((group, index) => index === 0 || group > (groups[index - 1] ?? 0))
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'

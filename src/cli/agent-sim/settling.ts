@@ -1,8 +1,11 @@
+import type { OwnPolicies } from '../../client/agent/own-policies.ts'
 import { attempt } from './attempt.ts'
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
 import { runConcurrently } from './run-concurrently.ts'
-import { createPeerView, type PeerDifference, type PeerView } from './peer-view.ts'
+import { createPeerView, type PeerDifference } from './peer-view.ts'
 import type { SimulatedNode } from './simulated-node.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Statistics } from './statistics.ts'
 
 /** Maximum wait for open tasks at the end. A stream may stay open for half a minute after its key was revoked. */
 const SETTLE_MS_MAX = 35_000
@@ -18,6 +21,12 @@ const CONCURRENCY = 8
 /** Up to this size, the epochs of all pairs of agents are compared; in larger fleets only the sampled edges. */
 const COMPARED_WITH_ALL = 1_000
 
+/** What an agent knows by events differently than by a pull. `policies`: see `differing`. */
+interface Comparison {
+  readonly peers: readonly PeerDifference[]
+  readonly policies: readonly string[]
+}
+
 /** Waits for the open tasks of the agents, then compares their state with the server's and with each other's. */
 export async function settle(
   deps: MeshAgentDeps,
@@ -28,7 +37,7 @@ export async function settle(
   if (interrupted.aborted) return
   const comparable = nodes.filter((node) => node.view !== undefined && !node.isRevoked)
   await runConcurrently(sample(comparable), { concurrency: CONCURRENCY, until: interrupted }, (node) =>
-    comparePeers(deps, node, BETWEEN_MS + BETWEEN_MS_PER_NODE * nodes.length),
+    compareState(deps, node, BETWEEN_MS + BETWEEN_MS_PER_NODE * nodes.length),
   )
   await untilQuiet(deps, interrupted)
   compareEdges(deps, comparable)
@@ -52,26 +61,31 @@ function sample(nodes: readonly SimulatedNode[]): readonly SimulatedNode[] {
 }
 
 /**
- * Compares an agent's peers, which it knows by events, with a pull, several times. Only a difference that stays the same in
+ * Compares an agent's peers and policies, which it knows by events, with a pull, several times. Only a difference that stays the same in
  * all comparisons is counted: others come from delayed events, or from changes in between, such as endpoints that expire.
  */
-async function comparePeers(deps: MeshAgentDeps, node: SimulatedNode, betweenMs: number): Promise<void> {
+async function compareState(deps: MeshAgentDeps, node: SimulatedNode, betweenMs: number): Promise<void> {
   const { clock, statistics, until } = deps
-  let lasting: readonly PeerDifference[] | undefined
+  let lasting: Comparison | undefined
   for (let times = 1; ; times += 1) {
     if (node.pulling.state !== 'idle') return statistics.count('unsettled')
     const pulled = await pulledWhole(deps, node)
     if (pulled === undefined) return undefined
-    const differing = differences(node, pulled)
-    lasting = lasting === undefined ? differing : lastingOf(lasting, differing)
-    if (lasting.length === 0) return undefined
-    if (times === COMPARED_TIMES) return statistics.count('stale_peers', lasting.length)
+    const found = differences(deps, node, pulled)
+    lasting = lasting === undefined ? found : lastingOf(lasting, found)
+    if (lasting.peers.length + lasting.policies.length === 0) return undefined
+    if (times === COMPARED_TIMES) return countLasting(statistics, lasting)
     await clock.pause(betweenMs, until)
     if (until.aborted) return statistics.count('unsettled')
   }
 }
 
-async function pulledWhole(deps: MeshAgentDeps, node: SimulatedNode): Promise<PeerView | undefined> {
+function countLasting(statistics: Statistics, { peers, policies }: Comparison): void {
+  statistics.count('stale_peers', peers.length)
+  statistics.count('stale_policies', policies.length)
+}
+
+async function pulledWhole(deps: MeshAgentDeps, node: SimulatedNode): Promise<Snapshot | undefined> {
   const { node_id: nodeId } = node.identity
   const outcome = await attempt(deps, node, {
     operation: 'state_pull',
@@ -80,23 +94,34 @@ async function pulledWhole(deps: MeshAgentDeps, node: SimulatedNode): Promise<Pe
   })
   if (!outcome.ok || outcome.value === undefined) return undefined
   const { read } = outcome.value
-  if (read.ok) return createPeerView(deps.mesh.book, read.snapshot.peers)
+  if (read.ok) return read.snapshot
   deps.statistics.count('bad_snapshots')
   return undefined
 }
 
-/** Peers with different facts, or known on one side only. */
-function differences({ view }: SimulatedNode, pulled: PeerView): readonly PeerDifference[] {
-  return view === undefined ? [] : pulled.differing(view)
+/** Peers and policies that differ, or are known on one side only. */
+function differences({ mesh }: MeshAgentDeps, { view, policies }: SimulatedNode, pulled: Snapshot): Comparison {
+  const peers = view === undefined ? [] : createPeerView(mesh.book, pulled.peers).differing(view)
+  const given = mesh.policies.given(pulled.policies).map((policy) => [policy.policy_id, policy.revision_id] as const)
+  return { peers, policies: policies === undefined ? [] : differing(policies, new Map(given)) }
+}
+
+/** The policies of which the agent has another revision than the pull, with both revisions: one text each. */
+function differing(own: OwnPolicies, pulled: ReadonlyMap<string, string>): readonly string[] {
+  const known = new Map(own.list().map(({ policyId, revisionId }) => [policyId, revisionId]))
+  return [...new Set([...known.keys(), ...pulled.keys()])]
+    .filter((policyId) => known.get(policyId) !== pulled.get(policyId))
+    .map((policyId) => [policyId, known.get(policyId), pulled.get(policyId)].join(' '))
 }
 
 /** The earlier differences that still exist unchanged. The book stores equal facts once, so they are the same object. */
-function lastingOf(before: readonly PeerDifference[], now: readonly PeerDifference[]): readonly PeerDifference[] {
-  const found = new Map(now.map((one) => [nameOf(one), one]))
-  return before.filter((one) => {
+function lastingOf(before: Comparison, now: Comparison): Comparison {
+  const found = new Map(now.peers.map((one) => [nameOf(one), one]))
+  const peers = before.peers.filter((one) => {
     const same = found.get(nameOf(one))
     return same !== undefined && same.own === one.own && same.other === one.other
   })
+  return { peers, policies: before.policies.filter((key) => now.policies.includes(key)) }
 }
 
 const nameOf = ({ own, other }: PeerDifference): string => own?.node_id ?? other?.node_id ?? ''

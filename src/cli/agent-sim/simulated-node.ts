@@ -1,3 +1,4 @@
+import type { OwnPolicies } from '../../client/agent/own-policies.ts'
 import type { EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
 import type { HeldStream } from './held-stream.ts'
 import type { PeerView } from './peer-view.ts'
@@ -17,6 +18,8 @@ export interface SimulatedNode {
   endpoint: string
   /** The peers that it knows; undefined before the first pull. */
   view: PeerView | undefined
+  /** The policies that match it; undefined before the first pull. */
+  policies: OwnPolicies | undefined
   /** `ETag` of the last applied pull. */
   etag: string | undefined
   readonly pulling: Pulling
@@ -64,6 +67,7 @@ export function simulatedNode(identity: NodeIdentity, place: number): SimulatedN
     stream: undefined,
     endpoint: firstEndpoint(place),
     view: undefined,
+    policies: undefined,
     etag: undefined,
     pulling: { state: 'idle', changedPeers: new Set() },
     edges: undefined,

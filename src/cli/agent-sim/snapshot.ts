@@ -1,13 +1,17 @@
 import type { ActionRequestPayload, SessionSetupPayload } from '../../shared/events/wire-types.ts'
+import { canonicalize } from '../../shared/canonical-json.ts'
 import { parseCanonical } from './canonical-bytes.ts'
 import { listOf } from './json-scan.ts'
 import type { PeerBook } from './peer-book.ts'
+import { arePolicies } from './policy-book.ts'
 import { createPeerListReader, type PeerListFault } from './peer-list.ts'
 
 /** The parts of a pulled state that a simulated agent uses. */
 export interface Snapshot {
   /** Fact numbers of the reader's book, ordered by node id. */
   readonly peers: Uint32Array
+  /** Canonical JSON of the policies: equal for most nodes of a Domain, so that it is parsed once (`createPolicyBook`). */
+  readonly policies: string
   readonly executions: readonly PulledExecution[]
   readonly sessions: readonly SessionSetupPayload[]
 }
@@ -15,7 +19,7 @@ export interface Snapshot {
 export type PulledExecution = Omit<ActionRequestPayload, 'status'> & { readonly status: 'pending' | 'ack' | 'started' }
 
 /** How a snapshot violates the specification (S0 NodeStateSnapshot). */
-export type SnapshotFault = PeerListFault | 'block_missing' | 'own_peer'
+export type SnapshotFault = PeerListFault | 'block_missing' | 'own_peer' | 'bad_policy'
 
 export type ReadSnapshot =
   | { readonly ok: true; readonly snapshot: Snapshot }
@@ -40,8 +44,10 @@ export function createSnapshotReader(book: PeerBook): SnapshotReader {
     if (!hasBlocks(rest.value)) return { ok: false, fault: 'block_missing' }
     const own = book.placeOf(nodeId)
     if (list.numbers.some((number) => book.placeOfFacts(number) === own)) return { ok: false, fault: 'own_peer' }
-    const { executions, sessions } = rest.value
-    return { ok: true, snapshot: { peers: list.numbers, executions, sessions } }
+    const { executions, sessions, policy } = rest.value
+    if (!arePolicies(policy)) return { ok: false, fault: 'bad_policy' }
+    const policies = canonicalize(policy.policies)
+    return { ok: true, snapshot: { peers: list.numbers, policies, executions, sessions } }
   }
 }
 
@@ -51,7 +57,9 @@ function refused(bytes: Buffer, fault: SnapshotFault): ReadSnapshot {
   return { ok: false, fault: whole.ok ? fault : whole.fault }
 }
 
-function hasBlocks(value: unknown): value is Omit<Snapshot, 'peers'> {
+type RestOfState = Pick<Snapshot, 'executions' | 'sessions'> & { readonly policy: unknown }
+
+function hasBlocks(value: unknown): value is RestOfState {
   if (typeof value !== 'object' || value === null) return false
   const blocks = value as Readonly<Record<string, unknown>>
   const isComplete = BLOCKS.every((block) => Object.hasOwn(blocks, block))

@@ -1,5 +1,6 @@
 import { isNonZeroUuid } from '../ids.ts'
 import { isPskIssuedAt } from '../mesh/psk-instant.ts'
+import { isGroup } from '../policies/rule-types.ts'
 import { isMembers, type Members, type ReceivedEnvelope } from './signed-envelope.ts'
 import type { Payloads, WireType } from './wire-types.ts'
 
@@ -22,6 +23,7 @@ const text: Check = (value) => typeof value === 'string'
 const uuid: Check = (value) => typeof value === 'string' && isNonZeroUuid(value)
 const pskInstant: Check = (value) => typeof value === 'string' && isPskIssuedAt(value)
 const integer: Check = (value) => Number.isSafeInteger(value)
+const group: Check = (value) => isGroup(value)
 const optional =
   (check: Check): Check =>
   (value) =>
@@ -51,10 +53,18 @@ const peerChange = shape({
   public_key: optional(text),
   mesh_address: optional(text),
   psk_issued_at: optional(pskInstant),
+  groups: optional(listOf(group)),
 })
 
+const groupChange = shape({ group, added: listOf(uuid), removed: listOf(uuid) })
+
 const SHAPES: Readonly<Record<WireType, Check>> = {
-  node_state_updated: shape({ reason: oneOf('changed', 'resync'), blocks: listOf(text), peers: listOf(peerChange) }),
+  node_state_updated: shape({
+    reason: oneOf('changed', 'resync'),
+    blocks: listOf(text),
+    peers: listOf(peerChange),
+    groups: optional(listOf(groupChange)),
+  }),
   policy_updated: shape({
     node_id: text,
     policy_id: text,

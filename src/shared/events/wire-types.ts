@@ -12,11 +12,19 @@ export type WireType = (typeof WIRE_TYPES)[number]
 /** A part of a node's state that may have changed. */
 export type StateBlock = 'peers' | 'keys' | 'policy' | 'bridge' | 'executions' | 'sessions'
 
+export type PeerChangeWord =
+  | 'registered'
+  | 'deregistered'
+  | 'psk_assigned'
+  | 'key_rotated'
+  | 'endpoint_changed'
+  | 'groups_changed'
+
 /** A change of a peer. Several changes of one peer between two hints are merged; the newest facts win. */
 export interface PeerChange {
   readonly node_id: string
   /** In order of occurrence, each once. */
-  readonly changes: readonly ('registered' | 'deregistered' | 'psk_assigned' | 'key_rotated' | 'endpoint_changed')[]
+  readonly changes: readonly PeerChangeWord[]
   /** `host:port`; empty when the peer's endpoint is stale. */
   readonly endpoint?: string
   readonly fallback_endpoint?: string
@@ -25,6 +33,17 @@ export interface PeerChange {
   readonly mesh_address?: string
   /** UTC with nine fractional digits, as in pulls: texts compare as instants do. */
   readonly psk_issued_at?: string
+  /** All groups of the peer, ascending. */
+  readonly groups?: readonly number[]
+}
+
+/** Peers that a group has gained and lost: of a new group, all of its members among the node's peers. */
+export interface GroupChange {
+  /** A positive integer. */
+  readonly group: number
+  /** Node ids, ascending. */
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
 }
 
 /** Maximum of peers in one hint; with more, the hint has the reason `resync` (decisions: Merging). */
@@ -37,6 +56,8 @@ export interface NodeStateUpdatedPayload {
   readonly blocks: readonly StateBlock[]
   /** By `node_id`; empty with `resync`. */
   readonly peers: readonly PeerChange[]
+  /** By `group`; to be applied after `peers`. Absent where no group changed. */
+  readonly groups?: readonly GroupChange[]
 }
 
 /** S0 PolicyUpdatedPayload. */

@@ -5,6 +5,7 @@ import { mergeRanges, parsePortRange } from './ports.ts'
 import {
   EVERY_NODE_GROUP,
   EVERY_NODE_SELECTOR,
+  isGroup,
   type AcceptEntry,
   type AuthoredPolicy,
   type AuthoredRule,
@@ -66,7 +67,7 @@ function compileSelector(selector: string | undefined, groupOf: (selector: strin
   if (selector === undefined) return []
   if (selector === EVERY_NODE_SELECTOR) return [EVERY_NODE_GROUP]
   const group = groupOf(selector)
-  return Number.isSafeInteger(group) && group > 0 ? [group] : invalid('group', String(group))
+  return isGroup(group) ? [group] : invalid('group', String(group))
 }
 
 function compileCidrs(cidrs: readonly string[] = []): readonly string[] {

@@ -1,6 +1,8 @@
 import { parseCidr } from './cidr.ts'
 import {
   DIRECTIONS,
+  EVERY_NODE_GROUP,
+  isGroup,
   PORT_MAX,
   RULE_PROTOCOLS,
   type AcceptEntry,
@@ -47,7 +49,7 @@ type Check = (value: unknown) => boolean
 
 const isDirection = (value: unknown): value is Direction => DIRECTIONS.some((direction) => direction === value)
 const isCidr: Check = (value) => typeof value === 'string' && parseCidr(value).ok
-const isGroup: Check = (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+const isGroupOfRule: Check = (value) => value === EVERY_NODE_GROUP || isGroup(value)
 const isPort: Check = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= PORT_MAX
 const isRange: Check = (value) =>
   Array.isArray(value) && value.length === 2 && value.every(isPort) && Number(value[0]) <= Number(value[1])
@@ -61,8 +63,8 @@ const ACCEPT: Readonly<Record<keyof AcceptEntry, Check>> = {
   cidrs: listOf(isCidr),
   direction: isDirection,
   except_cidrs: listOf(isCidr),
-  except_groups: listOf(isGroup),
-  groups: listOf(isGroup),
+  except_groups: listOf(isGroupOfRule),
+  groups: listOf(isGroupOfRule),
   ports: listOf(isRange),
   protocol: (value) => RULE_PROTOCOLS.some((protocol) => protocol === value),
 }

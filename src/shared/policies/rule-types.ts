@@ -19,6 +19,11 @@ export const EVERY_NODE_SELECTOR = '*'
 /** The group of that selector. No node lists it among its groups. */
 export const EVERY_NODE_GROUP = 0
 
+/** Whether a value is a group that nodes can be in: a positive integer. */
+export function isGroup(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > EVERY_NODE_GROUP
+}
+
 /**
  * A rule as a person writes it. It accepts flows to or from the named remote ends; rules of a node form a union without an
  * order. It names `peers` or `cidrs` or both: an absent member never means everybody.

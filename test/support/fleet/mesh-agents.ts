@@ -8,6 +8,7 @@ import type { AgentClock, ApiClient } from '../../../src/cli/agent-sim/fleet-dep
 import type { NodeWire, PulledBytes } from '../../../src/cli/agent-sim/node-wire.ts'
 import { createKnownEpochs } from '../../../src/cli/agent-sim/known-epochs.ts'
 import { createPeerBook, type PeerFacts } from '../../../src/cli/agent-sim/peer-book.ts'
+import { createPolicyBook } from '../../../src/cli/agent-sim/policy-book.ts'
 import { DEFAULT_HABITS, type Habits } from '../../../src/cli/agent-sim/plan.ts'
 import { simulatedNode, type SimulatedNode } from '../../../src/cli/agent-sim/simulated-node.ts'
 import { pullsInThisThread } from '../../../src/cli/agent-sim/state-pulls.ts'
@@ -98,6 +99,7 @@ export const peer = (number: number, more: Partial<PeerFacts> = {}): PeerFacts =
   mesh_address: `100.64.0.${number}`,
   endpoint: '',
   psk_issued_at: issued(1),
+  groups: [],
   ...more,
 })
 
@@ -183,6 +185,7 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
       wire: { fetchEdgeKey: over('fetchEdgeKey', wire.fetchEdgeKey) },
       pull: pullsInThisThread({ pull: over('pull', wire.pull) })(book),
       book,
+      policies: createPolicyBook(),
       digest: createKnownEpochs(book),
       ledger: createEdgeLedger(),
       habits: { ...DEFAULT_HABITS, ...habits },

@@ -5,6 +5,7 @@ import type { FleetDeps } from '../fleet-deps.ts'
 import type { DigestKnown } from '../known-epochs.ts'
 import type { NodeWire } from '../node-wire.ts'
 import type { PeerBook } from '../peer-book.ts'
+import type { PolicyBook } from '../policy-book.ts'
 import type { Habits } from '../plan.ts'
 import type { PullState } from '../state-pulls.ts'
 import type { PacedLimiter } from '../paced-limiter.ts'
@@ -15,6 +16,7 @@ export interface MeshDeps {
   readonly wire: Pick<NodeWire, 'fetchEdgeKey'>
   readonly pull: PullState
   readonly book: PeerBook
+  readonly policies: PolicyBook
   readonly digest: DigestKnown
   readonly ledger: EdgeLedger
   readonly habits: Habits

@@ -4,7 +4,9 @@ import type { ReceivedEnvelope } from '../../../shared/events/signed-envelope.ts
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
 import { runExecution } from './execution.ts'
+import { applyGroupChanges } from './group-changes.ts'
 import { rotateSoon } from './key-rotation.ts'
+import { applyPolicyUpdate } from './own-policies.ts'
 import { applyChanges } from './peer-changes.ts'
 import { openSession } from './session.ts'
 import { pullSoon } from './state-pull.ts'
@@ -20,8 +22,9 @@ export function handleEvent(deps: MeshAgentDeps, node: SimulatedNode, received: 
   if (isEvent(envelope, 'node_state_updated')) return takeHint(deps, node, { event: envelope, place })
   if (isEvent(envelope, 'action_request')) return runExecution(deps, node, envelope.payload)
   if (isEvent(envelope, 'session_setup')) return openSession(deps, node, envelope.payload)
-  // These two need no pull: they contain the whole change. An unknown type may mean any change.
-  if (isEvent(envelope, 'policy_updated') || isEvent(envelope, 'bridge_config_updated')) return undefined
+  if (isEvent(envelope, 'policy_updated')) return takePolicy(deps, node, { event: envelope, place })
+  // It needs no pull: it contains the whole change. An unknown type may mean any change.
+  if (isEvent(envelope, 'bridge_config_updated')) return undefined
   return pullSoon(deps, node, OWN_WITHIN_MS)
 }
 
@@ -36,13 +39,29 @@ interface Hint {
   readonly place: Place
 }
 
+interface PolicyUpdate {
+  readonly event: KnownEvent<'policy_updated'>
+  readonly place: Place
+}
+
+function takePolicy(deps: MeshAgentDeps, node: SimulatedNode, { event, place }: PolicyUpdate): void {
+  // A reordered update could restore an older revision. An answer on its way may be older than the update.
+  const isPulling = node.pulling.state === 'running'
+  const isEnough = isInOrder(place) && applyPolicyUpdate(deps, node, event.payload)
+  if (!isEnough || isPulling) pullSoon(deps, node, OWN_WITHIN_MS)
+}
+
+function isInOrder({ kind }: Place): boolean {
+  return kind === 'next' || kind === 'first'
+}
+
 function takeHint(deps: MeshAgentDeps, node: SimulatedNode, { event, place }: Hint): void {
-  const { reason, blocks, peers } = event.payload
+  const { reason, blocks, peers, groups = [] } = event.payload
   if (blocks.includes('keys')) rotateSoon(deps, node)
   // A reordered hint could overwrite newer facts, and a gap means that changes are missing.
-  const isInOrder = place.kind === 'next' || place.kind === 'first'
-  if (reason === 'resync' || !isInOrder) return pullSoon(deps, node, spreadMs(deps))
+  if (reason === 'resync' || !isInOrder(place)) return pullSoon(deps, node, spreadMs(deps))
   const isEnough = applyChanges(deps, node, peers)
+  applyGroupChanges(node, groups)
   const isOwn = blocks.some((block) => block !== 'peers' && block !== 'keys')
   if (!isEnough || isOwn) pullSoon(deps, node, OWN_WITHIN_MS)
   return undefined

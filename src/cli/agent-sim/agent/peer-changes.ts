@@ -6,6 +6,8 @@ import type { MeshAgentDeps } from './agent-deps.ts'
 import { fetchEdgeKeySoon } from './edge-key.ts'
 import { digestSoon } from './epoch-report.ts'
 
+const NO_GROUPS: readonly number[] = []
+
 /**
  * Applies the peer changes of a hint. Returns false if a pull is needed, because a change of an unknown peer is
  * incomplete.
@@ -49,12 +51,18 @@ function apply(deps: MeshAgentDeps, node: SimulatedNode, { change, view }: Appli
  * newer pull.
  */
 function merged(known: PeerFacts | undefined, change: PeerChange): PeerFacts | undefined {
-  const { node_id, public_key, mesh_address, endpoint, psk_issued_at } = { ...UNKNOWN, ...known, ...change }
+  const { node_id, public_key, mesh_address, endpoint, psk_issued_at, groups } = { ...UNKNOWN, ...known, ...change }
   if (public_key === undefined || mesh_address === undefined || psk_issued_at === undefined) return undefined
   const isOlder = known !== undefined && known.psk_issued_at > psk_issued_at
   const key = isOlder ? known : { public_key, psk_issued_at }
-  return { node_id, public_key: key.public_key, mesh_address, endpoint, psk_issued_at: key.psk_issued_at }
+  return { node_id, public_key: key.public_key, mesh_address, endpoint, psk_issued_at: key.psk_issued_at, groups }
 }
 
-/** The facts of an unknown peer. It has no endpoint. */
-const UNKNOWN = { public_key: undefined, mesh_address: undefined, endpoint: '', psk_issued_at: undefined }
+/** The facts of an unknown peer. It has no endpoint and is in no group. */
+const UNKNOWN = {
+  public_key: undefined,
+  mesh_address: undefined,
+  endpoint: '',
+  psk_issued_at: undefined,
+  groups: NO_GROUPS,
+}

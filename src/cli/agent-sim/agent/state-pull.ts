@@ -5,6 +5,7 @@ import type { PulledState } from '../state-pulls.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
 import { runExecution } from './execution.ts'
 import { openSession } from './session.ts'
+import { applyPulledPolicies } from './own-policies.ts'
 import { applyPulledPeers } from './pulled-peers.ts'
 
 /** Maximum random delay of another pull after one during which events arrived. */
@@ -46,8 +47,9 @@ function applyState(deps: MeshAgentDeps, node: SimulatedNode, pulled: PulledStat
   if (pulled.isDegraded) return statistics.count('degraded_pulls')
   const { read } = pulled
   if (!read.ok) return statistics.count('bad_snapshots')
-  const { peers, executions, sessions } = read.snapshot
+  const { peers, policies, executions, sessions } = read.snapshot
   node.etag = pulled.etag
+  applyPulledPolicies(deps, node, policies)
   applyPulledPeers(deps, node, createPeerView(mesh.book, peers))
   for (const execution of executions) runExecution(deps, node, execution)
   for (const session of sessions) openSession(deps, node, session)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createPeerBook } from '../../../../src/cli/agent-sim/peer-book.ts'
 import { createPeerView } from '../../../../src/cli/agent-sim/peer-view.ts'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -10,6 +11,7 @@ import type { PulledBytes } from '../../../../src/cli/agent-sim/node-wire.ts'
 import type { SimulatedNode } from '../../../../src/cli/agent-sim/simulated-node.ts'
 import type { Place } from '../../../../src/shared/events/order.ts'
 import type { ReceivedEnvelope } from '../../../../src/shared/events/signed-envelope.ts'
+import { canonicalize } from '../../../../src/shared/canonical-json.ts'
 import { digestEpochs } from '../../../../src/shared/mesh/epoch-digest.ts'
 import {
   agentWorld,
@@ -213,6 +215,24 @@ describe('An agent that receives', () => {
     expect(world.tags).toHaveLength(2)
   })
 
+  test('a hint with groups moves the peers that it knows, after their changes', async () => {
+    const world = await informed()
+    world.tell({
+      peers: [
+        { node_id: id(2), changes: ['groups_changed'], groups: [5, 9] },
+        { ...peer(4), changes: ['registered', 'psk_assigned'], groups: [3] },
+      ],
+      groups: [
+        { group: 7, added: [id(2), id(3), id(4), id(88)], removed: [] },
+        { group: 9, added: [], removed: [id(2), id(3)] },
+        { group: 3, added: [id(4)], removed: [id(1)] },
+      ],
+    })
+    await world.clock.advance(5_000)
+    expect(known(world)).toEqual([peer(2, { groups: [5, 7] }), peer(3, { groups: [7] }), peer(4, { groups: [3, 7] })])
+    expect(world.tags).toHaveLength(1)
+  })
+
   test('an event of an unknown type pulls its state', async () => {
     const world = await informed()
     handleEvent(world.deps, world.node, { envelope: event('of_tomorrow', {}), place: NEXT })
@@ -240,6 +260,95 @@ describe('An agent that receives', () => {
     })
     await world.clock.advance(5_000)
     expect(digests().slice(1)).toEqual([{ id: id(1), key: 'mesh.edge-epochs', body: { value: epochs(3) } }])
+  })
+})
+
+describe('An agent with policies', () => {
+  const ISOLATE = [{ action: 'isolate', direction: 'ingress' }]
+  const ACCEPT = {
+    action: 'accept',
+    cidrs: [],
+    direction: 'ingress',
+    except_cidrs: [],
+    except_groups: [],
+    groups: [7],
+    ports: [[22, 22]],
+    protocol: 'tcp',
+  }
+  const given = (number: number, rules: readonly object[], revision = 1) => ({
+    policy_id: id(number),
+    revision_id: id(1_000 + revision),
+    fingerprint: createHash('sha256').update(canonicalize(rules)).digest('base64'),
+    rules,
+  })
+  const stateWith = (...policies: readonly object[]) => pulled({ policy: { policies } })
+  const SSH = { direction: 'ingress', protocol: 'tcp', port: 22 } as const
+
+  async function ruled(states: readonly PulledBytes[]) {
+    const world = pulling(states)
+    world.pull()
+    await world.clock.advance(20)
+    const ssh = (groups: readonly number[]) => world.node.policies?.decide({ groups, meshAddress: '100.64.0.2' }, SSH)
+    return {
+      ...world,
+      /** Whether it lets a peer of these groups in. */
+      admits: (...groups: readonly number[]) => ssh(groups)?.allowed,
+      update: (policy: object, place = NEXT) =>
+        handleEvent(world.deps, world.node, {
+          envelope: event('policy_updated', { node_id: id(1), ...policy }),
+          place,
+        }),
+    }
+  }
+
+  test('decides by those of the pull and by their updates, without a further pull', async () => {
+    const world = await ruled([stateWith(given(5, ISOLATE), given(6, [ACCEPT]))])
+    expect([world.admits(7), world.admits(8), world.admits()]).toEqual([true, false, false])
+    world.update(given(6, [{ ...ACCEPT, groups: [8] }], 2))
+    expect([world.admits(7), world.admits(8)]).toEqual([false, true])
+    world.update(given(5, [], 2))
+    expect([world.admits(7), world.admits(8)]).toEqual([true, true])
+    await world.clock.advance(5_000)
+    expect([world.tags.length, world.count('bad_policies'), world.count('unknown_entries')]).toEqual([1, 0, 0])
+  })
+
+  test('keeps what it had where the rules do not have their fingerprint, and pulls', async () => {
+    const forged = { ...given(5, ISOLATE, 2), rules: [] }
+    const world = await ruled([stateWith(given(5, ISOLATE)), stateWith(forged), stateWith(given(5, [], 3))])
+    world.update(forged)
+    expect([world.admits(), world.count('bad_policies')]).toEqual([false, 1])
+    await world.clock.advance(1_000)
+    expect([world.admits(), world.count('bad_policies'), world.tags.length]).toEqual([false, 2, 2])
+    world.pull()
+    await world.clock.advance(20)
+    expect([world.admits(), world.count('bad_policies')]).toEqual([true, 2])
+  })
+
+  test('counts entries that it does not understand once, and lets them restrict it', async () => {
+    const later = given(5, [{ action: 'deny', direction: 'ingress' }])
+    const world = await ruled([stateWith(later)])
+    world.pull()
+    await world.clock.advance(20)
+    expect([world.admits(7), world.count('unknown_entries')]).toEqual([false, 1])
+    world.update(given(5, [...ISOLATE, { ...ACCEPT, unless: [] }], 2))
+    expect([world.admits(7), world.count('unknown_entries'), world.count('bad_policies')]).toEqual([false, 2, 0])
+  })
+
+  test('does not apply an update out of order, and pulls', async () => {
+    const world = await ruled([stateWith(given(5, ISOLATE))])
+    world.update(given(5, [], 2), { kind: 'reordered' })
+    expect(world.admits()).toBe(false)
+    await world.clock.advance(1_000)
+    expect(world.tags).toHaveLength(2)
+  })
+
+  test('knows no policy before its first pull', () => {
+    const world = worldOf({})
+    handleEvent(world.deps, world.node, {
+      envelope: event('policy_updated', { node_id: id(1), ...given(5, ISOLATE) }),
+      place: NEXT,
+    })
+    expect([world.node.policies, world.called()]).toEqual([undefined, []])
   })
 })
 

@@ -41,7 +41,7 @@ test('fits a fleet of 10,000 on a terminal of 80 columns', () => {
   const progress = { ...running, nodes: 10_000, nodesWanted: 10_000, elapsedSeconds: 3_599, durationSeconds: 3_600 }
   const lines = dashboardLines({ ...progress, reachability }, summary)
   expect(lines).toEqual(expect.arrayContaining([expect.stringContaining('unreachable 10000')]))
-  expect(lines).toEqual(expect.arrayContaining([expect.stringContaining('bad 1998')]))
+  expect(lines).toEqual(expect.arrayContaining([expect.stringContaining('bad 2997')]))
   expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/^faults +expected 999   unmet 999/)]))
   expect(lines.filter((line) => line.length > 79)).toEqual([])
 })

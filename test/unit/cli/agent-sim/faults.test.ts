@@ -163,9 +163,21 @@ describe('An endpoint', () => {
   })
 })
 
+/** A policy without rules, and the SHA-256 of `[]`. */
+const POLICY = {
+  policy_id: id(5),
+  revision_id: id(6),
+  fingerprint: 'T1PNoYwrqgwDVLtfmj7L5e0Sq02OEbqHPC8RFhICuUU=',
+  rules: [],
+}
+
 describe('At the end of a run', () => {
   /** Two agents who have pulled this of each other; what the server shows after that is `later`. */
-  async function settled(first: (number: number) => PeerFacts, later = first) {
+  async function settled(
+    first: (number: number) => PeerFacts,
+    later = first,
+    policiesOf: (pull: number) => readonly object[] = () => [],
+  ) {
     let pulls = 0
     const world = worldOf({
       size: 2,
@@ -173,7 +185,8 @@ describe('At the end of a run', () => {
       wire: {
         async pull({ nodeId }) {
           const other = nodeId === id(1) ? 2 : 1
-          return pulled({ peers: [((pulls += 1) <= 2 ? first : later)(other)] })
+          pulls += 1
+          return pulled({ peers: [(pulls <= 2 ? first : later)(other)], policy: { policies: policiesOf(pulls) } })
         },
       },
     })
@@ -196,6 +209,15 @@ describe('At the end of a run', () => {
       (number) => peer(number, { endpoint: '198.18.0.9:1' }),
     )
     expect([world.count('stale_peers'), world.count('stale_edges')]).toEqual([2, 0])
+  })
+
+  test.each([
+    ['that changed without an event', (pull: number) => (pull <= 2 ? [] : [POLICY]), 2],
+    ['that is pulled again', () => [POLICY], 0],
+    ['that changes during the comparison', (pull: number) => [{ ...POLICY, revision_id: id(pull) }], 0],
+  ])('a policy %s is stale on that many agents', async (_, policiesOf, stale) => {
+    const world = await settled((number) => peer(number), undefined, policiesOf)
+    expect([world.count('stale_policies'), world.count('stale_peers'), world.count('unsettled')]).toEqual([stale, 0, 0])
   })
 
   test('a peer that changes during the comparison is not stale, because its event may be delayed', async () => {

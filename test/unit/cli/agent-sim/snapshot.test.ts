@@ -75,6 +75,29 @@ test('Any changed byte of a pull is found, or changes the result', () => {
   )
 })
 
+const policy = (number: number): object => ({
+  policy_id: id(number),
+  revision_id: id(number + 100),
+  fingerprint: '',
+  rules: [],
+})
+
+test('A peer without groups is in none, and the groups of others are read', () => {
+  const { shown } = reader()
+  const { groups: _, ...without } = peer(1)
+  expect(shown(pulled({ peers: [without, peer(2, { groups: [1, 7] })] }).bytes, OWN)).toEqual([
+    peer(1),
+    peer(2, { groups: [1, 7] }),
+  ])
+})
+
+test('The policies are read as canonical text', () => {
+  const read = createSnapshotReader(createPeerBook())(pulled({ policy: { policies: [policy(1)] } }).bytes, OWN)
+  expect(read.ok && read.snapshot.policies).toBe(
+    `[{"fingerprint":"","policy_id":"${id(1)}","revision_id":"${id(101)}","rules":[]}]`,
+  )
+})
+
 describe('Each violation is named', () => {
   const whole = pulled({ peers: [peer(1), peer(2)] }).bytes.toString()
   test.each([
@@ -95,6 +118,18 @@ describe('Each violation is named', () => {
     ['bad_peer', whole.replace(id(1), 'web-1')],
     ['bad_peer', whole.replace(issued(1), '2026-01-01T00:00:00Z')],
     ['bad_peer', whole.replace('"peers":[', '"peers":["x",')],
+    ['bad_peer', whole.replace('"groups":[]', '"groups":[0]')],
+    ['bad_peer', whole.replace('"groups":[]', '"groups":[2,1]')],
+    ['bad_peer', whole.replace('"groups":[]', '"groups":[1,1]')],
+    ['bad_peer', whole.replace('"groups":[]', '"groups":["1"]')],
+    ['bad_peer', whole.replace('"groups":[]', '"groups":1')],
+    ['bad_policy', whole.replace('"policies":[]', '"policies":{}')],
+    ['bad_policy', pulled({ policy: [] }).bytes.toString()],
+    ['bad_policy', pulled({ policy: { policies: [policy(2), policy(1)] } }).bytes.toString()],
+    ['bad_policy', pulled({ policy: { policies: [policy(1), policy(1)] } }).bytes.toString()],
+    ['bad_policy', pulled({ policy: { policies: [{ ...policy(1), policy_id: 'p' }] } }).bytes.toString()],
+    ['bad_policy', pulled({ policy: { policies: [{ ...policy(1), rules: {} }] } }).bytes.toString()],
+    ['bad_policy', pulled({ policy: { policies: [{ ...policy(1), fingerprint: 1 }] } }).bytes.toString()],
     ['peers_unsorted', pulled({ peers: [peer(2), peer(1)] }).bytes.toString()],
     ['peers_unsorted', pulled({ peers: [peer(1), peer(1)] }).bytes.toString()],
     ['own_peer', pulled({ peers: [peer(1), peer(999)] }).bytes.toString()],

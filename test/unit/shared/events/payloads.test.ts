@@ -17,7 +17,8 @@ const PAYLOADS: { readonly [Type in WireType]: Payloads[Type] } = {
   node_state_updated: {
     reason: 'changed',
     blocks: ['peers', 'keys'],
-    peers: [{ node_id: NODE_ID, changes: ['registered', 'endpoint_changed'], endpoint: '' }],
+    peers: [{ node_id: NODE_ID, changes: ['registered', 'endpoint_changed'], endpoint: '', groups: [1, 2] }],
+    groups: [{ group: 1, added: [NODE_ID], removed: [] }],
   },
   policy_updated: { node_id: 'n', policy_id: 'p', revision_id: 'r', fingerprint: 'f', rules: [{ any: 1 }] },
   bridge_config_updated: { node_id: 'n', bridge_resource_id: 'b', effective_config: {} },
@@ -63,6 +64,19 @@ describe('A hint', () => {
     expect(isResync(received('node_state_updated', resync))).toBe(true)
     expect(isResync(received('node_state_updated', PAYLOADS.node_state_updated))).toBe(false)
     expect(isResync(received('tide_turned', resync))).toBe(false)
+  })
+
+  it.each([
+    ['peers', [{ node_id: NODE_ID, changes: ['groups_changed'], groups: [0] }]],
+    ['peers', [{ node_id: NODE_ID, changes: ['groups_changed'], groups: 1 }]],
+    ['groups', {}],
+    ['groups', [{ group: 0, added: [], removed: [] }]],
+    ['groups', [{ group: 1.5, added: [], removed: [] }]],
+    ['groups', [{ group: 1, added: ['web-1'], removed: [] }]],
+    ['groups', [{ group: 1, added: [] }]],
+  ])('is not recognised with malformed groups, case %#: %s', (member, value) => {
+    const payload = { reason: 'changed', blocks: [], peers: [], [member]: value }
+    expect(isEvent(received('node_state_updated', payload), 'node_state_updated')).toBe(false)
   })
 
   it('is not recognised by members that it only inherits', () => {

@@ -1,0 +1,32 @@
+import { createOwnPolicies, type OwnPolicies } from '../../../client/agent/own-policies.ts'
+import type { PolicyUpdatedPayload } from '../../../shared/events/wire-types.ts'
+import type { SimulatedNode } from '../simulated-node.ts'
+import type { MeshAgentDeps } from './agent-deps.ts'
+
+/** Takes the policies of a pull, as the snapshot has them. Counts what violates the specification. */
+export function applyPulledPolicies({ mesh, statistics }: MeshAgentDeps, node: SimulatedNode, text: string): void {
+  const policies = (node.policies ??= createOwnPolicies(mesh.policies.read))
+  const before = new Set(policies.list().map(({ revisionId }) => revisionId))
+  statistics.count('bad_policies', policies.replace(mesh.policies.given(text)).length)
+  // Each revision counts once, however often it is pulled.
+  for (const { revisionId, unknown } of policies.list())
+    if (!before.has(revisionId)) statistics.count('unknown_entries', unknown)
+}
+
+/** Applies a `policy_updated`. Returns false if a pull is needed, because its rules do not have its fingerprint. */
+export function applyPolicyUpdate(
+  { statistics }: MeshAgentDeps,
+  { policies }: SimulatedNode,
+  update: PolicyUpdatedPayload,
+): boolean {
+  // Without a first pull there is nothing to change. The server will request the pull.
+  if (policies === undefined) return true
+  const isApplied = policies.apply(update)
+  if (isApplied) statistics.count('unknown_entries', unknownOf(policies, update.policy_id))
+  else statistics.count('bad_policies')
+  return isApplied
+}
+
+function unknownOf(policies: OwnPolicies, policyId: string): number {
+  return policies.list().find((policy) => policy.policyId === policyId)?.unknown ?? 0
+}
