@@ -39,6 +39,7 @@ const CLOUD_READ: readonly RoleOn[] = [
   ...PLATFORM_READ,
 ]
 const CREDENTIAL_MANAGE: readonly RoleOn[] = ['cloudcredential.assigner', ...CLOUD_MANAGE]
+const BUNDLE_MANAGE: readonly RoleOn[] = ['provider_bundle.admin', 'platform.admin']
 const BUNDLE_READ: readonly RoleOn[] = [
   'provider_bundle.viewer',
   'provider_bundle.auditor',
@@ -87,22 +88,24 @@ const GRANTED_BY: { readonly [type: string]: Grants } = {
     maintainer: ['node.operator', ...DOMAIN_OPERATE],
     read: ['node.viewer', 'node.agent', 'node.operator', ...PROJECT_READ],
   },
-  user: { manage: DOMAIN_MANAGE, read: DOMAIN_READ },
-  serviceaccount: { manage: DOMAIN_MANAGE, read: DOMAIN_READ },
-  group: { manage: DOMAIN_MANAGE, read: ['group.member', ...DOMAIN_READ] },
+  user: { manage: DOMAIN_MANAGE, maintainer: DOMAIN_MANAGE, read: DOMAIN_READ },
+  serviceaccount: { manage: DOMAIN_MANAGE, maintainer: DOMAIN_MANAGE, read: DOMAIN_READ },
+  group: { manage: DOMAIN_MANAGE, maintainer: DOMAIN_MANAGE, read: ['group.member', ...DOMAIN_READ] },
   cloud: {
     manage: CLOUD_MANAGE,
     operate: ['cloud.operator', ...CLOUD_MANAGE],
     assign: ['cloud.assigner', ...CLOUD_MANAGE],
+    maintainer: CLOUD_MANAGE,
     observe: CLOUD_READ,
     read: CLOUD_READ,
   },
   cloudcredential: {
     manage: CREDENTIAL_MANAGE,
     assign: CREDENTIAL_MANAGE,
+    maintainer: CREDENTIAL_MANAGE,
     read: ['cloudcredential.assigner', ...CLOUD_READ],
   },
-  provider_bundle: { manage: ['provider_bundle.admin', 'platform.admin'], observe: BUNDLE_READ, read: BUNDLE_READ },
+  provider_bundle: { manage: BUNDLE_MANAGE, maintainer: BUNDLE_MANAGE, observe: BUNDLE_READ, read: BUNDLE_READ },
   labeldefinition: {
     manage: PROJECT_MANAGE,
     assign: ['labeldefinition.assigner', ...PROJECT_DEPLOY],

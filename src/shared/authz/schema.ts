@@ -192,6 +192,7 @@ definition user {
     relation domain: domain
 
     permission manage = domain->manage
+    permission maintainer = manage
     permission read = domain->read + self
 }
 
@@ -201,6 +202,7 @@ definition serviceaccount {
     relation domain: domain
 
     permission manage = domain->manage
+    permission maintainer = manage
     permission read = domain->read + self
 }
 
@@ -214,6 +216,7 @@ definition group {
         group#member | group#member with within_hours | group#member with from_network | group#member with strong_auth
 
     permission manage = domain->manage
+    permission maintainer = manage
     permission read = domain->read + member
 }
 
@@ -232,6 +235,7 @@ definition cloud {
     permission manage = admin + platform->manage
     permission operate = manage + operator
     permission assign = manage + assigner
+    permission maintainer = manage
     permission observe = operate + auditor + viewer + platform->read + consumer->read
     permission read = observe
 }
@@ -246,6 +250,7 @@ definition cloudcredential {
 
     permission manage = assigner + cloud->manage
     permission assign = assigner + cloud->manage
+    permission maintainer = manage
     permission read = assign + cloud->observe
 }
 
@@ -258,6 +263,7 @@ definition provider_bundle {
     relation viewer: user | serviceaccount | group#member | user:* | serviceaccount:*
 
     permission manage = admin + platform->manage
+    permission maintainer = manage
     permission observe = manage + auditor + viewer + platform->read
     permission read = observe
 }
@@ -273,7 +279,8 @@ definition labeldefinition {
     relation assigner:
         user | user with within_hours | user with from_network | user with strong_auth |
         serviceaccount | serviceaccount with within_hours | serviceaccount with from_network | serviceaccount with strong_auth |
-        group#member | group#member with within_hours | group#member with from_network | group#member with strong_auth
+        group#member | group#member with within_hours | group#member with from_network | group#member with strong_auth |
+        user:* | serviceaccount:*
 
     permission manage = platform->manage + domain->manage + project->manage
     permission assign = manage + assigner + domain->operate + project->deploy

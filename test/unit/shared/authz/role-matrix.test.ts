@@ -40,20 +40,26 @@ node:edge                  node-agent    platform.admin domain.admin domain.oper
 node:edge                  maintainer    platform.admin domain.admin domain.operator node.operator
 node:edge                  read          platform.admin platform.auditor platform.viewer domain.admin domain.operator domain.auditor domain.viewer project.admin project.deployer project.viewer node.operator node.agent node.viewer
 user:ann                   manage        platform.admin domain.admin
+user:ann                   maintainer    platform.admin domain.admin
 user:ann                   read          platform.admin platform.auditor platform.viewer domain.admin domain.operator domain.auditor domain.viewer self
 serviceaccount:robot       manage        platform.admin domain.admin
+serviceaccount:robot       maintainer    platform.admin domain.admin
 serviceaccount:robot       read          platform.admin platform.auditor platform.viewer domain.admin domain.operator domain.auditor domain.viewer self
 group:staff                manage        platform.admin domain.admin
+group:staff                maintainer    platform.admin domain.admin
 group:staff                read          platform.admin platform.auditor platform.viewer domain.admin domain.operator domain.auditor domain.viewer group.member
 cloud:north                manage        platform.admin cloud.admin
 cloud:north                operate       platform.admin cloud.admin cloud.operator
 cloud:north                assign        platform.admin cloud.admin cloud.assigner
+cloud:north                maintainer    platform.admin cloud.admin
 cloud:north                observe       platform.admin platform.auditor platform.viewer domain.admin domain.operator domain.auditor domain.viewer project.admin project.deployer project.viewer cloud.admin cloud.operator cloud.auditor cloud.viewer
 cloud:north                read          platform.admin platform.auditor platform.viewer domain.admin domain.operator domain.auditor domain.viewer project.admin project.deployer project.viewer cloud.admin cloud.operator cloud.auditor cloud.viewer
 cloudcredential:key        manage        platform.admin cloud.admin cloudcredential.assigner
 cloudcredential:key        assign        platform.admin cloud.admin cloudcredential.assigner
+cloudcredential:key        maintainer    platform.admin cloud.admin cloudcredential.assigner
 cloudcredential:key        read          platform.admin platform.auditor platform.viewer domain.admin domain.operator domain.auditor domain.viewer project.admin project.deployer project.viewer cloud.admin cloud.operator cloud.auditor cloud.viewer cloudcredential.assigner
 provider_bundle:base       manage        platform.admin provider_bundle.admin
+provider_bundle:base       maintainer    platform.admin provider_bundle.admin
 provider_bundle:base       observe       platform.admin platform.auditor platform.viewer provider_bundle.admin provider_bundle.auditor provider_bundle.viewer
 provider_bundle:base       read          platform.admin platform.auditor platform.viewer provider_bundle.admin provider_bundle.auditor provider_bundle.viewer
 labeldefinition:everywhere manage        platform.admin
