@@ -175,7 +175,7 @@ export const labels = defineSurface(
         ],
         missingRow: 'definition_not_found',
         fold: 'definition_not_found',
-        foldUnless: [{ relation: 'maintainer', object: '{path.kind}:{path.id}' }],
+        foldUnless: [{ relation: 'read', object: 'labeldefinition:{row.definition_id}' }],
       },
       audit: { relation: 'label_assignment.upsert', when: 'all' },
       responses: { 200: LabelAssignment },

@@ -60,7 +60,10 @@ export interface Gate {
   readonly own?: ObjectTemplate
   /** What the refusal and its audit row name; by default the first leg that was tried. */
   readonly denial?: GateLeg
-  /** A denial is answered with this problem instead of PermissionDenied, and still audited as `permission_denied`. */
+  /**
+   * A denial is answered with this problem instead of PermissionDenied, and still audited as `permission_denied`. Of
+   * `allOf` only the legs that are checked last are folded.
+   */
   readonly fold?: PlainProblemCode
   /** Narrows `fold` to callers who hold this leg; the others get PermissionDenied. Excludes `foldUnless`. */
   readonly foldFor?: GateLeg

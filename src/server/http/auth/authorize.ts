@@ -80,6 +80,7 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
   /** Refuses by the gate. Where the denial is folded for some callers only, asks whether this is one of them. */
   function refuse(plan: OperationPlan, asker: Asker, at: Unmet): void | Promise<void> {
     const missing = missingOf(plan, asker, at)
+    if (!isFoldedAt(plan, at.stage)) throw denied(missing)
     const refuseBy = (isFolded: boolean): void => {
       throw isFolded ? denied(missing, plan) : denied(missing)
     }
@@ -113,12 +114,12 @@ export function createGatekeeper(authorizer: Authorizer | undefined): Gatekeeper
     }
     const outcome = (plan.needsAllLegs ? askAll : askAny)(legs, sources, ask)
     return outcome instanceof Promise
-      ? outcome.then((late) => conclude(plan, asker, { outcome: late, sources }))
-      : conclude(plan, asker, { outcome, sources })
+      ? outcome.then((late) => conclude(plan, asker, { outcome: late, stage, sources }))
+      : conclude(plan, asker, { outcome, stage, sources })
   }
 
   function conclude(plan: OperationPlan, asker: Asker, at: Concluded): void | Promise<void> {
-    return at.outcome === 'held' ? undefined : refuse(plan, asker, { first: at.outcome, sources: at.sources })
+    return at.outcome === 'held' ? undefined : refuse(plan, asker, { ...at, first: at.outcome })
   }
 
   return {
@@ -165,14 +166,17 @@ function isOwner(own: CompiledTemplate | undefined, { caller }: Asker, sources: 
 }
 
 /** A denied gate; `first` is the check that its refusal names unless the contract names another. */
-interface Unmet {
-  readonly sources: TemplateSources
+interface Unmet extends GateMoment {
   readonly first: Question | undefined
 }
 
-interface Concluded {
+interface Concluded extends GateMoment {
   readonly outcome: Outcome
-  readonly sources: TemplateSources
+}
+
+/** Where all legs are required, only what is decided last is hidden: the legs before it name what the caller named. */
+function isFoldedAt({ needsAllLegs, gateStage }: OperationPlan, stage: Stage): boolean {
+  return !needsAllLegs || stage === gateStage
 }
 
 /** The check that the refusal names: the contract's choice, else the result of the legs. */
