@@ -1,4 +1,4 @@
-import { sql, type SelectQueryBuilder, type SqlBool } from 'kysely'
+import { sql, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely'
 import { problem } from '../../shared/problems.ts'
 import { openRange, type PagePosition, type PageRange } from '../ports/page-range.ts'
 
@@ -21,6 +21,12 @@ export interface Keyset<Row> {
     rows: SelectQueryBuilder<DB, TB, O>,
     range: PageRange,
   ): SelectQueryBuilder<DB, TB, O>
+  /**
+   * The condition of the rows after the position, for the parts of a statement that a page is read from; it always holds on the
+   * first page.
+   * @throws Problem `invalid_cursor` as `page` does.
+   */
+  follows(range: PageRange): RawBuilder<SqlBool>
   /** The position of a row in this order. */
   readonly positionOf: (row: Row) => PagePosition
 }
@@ -63,14 +69,14 @@ function instantOf(value: string): Date {
 
 function keyset<Row>(direction: Direction, columns: readonly KeyColumn<Row>[]): Keyset<Row> {
   const references = columns.map(({ name }) => sql.ref(name))
-  const follows = direction === 'asc' ? sql`>` : sql`<`
+  const comparison = direction === 'asc' ? sql`>` : sql`<`
 
   const sorted: Sort<Row> = (rows) => references.reduce((query, key) => query.orderBy(key, direction), rows)
 
   function after(position: PagePosition) {
     if (position.length !== columns.length) throw problem('invalid_cursor')
     const values = columns.map(({ valueOf }, at) => valueOf(position[at] ?? ''))
-    return sql<SqlBool>`(${sql.join(references)}) ${follows} (${sql.join(values)})`
+    return sql<SqlBool>`(${sql.join(references)}) ${comparison} (${sql.join(values)})`
   }
 
   return {
@@ -79,6 +85,10 @@ function keyset<Row>(direction: Direction, columns: readonly KeyColumn<Row>[]): 
       const { position, size } = openRange(range)
       const query = sorted(rows).limit(size + 1)
       return position === undefined ? query : query.where(after(position))
+    },
+    follows(range) {
+      const { position } = openRange(range)
+      return position === undefined ? sql<SqlBool>`true` : after(position)
     },
     positionOf: (row) => columns.map(({ textOf }) => textOf(row)),
   }
@@ -114,6 +124,9 @@ export const byAtDescending = keyset<Readonly<Record<'at', Date> & Record<'id', 
   instant('at'),
   text('id'),
 ])
+
+/** By kind in the order of its bytes, then by id. */
+export const byKindAndId = keyset<Readonly<Record<'kind' | 'id', string>>>('asc', [text('kind'), text('id')])
 
 /** Newest version first, of one object that has versions. */
 export const byVersionDescending = keyset('desc', [integer('version')])

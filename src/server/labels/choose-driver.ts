@@ -1,0 +1,150 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { BoundRequirement } from '../../shared/selectors/bind-selector.ts'
+import type { QueryScope } from '../../shared/selectors/definition.ts'
+import type { Db } from '../ports/datastore.ts'
+import {
+  objectsOf,
+  sortedObjectsOf,
+  type DrivingRequirement,
+  type KindCondition,
+  type LabelledPlaces,
+  type ListRequirement,
+  type ObjectRows,
+} from './label-rows.ts'
+import { labelTest } from './selector-sql.ts'
+
+/**
+ * Objects that are gathered and sorted, at most. A requirement that fewer objects meet drives the statement whatever its form;
+ * beyond it objects are read in the order of the page, until the page is full.
+ */
+export const GATHERED_MAX = 2_000
+
+/** Parts of a driver that are merged, at most: each is an index scan that is open while the page is read. */
+const PARTS_MAX = 16
+
+/** What a driver is chosen for. */
+interface Selected {
+  readonly bound: { readonly requirements: readonly BoundRequirement[] }
+  readonly scope: QueryScope
+  /** Objects that are gathered and sorted, at most. Default: `GATHERED_MAX`. */
+  readonly gatheredMax?: number | undefined
+}
+
+/** How many objects meet a requirement, and which places pass its label on. */
+interface Estimate {
+  readonly requirement: DrivingRequirement
+  /** At most one more than are gathered. */
+  readonly count: number
+  readonly places: LabelledPlaces
+}
+
+/**
+ * The statement of the objects that are looked at for a selector, each of them once: those of the requirement that the fewest
+ * meet, or of the scope where that has fewer. `!=`, `notin` and `!` never drive. Counts are bounded and taken in one statement.
+ */
+export async function chooseDriver(db: Db, selected: Selected, isKind: KindCondition): Promise<ObjectRows> {
+  const { bound, scope, gatheredMax = GATHERED_MAX } = selected
+  const driving = bound.requirements.filter((requirement) => isDriving(requirement))
+  const ofScope = scopeRows(scope, isKind)
+  const isScoped = scope.domainId !== undefined || scope.projectId !== undefined
+  const [only, ...others] = driving
+  if (only === undefined) return ofScope
+  if (others.length === 0 && !isScoped && isSortedByIndex(only))
+    return sortedRows({ requirement: only, places: NO_PLACES }, isKind)
+  const estimated = await estimate(db, driving, { isKind, ofScope: isScoped ? ofScope : undefined, gatheredMax })
+  return bestOf(estimated, gatheredMax, isKind) ?? ofScope
+}
+
+/** The fewest objects; undefined where these are those of the scope, or no requirement delivers them in the order of the page. */
+function bestOf({ inScope, estimates }: Estimated, gatheredMax: number, isKind: KindCondition): ObjectRows | undefined {
+  const best = estimates.reduce((one, other) => (other.count < one.count ? other : one))
+  if (inScope < best.count) return undefined
+  if (best.count <= gatheredMax)
+    return sql<never>`select distinct kind, id from (${objectsOf(best.requirement, isKind)}) as gathered`
+  const sorted = estimates.find((one) => isMergeable(one))
+  return sorted && sortedRows(sorted, isKind)
+}
+
+const NO_PLACES: LabelledPlaces = { projects: [], domains: [] }
+
+function isDriving(requirement: BoundRequirement): requirement is DrivingRequirement {
+  return requirement.op !== 'absent' && requirement.op !== 'notin'
+}
+
+function isListed(requirement: DrivingRequirement): requirement is ListRequirement {
+  return requirement.op === 'in'
+}
+
+/** Whether an index delivers its objects in the order of the page without knowing more. */
+function isSortedByIndex(requirement: DrivingRequirement): boolean {
+  return isListed(requirement) && !requirement.definition.inherit && requirement.values.length <= PARTS_MAX
+}
+
+function isMergeable({ requirement, places: { projects, domains } }: Estimate): boolean {
+  return isListed(requirement) && requirement.values.length + projects.length + domains.length <= PARTS_MAX
+}
+
+function sortedRows({ requirement, places }: Omit<Estimate, 'count'>, isKind: KindCondition): ObjectRows {
+  if (!isListed(requirement)) throw new Error('only a list of values is read in order')
+  return sortedObjectsOf(requirement, isKind, places)
+}
+
+function scopeRows({ domainId, projectId }: QueryScope, isKind: KindCondition): ObjectRows {
+  const conditions = [
+    isKind,
+    ...(domainId === undefined ? [] : [sql`domain_id = ${domainId}`]),
+    ...(projectId === undefined ? [] : [sql`project_id = ${projectId}`]),
+  ]
+  return sql<never>`select kind, id from label_objects where ${sql.join(conditions, sql` and `)}`
+}
+
+interface Estimated {
+  /** Infinity where the scope is the platform. */
+  readonly inScope: number
+  readonly estimates: readonly Estimate[]
+}
+
+interface Asked {
+  readonly isKind: KindCondition
+  readonly ofScope: ObjectRows | undefined
+  readonly gatheredMax: number
+}
+
+async function estimate(
+  db: Db,
+  driving: readonly DrivingRequirement[],
+  { isKind, ofScope, gatheredMax }: Asked,
+): Promise<Estimated> {
+  const counted = driving.map((requirement) => countOf(objectsOf(requirement, isKind), gatheredMax))
+  const { rows } = await sql<{ in_scope: number | null; counts: number[]; places: (string[] | null)[] }>`
+    select ${ofScope === undefined ? sql`null::int` : countOf(ofScope, gatheredMax)} as in_scope,
+      array[${sql.join(counted)}]::int[] as counts,
+      json_build_array(${sql.join(driving.map((requirement) => placesOf(requirement)))}) as places`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error('the estimate of a selector has no row')
+  const estimates = driving.map((requirement, at) => ({
+    requirement,
+    count: row.counts[at] ?? 0,
+    places: toPlaces(row.places[at] ?? []),
+  }))
+  return { inScope: row.in_scope ?? Infinity, estimates }
+}
+
+function countOf(rows: ObjectRows, gatheredMax: number): RawBuilder<number> {
+  return sql<number>`(select count(*)::int from (select from (${rows}) as met limit ${gatheredMax + 1}) as bounded)`
+}
+
+/** Projects and Domains with the label of an inherited requirement, one more than can be merged. */
+function placesOf(requirement: DrivingRequirement): RawBuilder<unknown> {
+  if (!isListed(requirement) || !requirement.definition.inherit) return sql`'[]'::json`
+  return sql`(select json_agg(place.reference) from (
+    select label.kind || ':' || label.object_id as reference from label_assignments as label
+    where label.definition_id = ${requirement.definition.id} and label.kind in ('project', 'domain')
+      and ${labelTest(requirement)} limit ${PARTS_MAX + 1}) as place)`
+}
+
+function toPlaces(references: readonly string[]): LabelledPlaces {
+  const idsOf = (kind: string): string[] =>
+    references.filter((text) => text.startsWith(`${kind}:`)).map((text) => text.slice(kind.length + 1))
+  return { projects: idsOf('project'), domains: idsOf('domain') }
+}
