@@ -147,6 +147,7 @@ export function migrationsContract(store: TestStore): void {
         'outbox_head',
         'outgoing_events',
         'peer_hints',
+        'pending_peers',
         'policies',
         'policy_revisions',
         'principals',
@@ -168,6 +169,7 @@ export function migrationsContract(store: TestStore): void {
         'signing_keys',
         'trust_bundles',
         'used_assertions',
+        'visibility_changes',
       ])
     })
 

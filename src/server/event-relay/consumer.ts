@@ -2,11 +2,11 @@ import { canonicalize } from '../../shared/canonical-json.ts'
 import type { PeerChange } from '../../shared/events/wire-types.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { Db } from '../ports/datastore.ts'
-import { aboutNode, aboutPeer, type Audience, type OutboxDeclarations } from '../ports/outbox-events.ts'
+import { aboutNode, aboutPeer, aboutVisibility, type Audience, type OutboxDeclarations } from '../ports/outbox-events.ts'
 import type { NumberedEvent, OutboxConsumer } from '../ports/outbox.ts'
 import { updateAddressees } from './audience-store.ts'
 import { createBridgeEvents } from './bridge-events.ts'
-import { addOwnHints, addPeerHints, closeLanes, countLanes, openLanes } from './lane-store.ts'
+import { addOwnHints, addPeerHints, addVisibilityChanges, closeLanes, countLanes, openLanes } from './lane-store.ts'
 import { addOutgoing } from './outgoing-store.ts'
 import { createPolicyEvents } from './policy-events.ts'
 import type { NodeEvent } from './event-template.ts'
@@ -42,6 +42,7 @@ export function createEventRelay({ ids, declarations, onTaken }: EventRelayDeps)
       await openLanes(db, taken.flatMap(openingOf))
       await addPeerHints(db, taken.flatMap(peerHintOf))
       await addOwnHints(db, taken.flatMap(ownHintOf))
+      await addVisibilityChanges(db, taken.flatMap(visibilityChangeOf))
       await addOutgoing(db, { ids }, await nodeEventsOf(db, taken))
       await closeLanes(db, taken.flatMap(closingOf))
       return taken.length
@@ -105,6 +106,12 @@ function peerHintOf(event: AddressedEvent) {
 
 function ownHintOf({ audience, seq, payload }: AddressedEvent) {
   return audience.to === 'own-block' ? [{ seq, nodeId: nodeOf(payload), block: audience.block }] : []
+}
+
+function visibilityChangeOf(event: AddressedEvent) {
+  const { audience, seq, payload } = event
+  if (audience.to !== 'viewers') return []
+  return [{ seq, domainId: domainOf(event), revision: aboutVisibility.parse(payload).revision }]
 }
 
 /** The events that are sent as they are, without merging: in outbox order, the events of one row ordered by node id. */

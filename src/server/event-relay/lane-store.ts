@@ -34,6 +34,7 @@ export async function closeLanes(tx: Db, nodeIds: readonly string[]): Promise<vo
   await sql`
     with gone as (select unnest(${nodeIds}::uuid[]) as node_id),
       lanes as (delete from node_lanes using gone where node_lanes.node_id = gone.node_id),
+      peers as (delete from pending_peers using gone where pending_peers.node_id = gone.node_id),
       hints as (delete from node_hints using gone where node_hints.node_id = gone.node_id),
       bridges as (delete from bridge_addressees using gone where bridge_addressees.node_id = gone.node_id)
     delete from outgoing_events using gone where outgoing_events.node_id = gone.node_id`.execute(tx)
@@ -72,6 +73,24 @@ export async function addOwnHints(tx: Db, hints: readonly OwnHint[]): Promise<vo
       ${hints.map(({ block }) => block)}::text[]
     ) as hint (seq, node_id, block)
     join node_lanes using (node_id)`.execute(tx)
+}
+
+/** A change of who sees whom in a Domain, and the revision of its peers that the change raised. */
+export interface VisibilityChange {
+  readonly seq: bigint
+  readonly domainId: string
+  readonly revision: number
+}
+
+export async function addVisibilityChanges(tx: Db, changes: readonly VisibilityChange[]): Promise<void> {
+  if (changes.length === 0) return
+  await sql`
+    insert into visibility_changes (seq, domain_id, revision)
+    select * from unnest(
+      ${changes.map(({ seq }) => seq.toString())}::bigint[],
+      ${changes.map(({ domainId }) => domainId)}::uuid[],
+      ${changes.map(({ revision }) => revision)}::bigint[]
+    )`.execute(tx)
 }
 
 /** Number of lanes per Domain. */

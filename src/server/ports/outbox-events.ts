@@ -14,6 +14,8 @@ export type Audience =
   | { readonly to: 'matched'; readonly change: 'revised' | 'deleted' }
   /** The present and former hosts of the bridge resource. */
   | { readonly to: 'hosts' }
+  /** The nodes of the Domain that see other peers than before receive a hint. */
+  | { readonly to: 'viewers' }
 
 interface Declared<Payload extends z.ZodType> {
   /** Names and ids; never a secret. */
@@ -42,6 +44,9 @@ export const aboutPeer = aboutNode.extend({
 export const aboutBridge = z.object({ bridge_resource_id: z.uuid() })
 
 const aboutPolicyRevision = z.object({ policy_id: z.uuid(), revision_id: z.uuid() })
+
+/** The revision of the Domain's peers that the change raised. */
+export const aboutVisibility = z.object({ revision: z.int() })
 
 type About<Schema extends z.ZodType> = z.ZodType<z.output<Schema>>
 
@@ -80,6 +85,13 @@ function toHosts(): Declared<typeof aboutBridge> {
 
 const text = z.string()
 
+/** What decided which nodes saw a node that is gone. Its peers do not receive it. */
+export const formerPlace = z.object({
+  mesh_address: z.string(),
+  groups: z.array(z.int()),
+  policy_ids: z.array(z.uuid()),
+})
+
 /** A role of a subject on an object. */
 export const grant = z.object({ tuple_id: text, subject: text, relation: text })
 
@@ -92,13 +104,15 @@ export const SHARED_EVENTS = {
 
   // the life of a node's lane
   peer_registered: toPeers('registered', aboutPeer.extend({ name: text, mesh_address: text, public_key: text })),
-  peer_deregistered: toPeers('deregistered', aboutPeer.extend({ name: text })),
+  peer_deregistered: toPeers('deregistered', aboutPeer.extend({ name: text, former: formerPlace.optional() })),
   peer_psk_assigned: toPeers('psk_assigned', aboutPeer.extend({ psk_issued_at: text })),
 
   // policies and bridges
   policy_revision_created: toMatched('revised', aboutPolicyRevision),
   /** The nodes are those that the policy matched when it was deleted: its rows are gone. */
   policy_deleted: toMatched('deleted', aboutPolicyRevision.extend({ node_ids: z.array(z.uuid()) })),
+  /** With peer visibility `reachable`: something changed that decides who sees whom. */
+  peer_visibility_changed: { payload: aboutVisibility, audience: { to: 'viewers' } },
   'bridge.PublicIngressRuleConfigured': toHosts(),
   'bridge.PublicIngressRuleRemoved': toHosts(),
   'bridge.RelayConfigured': toHosts(),

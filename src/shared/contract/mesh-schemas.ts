@@ -110,6 +110,9 @@ const Peer = z.object({
   endpoint: z.string().describe('`host:port`; empty while none is known or the last one is stale'),
   fallback_endpoint: z.string().optional().describe('`host:port` of the relay for the edge'),
   psk_issued_at: PskIssuedAt,
+  groups: z
+    .array(z.int().positive())
+    .describe('Policy groups that the peer is in, ascending: rules of policies name peers by them'),
 })
 
 const PulledExecution = z.object({

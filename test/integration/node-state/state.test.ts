@@ -75,6 +75,7 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
       }
       expect((await peersOf(first))[0]).toEqual({
         endpoint: '',
+        groups: [],
         mesh_address: second.mesh_address,
         node_id: second.node_id,
         psk_issued_at: '2026-03-01T08:00:00.000000000Z',

@@ -64,7 +64,11 @@ describe.each(STORES)('The end of nodes on the $name store', (store) => {
             event: 'peer_deregistered',
             domain_id: domain,
             aggregate: `node:${node.node_id}`,
-            payload: { node_id: node.node_id, name: 'web-1' },
+            payload: {
+              node_id: node.node_id,
+              name: 'web-1',
+              former: { mesh_address: node.mesh_address, groups: [], policy_ids: [] },
+            },
           },
         ])
         expect(await fleet.audit(answer)).toEqual({

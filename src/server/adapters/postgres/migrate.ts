@@ -24,6 +24,7 @@ import { approvals } from './migrations/0019-approvals.ts'
 import { heldCalls } from './migrations/0020-held-calls.ts'
 import { labels } from './migrations/0021-labels.ts'
 import { policies } from './migrations/0022-policies.ts'
+import { peerVisibility } from './migrations/0023-peer-visibility.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -50,6 +51,7 @@ const MIGRATIONS: readonly Migration[] = [
   heldCalls,
   labels,
   policies,
+  peerVisibility,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

@@ -7,6 +7,8 @@ export interface EventsTables {
   node_lanes: NodeLaneRow
   peer_hints: PeerHintRow
   node_hints: NodeHintRow
+  visibility_changes: VisibilityChangeRow
+  pending_peers: PendingPeersRow
   outgoing_events: OutgoingEventRow
   event_log: EventLogRow
   event_log_head: EventLogHeadRow
@@ -32,6 +34,31 @@ interface PeerHintRow {
   /** The peer that changed. */
   node_id: string
   peer: Json<Readonly<Record<string, unknown>>>
+  /**
+   * With peer visibility `reachable`: whether the nodes that it concerns are in `pending_peers`; null until that is decided.
+   * False: it is due to every lane of the Domain.
+   */
+  is_narrow: Generated<boolean | null>
+  /** What decided who saw a deregistered node: a `FormerPlace`; null for other changes. */
+  former: Json<Readonly<Record<string, unknown>> | null>
+}
+
+/** A change of what decides who sees whom in a Domain. Kept until it is known which nodes it concerns. */
+interface VisibilityChangeRow {
+  seq: string
+  domain_id: string
+  /** The revision of the Domain's peers that the change raised. */
+  revision: string
+}
+
+/** A node that is to be hinted of peers, in a Domain with peer visibility `reachable`. */
+interface PendingPeersRow {
+  node_id: string
+  domain_id: string
+  /** The changes after this outbox row are due. */
+  after_seq: string
+  /** Other peers are visible to it: it is to pull its state. */
+  is_resync: boolean
 }
 
 /** A change of one node's own blocks. Kept until the node received it. */

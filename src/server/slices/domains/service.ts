@@ -6,6 +6,7 @@ import type { ApprovalQueue } from '../../ports/approval-queue.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { assertNoContents, type ChildTable } from '../../sql/contents.ts'
+import { visibilitySettingChanged } from '../../policies/visibility-changes.ts'
 import { bySlug } from '../../sql/keyset.ts'
 import { addDomain } from './add-domain.ts'
 import { announce } from './announce.ts'
@@ -58,6 +59,7 @@ export function createDomains({ datastore, ids, contents, approvalQueue }: Domai
         if (domain === undefined) throw problem('domain_not_found')
         const next = patchedDomain(domain, body, new Date(ctx.nowMs))
         await store.updateDomain(change.db, next)
+        if (next.peer_visibility !== domain.peer_visibility) await visibilitySettingChanged(change, id)
         announce(change, 'DomainUpdated', next)
         if (touchesCaveats(body)) change.domainChanged(id)
         return next

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /** Version of the document's form: a new form has other bytes for the same revisions. */
-const FORM = 'v1'
+const FORM = 'v2'
 
 /** The revisions that determine a state: equal revisions of a node mean equal bytes on every replica. */
 export interface StateOf {

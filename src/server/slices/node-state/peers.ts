@@ -12,6 +12,8 @@ export interface Peer {
   /** Its endpoint; null while none is known or fresh. */
   readonly host: string | null
   readonly port: number | null
+  /** The policy groups that it is in, ascending. */
+  readonly groups: readonly number[]
   /** The endpoint of the relay for its edges; null where there is none. */
   readonly fallbackHost: string | null
   readonly fallbackPort: number | null
@@ -23,6 +25,7 @@ export function renderPeer(peer: Peer): Segment {
   const members = [
     `"endpoint":${JSON.stringify(formatEndpoint(peer.host, peer.port))}`,
     ...(fallback === '' ? [] : [`"fallback_endpoint":${JSON.stringify(fallback)}`]),
+    `"groups":[${peer.groups.join(',')}]`,
     `"mesh_address":"${peer.meshAddress}"`,
     `"node_id":"${peer.nodeId}"`,
     `"psk_issued_at":"${formatPskIssuedAt(peer.pskIssuedAtNs)}"`,

@@ -111,7 +111,7 @@ const PEERS = `
       on second.node_id = p.second_relay_node_id and second.last_endpoint_stale_at is null
   )
   select head.revision, head.is_whole, n.id, n.mesh_address, encode(n.public_key, 'base64') as public_key,
-    n.psk_issued_at, e.last_endpoint as host, e.last_endpoint_port as port,
+    n.psk_issued_at, n.policy_groups as groups, e.last_endpoint as host, e.last_endpoint_port as port,
     case when n.id = head.relay_node_id then head.second_host else head.first_host end as fallback_host,
     case when n.id = head.relay_node_id then head.second_port else head.first_port end as fallback_port
   from head
@@ -185,6 +185,7 @@ interface PeerRow {
   readonly mesh_address: string
   readonly public_key: string
   readonly psk_issued_at: string
+  readonly groups: readonly number[]
   readonly host: string | null
   readonly port: number | null
   readonly fallback_host: string | null
@@ -199,6 +200,7 @@ function toPeer(row: PeerRow): Peer[] {
       meshAddress: row.mesh_address,
       publicKey: row.public_key,
       pskIssuedAtNs: BigInt(row.psk_issued_at),
+      groups: row.groups,
       host: row.host,
       port: row.port,
       fallbackHost: row.fallback_host,

@@ -1,4 +1,5 @@
 import type { Change } from '../../ports/unit-of-work.ts'
+import type { RemovedNode } from './node-store.ts'
 
 /** A node as it is announced to its peers. */
 export interface Peer {
@@ -21,9 +22,14 @@ export function announceRegistered(
   change.emit({ event: 'peer_registered', ...whereOf(peer), payload })
 }
 
-/** Appends the event that a node was deregistered. */
-export function announceDeregistered(change: Change, peer: Peer, name: string): void {
-  change.emit({ event: 'peer_deregistered', ...whereOf(peer), payload: { node_id: peer.nodeId, name } })
+/** Appends the event that a node was deregistered, with what decided which peers saw it. */
+export function announceDeregistered(
+  change: Change,
+  peer: Peer,
+  { name, mesh_address, groups, policy_ids }: Omit<RemovedNode, 'domain_id'>,
+): void {
+  const payload = { node_id: peer.nodeId, name, former: { mesh_address, groups, policy_ids } }
+  change.emit({ event: 'peer_deregistered', ...whereOf(peer), payload })
 }
 
 function whereOf({ nodeId, domainId }: Peer): { domainId: string; aggregate: string } {

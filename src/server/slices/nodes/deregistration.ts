@@ -35,6 +35,6 @@ export async function deregister(change: Change, nodeId: string, nowMs: number):
   await peersChangedWhole(change.db, node.domain_id)
   await change.tuples.deleteObject(`node:${nodeId}`)
   change.credentialChanged('nsk', nodeId)
-  announceDeregistered(change, { nodeId, domainId: node.domain_id }, node.name)
+  announceDeregistered(change, { nodeId, domainId: node.domain_id }, node)
   return node.domain_id
 }

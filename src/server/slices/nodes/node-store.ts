@@ -89,12 +89,28 @@ export async function updateNode(tx: Db, id: string, change: NodeChange & { read
   await conflictsAs(write, { nodes_domain_name_key: 'node_name_conflict' })
 }
 
+/** A node as it was, with what decided which peers saw it. */
+export interface RemovedNode {
+  readonly domain_id: string
+  readonly name: string
+  readonly mesh_address: string
+  readonly groups: number[]
+  readonly policy_ids: string[]
+}
+
 /** Deletes a node with its keys, heartbeats, re-enrolment tokens and entries as a host; undefined when there is none. */
-export function removeNode(
-  tx: Db,
-  id: string,
-): Promise<{ domain_id: string; name: string; mesh_address: string } | undefined> {
-  return tx.deleteFrom('nodes').where('id', '=', id).returning(['domain_id', 'name', 'mesh_address']).executeTakeFirst()
+export function removeNode(tx: Db, id: string): Promise<RemovedNode | undefined> {
+  return tx
+    .deleteFrom('nodes')
+    .where('id', '=', id)
+    .returning(['domain_id', 'name', 'mesh_address', 'policy_groups as groups'])
+    .returning(
+      // The rows that go with the node are still there for the statement that deletes it.
+      sql<string[]>`array(select policy_id::text from policy_matches where node_id = nodes.id order by policy_id)`.as(
+        'policy_ids',
+      ),
+    )
+    .executeTakeFirst()
 }
 
 /** Locks a node's row, so that changes of its keys are serialized; undefined when there is none. */

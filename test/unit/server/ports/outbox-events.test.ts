@@ -20,6 +20,7 @@ test('the audiences are those of the decision', () => {
     peer_key_rotated: { to: 'peers', change: 'key_rotated' },
     peer_psk_assigned: { to: 'peers', change: 'psk_assigned' },
     peer_registered: { to: 'peers', change: 'registered' },
+    peer_visibility_changed: { to: 'viewers' },
     policy_deleted: { to: 'matched', change: 'deleted' },
     policy_revision_created: { to: 'matched', change: 'revised' },
     rotate_keys: { to: 'own-block', block: 'keys' },

@@ -8,6 +8,7 @@ const peer = (nodeId: string, host: string | null = null): Peer => ({
   meshAddress: '100.64.0.1',
   publicKey: 'key',
   pskIssuedAtNs: 0n,
+  groups: [],
   host,
   port: host === null ? null : 1,
   fallbackHost: null,

@@ -27,14 +27,16 @@ const peerOf = (nodeId: string): fc.Arbitrary<Peer> =>
       meshAddress: fc.ipV4(),
       key: fc.uint8Array({ minLength: 32, maxLength: 32 }),
       pskIssuedAtNs: fc.bigInt({ min: 0n, max: 4_000_000_000_000_000_000n }),
+      groups: fc.uniqueArray(fc.integer({ min: 1, max: 999 }), { maxLength: 3 }),
       seen: place,
       fallback: place,
     })
-    .map(({ meshAddress, key, pskIssuedAtNs, seen, fallback }) => ({
+    .map(({ meshAddress, key, pskIssuedAtNs, groups, seen, fallback }) => ({
       nodeId,
       meshAddress,
       publicKey: Buffer.from(key).toString('base64'),
       pskIssuedAtNs,
+      groups: groups.toSorted((a, b) => a - b),
       host: seen?.host ?? null,
       port: seen?.port ?? null,
       fallbackHost: fallback?.host ?? null,
@@ -59,6 +61,7 @@ function naive(peers: ReadonlyMap<string, Peer>, nodeId: string): string {
         node_id: peer.nodeId,
         mesh_address: peer.meshAddress,
         fallback_endpoint: formatEndpoint(peer.fallbackHost, peer.fallbackPort) || undefined,
+        groups: peer.groups,
         endpoint: formatEndpoint(peer.host, peer.port),
       })),
   )
