@@ -1,7 +1,7 @@
 import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { CliError, usageError } from '../errors/cli-error.ts'
 import { EXIT } from '../errors/exit-code.ts'
-import type { FlagSpec } from './flags.ts'
+import type { FlagSpec, FlagValue } from './flags.ts'
 import { listOf } from '../session/noun-lists.ts'
 import { memberOf, nameOf } from '../output/members.ts'
 import type { Resolver, Scope } from '../session/references.ts'
@@ -10,9 +10,18 @@ import type { Resolved } from '../session/pick.ts'
 /** The name of the flag, `-l` for short. */
 export const SELECTOR = 'selector'
 
-/** The flag of a command that takes objects of a noun by their labels. */
+/** What completion offers for a selector: keys and values of labels. */
+export const SELECTORS = 'selectors'
+
+/** The flag of a command that takes objects of a noun by their labels. Commas belong to the selector. */
 export function selectorFlag(noun: string): FlagSpec {
-  return { kind: 'list', short: 'l', value: 'KEY=VALUE', describe: `Only ${noun} that have all of these labels` }
+  return {
+    kind: 'many',
+    short: 'l',
+    value: 'SELECTOR',
+    noun: SELECTORS,
+    describe: `Only ${noun} whose labels match, e.g. 'env=prod,tier in (web,api)'`,
+  }
 }
 
 /** The operation that lists a noun, where it can be asked for those with certain labels. */
@@ -21,40 +30,45 @@ export function selectableList(manifest: Manifest, noun: string | undefined): Ma
   return list?.cli?.selector === undefined ? undefined : list
 }
 
-/** Typed pairs as lists are asked for them. Throws a usage error for one that is no pair, and for a key with two values. */
-export function selectorText(pairs: readonly string[]): string {
-  const values = new Map<string, string>()
-  for (const pair of pairs) {
-    const [key = '', ...rest] = pair.split('=')
-    if (key === '' || rest.length === 0) throw usageError(`--${SELECTOR} needs key=value, not "${pair}"`)
-    const value = rest.join('=')
-    if ((values.get(key) ?? value) !== value) throw usageError(`--${SELECTOR} gives ${key} two values`)
-    values.set(key, value)
-  }
-  if (values.size === 0) throw usageError(`--${SELECTOR} needs key=value`)
-  return [...values].map(([key, value]) => `${key}=${value}`).join(',')
+/** What lists took as selectors before they had a grammar; they still do. */
+const PAIRS = /^[^,=]+=[^,]*(,[^,=]+=[^,]*)*$/
+
+/**
+ * One selector of what was typed for the flag: what comes again must match as well. Throws a usage error that underlines what
+ * is wrong. Whether its keys are defined is the server's to say.
+ */
+export async function selectorText(typed: FlagValue): Promise<string> {
+  const texts = Array.isArray(typed) ? typed.map(String) : [String(typed)]
+  const text = [...new Set(texts)].join(',')
+  const [{ parseSelector }, { underline }] = await Promise.all([
+    import('../../shared/selectors/parse-selector.ts'),
+    import('../output/underline.ts'),
+  ])
+  const { errors } = parseSelector(text)
+  if (errors.length === 0 || PAIRS.test(text)) return text
+  throw usageError(`--${SELECTOR} cannot be read`, ...underline(text, errors).map((line) => `  ${line}`))
 }
 
 export interface Selection {
   readonly noun: string
   /** The value of the flag. */
-  readonly pairs: readonly string[]
+  readonly typed: FlagValue
   readonly scope: Scope
 }
 
-/** Every object of the noun that has all of these labels, in the order of the list. Throws not found when none has. */
+/** Every object of the noun that a selector matches, in the order of the list. Throws not found when there is none. */
 export async function selected(
   resolver: Resolver,
   manifest: Manifest,
   selection: Selection,
 ): Promise<readonly Resolved[]> {
-  const { noun, pairs, scope } = selection
+  const { noun, typed, scope } = selection
   const list = selectableList(manifest, noun)
   if (list?.cli?.selector === undefined) throw usageError(`${noun} cannot be selected by labels`)
+  const text = await selectorText(typed)
   const domains = Object.values(list.cli.refs ?? {}).includes('domains')
     ? await resolver.chosen('domains', scope)
     : undefined
-  const text = selectorText(pairs)
   const rows = await resolver.filtered(
     noun,
     { ...scope, ...(domains && { domains: domains.id }) },
@@ -65,7 +79,7 @@ export async function selected(
     return typeof id === 'string' ? [{ id, label: nameOf(row) ?? id, row }] : []
   })
   if (found.length > 0) return found
-  throw new CliError(`none of the ${noun} that you may see has the labels ${text}`, {
+  throw new CliError(`none of the ${noun} that you may see matches ${text}`, {
     exitCode: EXIT.notFound,
     code: 'selection_empty',
     hints: [`See which there are: ctl ${noun} list`],

@@ -36,7 +36,7 @@ export async function valueOf(filling: Filling, member: Member, raw: FlagValue):
   const { session } = filling
   if (member.field.writeOnly === true) return { plain: await secretFrom(String(raw), member, session) }
   if (raw === false && member.field.nullable === true) return { plain: null }
-  if (member.isSelector) return { plain: selectorText(Array.isArray(raw) ? raw : [String(raw)]) }
+  if (member.isSelector) return { plain: await selectorText(raw) }
   if (member.noun === undefined) return { plain: apiValue(member, raw, session.io.nowMs()) }
   return referenceOf(filling, member.noun, raw)
 }

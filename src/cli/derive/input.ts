@@ -3,7 +3,7 @@ import type { Given } from '../argv/command.ts'
 import type { FlagValue } from '../argv/flags.ts'
 import { createResolver } from '../session/references.ts'
 import type { Resolved } from '../session/pick.ts'
-import { SELECTOR, selected } from '../argv/selector.ts'
+import { SELECTOR, selected, selectorText } from '../argv/selector.ts'
 import type { Session } from '../session/session.ts'
 import { singular } from '../argv/tree.ts'
 import { askFor } from './ask.ts'
@@ -21,6 +21,7 @@ const BOTH = [`name objects, or select them with --${SELECTOR}, not both`] as co
  * Places (Domain, Project) first, since names are looked up in them. Nothing but lists is asked of the server.
  */
 export async function targetsOf(session: Session, plan: Plan, given: Given): Promise<readonly Target[]> {
+  await assertReadable(given)
   const members = membersOf(plan.operation)
   const several = members.find(({ position, noun }) => noun !== undefined && position === lastPosition(plan))
   const filling: Filling = {
@@ -33,15 +34,21 @@ export async function targetsOf(session: Session, plan: Plan, given: Given): Pro
     body: await bodyStart(session, plan, given),
     labels: {},
   }
-  const pairs = selectorOf(plan, given)
+  const typed = selectorOf(plan, given)
   const texts = several === undefined ? [] : await severalTexts(session, given.args.slice(lastPosition(plan)))
   await fillScope(filling)
   for (const member of placesFirst(members)) if (member !== several) await fill(filling, member)
   fillSame(filling, members)
   assertChange(filling, members)
-  const selectable = pairs === undefined ? undefined : selectableMember(plan.operation, session.manifest())
-  if (selectable !== undefined && pairs !== undefined) return selectedTargets(filling, selectable, pairs)
+  const selectable = typed === undefined ? undefined : selectableMember(plan.operation, session.manifest())
+  if (selectable !== undefined && typed !== undefined) return selectedTargets(filling, selectable, typed)
   return several === undefined ? [finished(filling, undefined)] : targetsFor(filling, several, texts)
+}
+
+/** A selector that cannot be read is refused before names are looked up. */
+async function assertReadable({ flags }: Given): Promise<void> {
+  const typed = flags[SELECTOR]
+  if (Array.isArray(typed)) await selectorText(typed)
 }
 
 function lastPosition({ operation }: Plan): number {
@@ -58,19 +65,19 @@ async function bodyStart({ io }: Session, { operation }: Plan, given: Given): Pr
   return typeof path === 'string' ? { ...(await bodyFromFile(path, { io, isSecret })) } : {}
 }
 
-/** The labels that stand for references; undefined where none were given, or the operation itself takes them. */
-function selectorOf({ operation }: Plan, { flags, args }: Given): readonly string[] | undefined {
-  const pairs = flags[SELECTOR]
-  if (operation.cli?.selector !== undefined || !Array.isArray(pairs)) return undefined
+/** The selector that stands for references; undefined where none was given, or the operation itself takes it. */
+function selectorOf({ operation }: Plan, { flags, args }: Given): FlagValue | undefined {
+  const typed = flags[SELECTOR]
+  if (operation.cli?.selector !== undefined || !Array.isArray(typed)) return undefined
   if (args.length > Math.max(lastPosition({ operation }), 0)) throw usageError(...BOTH)
-  return pairs
+  return typed
 }
 
-/** One target for each object that has the labels, or one with all of them where the member is a list. */
-async function selectedTargets(filling: Filling, member: Member, pairs: readonly string[]): Promise<readonly Target[]> {
+/** One target for each object that the selector matches, or one with all of them where the member is a list. */
+async function selectedTargets(filling: Filling, member: Member, typed: FlagValue): Promise<readonly Target[]> {
   const { resolver, session, scope, given } = filling
   if (member.position === undefined && given.flags[member.word] !== undefined) throw usageError(...BOTH)
-  const objects = await selected(resolver, session.manifest(), { noun: member.noun ?? '', pairs, scope })
+  const objects = await selected(resolver, session.manifest(), { noun: member.noun ?? '', typed, scope })
   if (member.position === undefined) {
     put(filling, member, { plain: objects.map(({ id }) => id) })
     return [finished(filling, undefined)]

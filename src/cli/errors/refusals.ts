@@ -78,7 +78,7 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
     `A scope is *, or one of these with :read or :write: ${session.manifest().surfaces.join(', ')}.`,
   ],
   topology_filter_required: () => ['Add --node NODE to see the edges of one node.'],
-  epoch_filter_required: () => ['Name nodes with --node A,B, or choose some with -l key=value; 1,000 at most.'],
+  epoch_filter_required: () => ['Name nodes with --node A,B, or choose some with -l SELECTOR; 1,000 at most.'],
   invalid_join_token: () => ['Make one that is good: ctl join-tokens create'],
   scope_exceeds_caller: () => ['See what your own credential may: ctl whoami'],
   internal: () => ['The log of the server has the reason under the correlation id.'],

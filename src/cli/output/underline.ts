@@ -16,7 +16,8 @@ interface Excerpt {
   readonly startColumn: number
 }
 
-type Fault = Pick<SelectorError, 'offset' | 'length' | 'message'>
+/** An error and its place, in bytes of UTF-8. */
+export type Fault = Pick<SelectorError, 'offset' | 'length' | 'message'>
 
 const COLUMNS = 80
 const CUT = '…'

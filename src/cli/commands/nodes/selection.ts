@@ -53,24 +53,25 @@ export async function selectedNodes(session: Session, { args, flags }: Given): P
   if (ways.length !== 1)
     throw usageError(
       ways.length === 0 ? 'no nodes are named' : 'NODE..., -l and --all exclude one another',
-      'Name nodes, or choose those of a Domain with -l key=value or --all',
+      'Name nodes, or choose those of a Domain with -l SELECTOR or --all',
     )
   return args.length > 0 ? namedOnes(session, { args, flags }) : filteredOnes(session, flags[SELECTOR])
 }
 
-async function filteredOnes(session: Session, pairs: FlagValue | undefined): Promise<Selection> {
-  const list = await listOf(session, pairs)
+async function filteredOnes(session: Session, typed: FlagValue | undefined): Promise<Selection> {
+  const list = await listOf(session, typed)
   const { nodes } = await listNodes(session, list)
   return { nodes: ordered(nodes), absent: [], lists: [list] }
 }
 
-/** The filter of the list of a Domain's nodes, of those with some labels where a selector was given. */
+/** The filter of the list of a Domain's nodes, of those that match where a selector was given. */
 export async function listOf(
   session: Session,
-  pairs: FlagValue | undefined,
+  typed: FlagValue | undefined,
 ): Promise<CallInput & { domain_id: string }> {
+  const labels = typed === undefined ? {} : { labels: await selectorText(typed) }
   const domain = await ownDomain(session)
-  return { domain_id: domain.id, ...(Array.isArray(pairs) && { labels: selectorText(pairs) }) }
+  return { domain_id: domain.id, ...labels }
 }
 
 /** The Domain of `--domain` or the settings, else the caller's own. Throws a usage error where there is none. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { selectorText } from '../../../../src/cli/argv/selector.ts'
+import type { CliError } from '../../../../src/cli/errors/cli-error.ts'
 import { createCliHome, type CliHome } from '../../../support/cli/cli-run.ts'
 import { startStub, type StubServer } from '../../../support/cli/stub-server.ts'
 import { FLEET, ID, TOKEN } from '../../../golden/fleet.ts'
@@ -26,12 +27,40 @@ describe('A selector', () => {
     [['site=here', 'site=here'], 'site=here'],
     [['note=a=b'], 'note=a=b'],
     [['empty='], 'empty='],
-  ])('%j is asked for as %s', (pairs, text) => {
-    expect(selectorText(pairs)).toBe(text)
+    [['site'], 'site'],
+    [['!legacy', 'tier in (web, api)'], '!legacy,tier in (web, api)'],
+    [['platform/env!=prod,weight>3'], 'platform/env!=prod,weight>3'],
+    [['*'], '*'],
+  ])('%j is asked for as %s', async (typed, text) => {
+    expect(await selectorText(typed)).toBe(text)
   })
 
-  it.each([[['site']], [['=here']], [['site=here', 'site=there']], [[]]])('%j is a usage error', (pairs) => {
-    expect(() => selectorText(pairs)).toThrow(expect.objectContaining({ exitCode: 2 }))
+  it.each([
+    [['=here'], '  ^ '],
+    [['site~here'], '      ^ '],
+    [['note="🚀🚀",tier ~ web'], '                   ^ '],
+    [['*', 'site=here'], '   ^ '],
+    [[''], '  ^ '],
+    [[], '  ^ '],
+  ])('%j is a usage error that says where', async (typed, carets) => {
+    const error = await selectorText(typed).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ exitCode: 2, message: '--selector cannot be read' })
+    const [text, under] = (error as CliError).hints
+    expect([text, under?.slice(0, carets.length)]).toEqual([`  ${typed.join(',')}`, carets])
+  })
+
+  it.each([
+    ['nodes', 'list', '-l', 'site~a'],
+    ['nodes', 'show', '-l', 'site~a', '--domain', 'default'],
+    ['nodes', 'prune', '--unreachable-for', '7d', '-l', 'site~a', '--dry-run'],
+    ['nodes', 'wait', '--for', 'reachability=healthy', '-l', 'site~a'],
+    ['nodes', 'rotate', '-l', 'site~a', '--yes'],
+    ['nodes', 'verify-epochs', '-l', 'site~a', '--domain', 'default'],
+  ])('that cannot be read is refused before anything is asked: %s %s', async (...argv) => {
+    const before = stub.seen.length
+    const { exitCode, stderr } = await run(...argv)
+    expect([exitCode, stub.seen.length]).toEqual([2, before])
+    expect(stderr).toContain('--selector cannot be read\n  site~a\n      ^ ')
   })
 
   it.each([
@@ -58,7 +87,7 @@ describe('A selector', () => {
   it('that selects nothing changes nothing', async () => {
     const { exitCode, stderr } = await run('nodes', 'deregister', '-l', 'site=nowhere', '--yes')
     expect([exitCode, asked().filter((call) => !call.startsWith('GET'))]).toEqual([3, []])
-    expect(stderr).toContain('none of the nodes that you may see has the labels site=nowhere')
+    expect(stderr).toContain('none of the nodes that you may see matches site=nowhere')
   })
 
   it.each([
