@@ -16,7 +16,9 @@ import { grantsCommands } from '../commands/grants/commands.ts'
 import { groupsCommands } from '../commands/groups/commands.ts'
 import { helpCommands } from '../commands/help/commands.ts'
 import { idpCommands } from '../commands/idp/commands.ts'
+import { labelsCommands } from '../commands/labels/commands.ts'
 import { nodesCommands } from '../commands/nodes/commands.ts'
+import { objectsCommands } from '../commands/objects/commands.ts'
 import { serviceIdentitiesCommands } from '../commands/service-identities/commands.ts'
 import { tokensCommands } from '../commands/tokens/commands.ts'
 import { tuplesCommands } from '../commands/tuples/commands.ts'
@@ -48,6 +50,8 @@ export const NOUNS: readonly OwnCommands[] = [
   bundlesCommands,
   cloudAssignmentsCommands,
   credentialsCommands,
+  labelsCommands,
+  objectsCommands,
 ]
 
 /**

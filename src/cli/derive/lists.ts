@@ -4,9 +4,10 @@ import type { ManifestOperation } from '../../shared/contract/manifest-format.ts
 import { usageError } from '../errors/cli-error.ts'
 import type { Session } from '../session/session.ts'
 
-/** Rows shown when nothing is said, and the most that one page has (S0 convention 5). */
+/** Rows shown when nothing is said (S0 convention 5). */
 const USUAL_ROWS = 50
-const PAGE_MAX = 200
+/** The most rows that one page has. */
+export const PAGE_MAX = 200
 
 /** Reads as many rows as asked for; a page may be short or empty without being the last. */
 export async function readList(
@@ -43,7 +44,8 @@ function limited(input: CallInput, rows: number): CallInput {
   return { ...input, limit: String(Math.min(PAGE_MAX, rows)) }
 }
 
-function wantedRows({ shared }: Session): number {
+/** How many rows are asked for; Infinity for all. Throws a usage error for flags that exclude each other. */
+export function wantedRows({ shared }: Session): number {
   if (shared.all === true && shared.limit !== undefined) throw usageError('--all and --limit exclude each other')
   if (shared.all === true) return Infinity
   const limit = shared.limit ?? USUAL_ROWS
