@@ -1,5 +1,5 @@
 import { ProblemAnswer } from '../../client/failures.ts'
-import { underlined, type Fault } from '../output/underline.ts'
+import { underline, type Fault } from '../output/underline.ts'
 import { isRow } from '../output/members.ts'
 import { CliError } from './cli-error.ts'
 import { EXIT, type ExitCode } from './exit-code.ts'
@@ -7,7 +7,11 @@ import { EXIT, type ExitCode } from './exit-code.ts'
 /** The failure of a selector, with carets under each of its errors. */
 export function selectorError(text: string, errors: readonly Fault[], exitCode: ExitCode = EXIT.invalid): CliError {
   const message = errors.length === 1 ? 'the selector has an error' : `the selector has ${errors.length} errors`
-  return new CliError(message, { exitCode, code: 'invalid_selector', hints: underlined(text, errors) })
+  return new CliError(message, {
+    exitCode,
+    code: 'invalid_selector',
+    hints: underline(text, errors).map((line) => `  ${line}`),
+  })
 }
 
 /** The errors that an answer lists, in bytes of the selector. */
