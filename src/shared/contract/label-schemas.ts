@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { isNonZeroUuid } from '../ids.ts'
 import { LABEL_KINDS } from '../labels/label-kinds.ts'
-import { LABEL_TEXT_MAX, LABEL_TYPES } from '../labels/schema-types.ts'
+import { LABEL_TYPES } from '../labels/schema-types.ts'
+import { VALUE_CHARACTERS_MAX } from '../selectors/syntax.ts'
 import { Instant, uuidField, Uuid } from './fields.ts'
 
 const SCOPE = /^(platform|domain:[0-9a-fA-F-]{36}|project:[0-9a-fA-F-]{36})$/
@@ -22,7 +23,7 @@ const LocalKey = z
   .describe('Lower-case letters, digits and inner `.`, `_`, `/` and `-`, at most 128')
 
 export const LabelValueField = z
-  .union([z.string().max(LABEL_TEXT_MAX * 2), z.int(), z.boolean()])
+  .union([z.string().max(VALUE_CHARACTERS_MAX * 2), z.int(), z.boolean()])
   .describe('Text up to 256 characters, an integer or a boolean, as the Definition says')
 
 /** The shape of a value schema; whether its members fit each other is `aggregate_invariant`. */
@@ -32,8 +33,8 @@ const ValueSchemaField = z
     enum: z.array(LabelValueField).min(1).max(256).optional(),
     const: LabelValueField.optional(),
     pattern: z.string().max(512).optional().describe('RE2 syntax; matches anywhere unless it is anchored'),
-    minLength: z.int().min(0).max(LABEL_TEXT_MAX).optional(),
-    maxLength: z.int().min(0).max(LABEL_TEXT_MAX).optional(),
+    minLength: z.int().min(0).max(VALUE_CHARACTERS_MAX).optional(),
+    maxLength: z.int().min(0).max(VALUE_CHARACTERS_MAX).optional(),
     minimum: z.int().optional(),
     maximum: z.int().optional(),
   })

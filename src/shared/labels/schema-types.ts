@@ -5,9 +5,6 @@ export type LabelType = (typeof LABEL_TYPES)[number]
 /** The value of a label: text of up to 256 characters, a safe integer, or a boolean. */
 export type LabelValue = string | number | boolean
 
-/** Characters of a text value, at most. */
-export const LABEL_TEXT_MAX = 256
-
 /** Which values a label takes. Members beside `type` narrow it, and must fit it. */
 export interface ValueSchema {
   readonly type: LabelType

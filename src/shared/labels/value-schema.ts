@@ -1,21 +1,8 @@
-import type { LabelType, LabelValue } from '../selectors/definition.ts'
+import type { LabelType, LabelValue, ValueSchema } from './schema-types.ts'
 import { isStorable } from '../selectors/read-value.ts'
 import { VALUE_CHARACTERS_MAX } from '../selectors/syntax.ts'
 import { compilePattern, type Search } from './value-pattern.ts'
 import { schemaFault } from './schema-fault.ts'
-
-/** What the values of a Definition may be (decisions: Labels). Lengths are in characters. */
-export interface ValueSchema {
-  readonly type: LabelType
-  readonly enum?: readonly LabelValue[]
-  readonly const?: LabelValue
-  /** A pattern of RE2 that is searched for in the text. */
-  readonly pattern?: string
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly minimum?: number
-  readonly maximum?: number
-}
 
 /** Whether a value fits: undefined, or a sentence that says what it must be. */
 export type ValueCheck = (value: unknown) => string | undefined

@@ -1,10 +1,7 @@
+import type { LabelType, LabelValue } from '../labels/schema-types.ts'
 import type { Key, Scope } from './syntax.ts'
 
-/** The value of a label. Numbers are safe integers, text has up to 256 characters. */
-export type LabelValue = string | number | boolean
-
-/** What the values of a label are. */
-export type LabelType = 'string' | 'integer' | 'boolean'
+export type { LabelType, LabelValue }
 
 /** As much of a label Definition as selectors depend on. */
 export interface Definition {

@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  assertValueSchema,
-  createValueCheck,
-  valueFits,
-  type ValueSchema,
-} from '../../../../src/shared/labels/value-schema.ts'
+import { assertValueSchema, createValueCheck, valueFits } from '../../../../src/shared/labels/value-schema.ts'
+import type { ValueSchema } from '../../../../src/shared/labels/schema-types.ts'
 
 const values65 = Array.from({ length: 65 }, (_, i) => `v${i}`)
 
