@@ -11,6 +11,7 @@ from agent.executions import Executions
 from agent.judging import Judge
 from agent.keep import Kept
 from agent.peers import Peers
+from agent.policies import Policies, fingerprint
 from agent.rotation import rotate, settle
 from agent.stream import frames
 
@@ -158,6 +159,48 @@ class RefusedEdges(Kepts):
         with self.assertRaises(AttributeError):
             keys.fetch_one()  # The other one's epoch is accepted, and its envelope would be opened.
         self.assertEqual(asked, [A, B])
+
+
+class GroupsOfPeers(unittest.TestCase):
+    def test_follow_the_hints(self):
+        peers = Peers()
+        peers.replace([{**peer(A), "groups": [2, 9]}, peer(B)])
+        peers.regroup({"group": 5, "added": [A, B, C], "removed": []})
+        peers.regroup({"group": 5, "added": [A], "removed": []})
+        peers.regroup({"group": 9, "added": [], "removed": [A, B, C]})
+        self.assertEqual([(known, peers[known]["groups"]) for known in peers], [(A, [2, 5]), (B, [5])])
+        peers.apply({"node_id": B, "changes": ["groups_changed"], "groups": [1]})
+        self.assertEqual(peers[B]["groups"], [1])
+
+
+class PoliciesOfTheNode(unittest.TestCase):
+    isolated = [{"action": "isolate", "direction": "ingress"}]
+    accept = {"action": "accept", "direction": "ingress", "protocol": "tcp", "ports": [[22, 22]], "groups": [7]}
+    accept = {**accept, "cidrs": [], "except_cidrs": [], "except_groups": []}
+
+    def policy(self, policy_id, rules, **members):
+        return {"policy_id": policy_id, "revision_id": "r", "fingerprint": fingerprint(rules), "rules": rules, **members}
+
+    def admits(self, policies, *groups):
+        return policies.allows("ingress", {"groups": list(groups), "mesh_address": "100.64.0.2"}, "tcp", 22)
+
+    def test_decide_as_pulls_and_updates_say(self):
+        policies = Policies()
+        self.assertTrue(self.admits(policies))
+        self.assertEqual(policies.replace([self.policy("a", self.isolated), self.policy("b", [self.accept])]), [])
+        self.assertEqual((self.admits(policies, 7), self.admits(policies, 8)), (True, False))
+        self.assertTrue(policies.apply(self.policy("b", [{**self.accept, "groups": [8]}])))
+        self.assertEqual((self.admits(policies, 7), self.admits(policies, 8)), (False, True))
+        self.assertTrue(policies.apply(self.policy("a", [])))
+        self.assertEqual((list(policies), self.admits(policies, 7)), (["b"], True))
+        self.assertEqual((policies.replace([]), list(policies)), ([], []))
+
+    def test_stay_as_they_were_where_the_fingerprint_is_wrong(self):
+        policies, forged = Policies(), self.policy("a", [], fingerprint=fingerprint(self.isolated))
+        self.assertEqual((policies.replace([forged]), list(policies)), (["a"], []))
+        policies.replace([self.policy("a", self.isolated)])
+        self.assertFalse(policies.apply(forged))
+        self.assertEqual((policies.replace([forged]), self.admits(policies, 7)), (["a"], False))
 
 
 class OncePerExecution(unittest.TestCase):

@@ -16,6 +16,7 @@ from .heartbeat import Heartbeats
 from .judging import Judge
 from .output import say
 from .peers import Peers
+from .policies import Policies
 from .rotation import rotate
 from .signatures import Fault, seconds_of
 from .stream import Stream
@@ -51,6 +52,7 @@ class Agent:
         self._signing_keys_at = float("-inf")
         self._judge = Judge(kept, self._fetch_signing_keys)
         self._peers = Peers()
+        self._policies = Policies()
         self._edge_keys = EdgeKeys(kept, self._nsk, self._peers, self._fetch_edge)
         self._executions = Executions(kept["results"], kept.save, self._report_execution, say)
         interval = heartbeat_seconds or kept["heartbeat_interval_seconds"]
@@ -148,7 +150,11 @@ class Agent:
 
     def _applied(self, envelope):
         """Applies an event. False where that takes a pull, as it does for whatever this agent does not know."""
-        apply = {"node_state_updated": self._apply_hint, "action_request": self._apply_action}.get(envelope["type"])
+        apply = {
+            "node_state_updated": self._apply_hint,
+            "policy_updated": self._apply_policy,
+            "action_request": self._apply_action,
+        }.get(envelope["type"])
         try:
             return apply is not None and apply(envelope["payload"])
         except (KeyError, TypeError, ValueError):
@@ -161,8 +167,16 @@ class Agent:
         if "keys" in payload["blocks"]:
             self._heartbeats.now()
         is_enough = all([self._peers.apply(change) for change in payload["peers"]])
+        for change in payload.get("groups", []):
+            self._peers.regroup(change)
         self._settle_edges()
         return is_enough and set(payload["blocks"]) <= {"keys", "peers"}
+
+    def _apply_policy(self, payload):
+        if self._policies.apply(payload):
+            return True
+        say("policy_refused", policy_id=payload["policy_id"])
+        return False
 
     def _apply_action(self, payload):
         if not {"execution_id", "action", "type", "status", "expires_at"} <= payload.keys():
@@ -198,6 +212,8 @@ class Agent:
         state = answer.json()
         self._peers.replace(state["peers"])
         self._executions.replace(state["executions"])
+        for policy_id in self._policies.replace(state["policy"]["policies"]):
+            say("policy_refused", policy_id=policy_id)
         self._etag = answer.headers.get("ETag")
         self._settle_edges()
         if self._executions.ids():

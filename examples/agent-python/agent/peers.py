@@ -39,3 +39,10 @@ class Peers:
             known = {name: value for name, value in known.items() if name != "fallback_endpoint"}
         self._peers[peer_id] = {**known, **facts}
         return True
+
+    def regroup(self, change):
+        """Applies a changed group of a hint. Peers that are not known bring their groups when they come."""
+        for members, is_in in ((change["added"], True), (change["removed"], False)):
+            for peer in (self._peers[peer_id] for peer_id in members if peer_id in self._peers):
+                others = [group for group in peer.get("groups", []) if group != change["group"]]
+                peer["groups"] = sorted([*others, change["group"]] if is_in else others)

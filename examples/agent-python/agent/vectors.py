@@ -1,6 +1,6 @@
 """Checks this implementation against the test vectors of docs/vectors."""
 
-import hashlib
+import itertools
 import json
 import pathlib
 
@@ -10,7 +10,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from .canonical import canonical
 from .credentials import parse_nsk, parse_token
 from .edges import EnvelopeFault, digest, epoch_order, is_acceptable, open_envelope
-from .encoding import to_base64
+from .policies import fingerprint, may_exchange, verdict
+from .policy_compiler import compile_policy
 from .selectors import evaluate
 from .signatures import Fault, SigningKeys, admit, read_envelope, verify_envelope
 
@@ -95,15 +96,24 @@ def _state(given, _keys):
         "peers": [peer["node_id"] for peer in state["peers"]],
         "epochs": epochs,
         "report": digest(epochs),
-        "fingerprints": {policy["policy_id"]: _fingerprint(policy["rules"]) for policy in policies},
+        "fingerprints": {policy["policy_id"]: fingerprint(policy["rules"]) for policy in policies},
         "bridges": [bridge["bridge_resource_id"] for bridge in state["bridge"]["resources"]],
         "executions": [execution["execution_id"] for execution in state["executions"]],
         "sessions": [session["session_id"] for session in state["sessions"]],
     }
 
 
-def _fingerprint(rules):
-    return to_base64(hashlib.sha256(canonical(rules).encode()).digest())
+def _policies(given, _keys):
+    if "policy" in given:
+        text = compile_policy(given["policy"], given["groups"])
+        return {"text": text, "fingerprint": fingerprint(json.loads(text))}
+    nodes = given["nodes"]
+    flows = ((nodes[flow["from"]], nodes[flow["to"]], flow.get("protocol"), flow.get("port")) for flow in given["flows"])
+    pairs = itertools.combinations(sorted(nodes), 2)
+    return {
+        "verdicts": [verdict(*flow) for flow in flows],
+        "may_exchange": [list(pair) for pair in pairs if may_exchange(*(nodes[name] for name in pair))],
+    }
 
 
 CHECKS = {
@@ -113,6 +123,7 @@ CHECKS = {
     "edge-key": _edge_key,
     "epoch-digest": lambda given, _keys: digest(given["epochs"]),
     "event-signature": _event,
+    "policies": _policies,
     "selectors": _selector,
     "session-token": _session_token,
     "state-snapshot": _state,

@@ -8,6 +8,8 @@ const FOLDER = fileURLToPath(new URL('../../../examples/agent-python', import.me
 /** Its compiled files would lie among the sources. */
 const ENV = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
 
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
+
 /** A line that the agent prints. */
 export interface Said {
   readonly event: string
@@ -46,20 +48,22 @@ export function startPythonAgent(python: string, args: readonly string[]): Pytho
   }
 }
 
-/** Runs another command of the agent to its end; the exit code and its last line. */
+/** Runs another command of the agent to its end; the exit code, what it said, and the last line of that. */
 export function runPythonAgent(
   python: string,
   args: readonly string[],
   input = '',
-): { readonly exitCode: number | null; readonly last: Said | undefined } {
+): { readonly exitCode: number | null; readonly said: readonly Said[]; readonly last: Said | undefined } {
   const { status, stdout } = spawnSync(python, ['-m', 'agent', ...args], {
     cwd: FOLDER,
     env: ENV,
     input,
     encoding: 'utf8',
+    maxBuffer: OUTPUT_BYTES_MAX,
   })
-  const [line] = stdout.trimEnd().split('\n').slice(-1)
-  return { exitCode: status, last: line ? (JSON.parse(line) as Said) : undefined }
+  const lines = stdout.trimEnd().split('\n')
+  const said = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Said)
+  return { exitCode: status, said, last: said.at(-1) }
 }
 
 /** Runs the tests that are beside the agent; what they say. */
