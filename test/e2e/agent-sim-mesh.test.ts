@@ -22,6 +22,9 @@ const FAIL_ON = [
   'bad_snapshots>0',
   'stale_edges>0',
   'stale_peers>0',
+  'bad_policies>0',
+  'unknown_entries>0',
+  'stale_policies>0',
   'not_provisioned>0',
 ].join()
 const LIFE = ['--endpoint-changes', '100%/min', '--pulls', '100%/min', '--reports', '100%/min', '--edges', '4']

@@ -1,7 +1,7 @@
 import type { Frame } from '../../../client/event-stream.ts'
 import { isEvent } from '../../../shared/events/payloads.ts'
 import { isMembers, type ReceivedEnvelope } from '../../../shared/events/signed-envelope.ts'
-import type { PeerChange } from '../../../shared/events/wire-types.ts'
+import type { GroupChange, PeerChange } from '../../../shared/events/wire-types.ts'
 import type { Row } from '../../output/members.ts'
 
 /** What was found out about a frame; absent where nothing was looked at. */
@@ -51,9 +51,9 @@ function parsed(text: string): unknown {
 
 function about(envelope: ReceivedEnvelope): string {
   if (isEvent(envelope, 'node_state_updated')) {
-    const { reason, blocks, peers } = envelope.payload
+    const { reason, blocks, peers, groups = [] } = envelope.payload
     if (reason === 'resync') return 'too many changes to list: pull the state'
-    return [blocks.join(', '), ...peersText(peers)].join('; ')
+    return [blocks.join(', '), ...peersText(peers), ...groupsText(groups)].join('; ')
   }
   if (isEvent(envelope, 'policy_updated')) {
     const { policy_id, rules } = envelope.payload
@@ -73,8 +73,17 @@ function about(envelope: ReceivedEnvelope): string {
 
 /** Peers that a table lists one by one, at most. */
 const PEERS_LISTED = 2
+/** Groups that a table lists one by one, at most. */
+const GROUPS_LISTED = 2
 
 function peersText(peers: readonly PeerChange[]): readonly string[] {
   const listed = peers.slice(0, PEERS_LISTED).map(({ node_id, changes }) => `${node_id.slice(-8)} ${changes.join(' ')}`)
   return peers.length > PEERS_LISTED ? [...listed, `${peers.length - PEERS_LISTED} more`] : listed
+}
+
+function groupsText(groups: readonly GroupChange[]): readonly string[] {
+  const listed = groups
+    .slice(0, GROUPS_LISTED)
+    .map(({ group, added, removed }) => `group ${group} +${added.length} -${removed.length}`)
+  return groups.length > GROUPS_LISTED ? [...listed, `${groups.length - GROUPS_LISTED} more groups`] : listed
 }
