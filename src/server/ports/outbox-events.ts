@@ -91,6 +91,17 @@ export const formerPlace = z.object({
   groups: z.array(z.int()),
   policy_ids: z.array(z.uuid()),
 })
+/** A label Definition. */
+const definition = z.object({ definition_id: text, qualified_key: text })
+
+/** A label of an object; no Definition once that was deleted. */
+const label = z.object({ kind: text, object_id: text, qualified_key: text, definition_id: text.nullable() })
+
+/**
+ * Whose effective labels changed: `node:<id>`, or the nodes in `project:<id>`, `domain:<id>` or `platform:main`. No
+ * Definition where several may be concerned.
+ */
+export const changedNodeLabels = z.object({ definition_id: text.nullable(), scope: text })
 
 /** A role of a subject on an object. */
 export const grant = z.object({ tuple_id: text, subject: text, relation: text })
@@ -101,6 +112,15 @@ export const grant = z.object({ tuple_id: text, subject: text, relation: text })
  */
 export const SHARED_EVENTS = {
   GrantCreated: toNobody(grant),
+
+  // labels
+  LabelDefinitionCreated: toNobody(definition),
+  LabelDefinitionUpdated: toNobody(definition),
+  LabelDefinitionDeleted: toNobody(definition),
+  LabelAssigned: toNobody(label),
+  LabelRemoved: toNobody(label),
+  /** One row a change, however many nodes it concerns. */
+  node_labels_changed: toNobody(changedNodeLabels),
 
   // the life of a node's lane
   peer_registered: toPeers('registered', aboutPeer.extend({ name: text, mesh_address: text, public_key: text })),

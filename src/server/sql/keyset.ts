@@ -106,6 +106,9 @@ export const byName = keyset('asc', [text('name')])
 /** By login, in the order of its bytes. */
 export const byLogin = keyset('asc', [text('login')])
 
+/** By qualified key, in the order of its bytes. */
+export const byQualifiedKey = keyset('asc', [text('qualified_key')])
+
 export const byId = keyset('asc', [text('id')])
 
 /** Newest first where ids are those of `IdSource`, which rise with time. */
