@@ -33,22 +33,38 @@ export function findByKey(db: Db, key: string): Promise<DefinitionRecord | undef
   return db.selectFrom('label_definitions').selectAll().where('qualified_key', '=', key).executeTakeFirst()
 }
 
+export async function findByKeys(db: Db, keys: readonly string[]): Promise<readonly DefinitionRecord[]> {
+  return keys.length === 0 ? [] : ofKeys(db, keys).execute()
+}
+
+const ofKeys = (db: Db, keys: readonly string[]) =>
+  db
+    .selectFrom('label_definitions')
+    .selectAll()
+    .where(sql`qualified_key`, '=', sql`any(${keys}::text[])`)
+
 /**
  * Reads the Definitions of these qualified keys, by id, and keeps them from being changed or deleted until the transaction
  * ends. Definitions are held before nodes, and nodes before their labels.
  */
 export async function holdByKeys(tx: Db, keys: readonly string[]): Promise<readonly DefinitionRecord[]> {
-  if (keys.length === 0) return []
-  return tx
-    .selectFrom('label_definitions')
-    .selectAll()
-    .where(sql`qualified_key`, '=', sql`any(${keys}::text[])`)
-    .orderBy('id')
-    .forShare()
-    .execute()
+  return keys.length === 0 ? [] : ofKeys(tx, keys).orderBy('id').forShare().execute()
 }
 
 /** The same of one Definition, by its id. */
 export function holdDefinition(tx: Db, id: string): Promise<DefinitionRecord | undefined> {
   return tx.selectFrom('label_definitions').selectAll().where('id', '=', id).forShare().executeTakeFirst()
+}
+
+/** Whether one of these Definitions is immutable. */
+export async function immutableAmong(db: Db, ids: readonly string[]): Promise<boolean> {
+  if (ids.length === 0) return false
+  const found = await db
+    .selectFrom('label_definitions')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('immutable', '=', true)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
 }

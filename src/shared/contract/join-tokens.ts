@@ -76,7 +76,13 @@ export const joinTokens = defineSurface(
       audit: { relation: 'join_token.create', when: 'all' },
       responses: { 201: JoinTokenCreated },
       headers: { Location: 'Path of the list that shows it' },
-      problems: ['domain_not_found', 'project_not_found', 'node_not_found'],
+      problems: [
+        'domain_not_found',
+        'project_not_found',
+        'node_not_found',
+        'definition_not_found',
+        'aggregate_invariant',
+      ],
       cli: {
         command: 'join-tokens create',
         refs: { id: 'domains', project_id: 'projects', node_id: 'nodes' },

@@ -51,6 +51,7 @@ export const nodes = defineSurface(
         'join_token_exhausted',
         'node_name_conflict',
         'public_key_in_use',
+        'aggregate_invariant',
         'mesh_addresses_exhausted',
         'signing_unavailable',
       ],
@@ -135,7 +136,7 @@ export const nodes = defineSurface(
       path: '/v1/nodes/{id}',
       summary: 'Rename a node, or change its labels or its Project',
       description:
-        'The labels replace all labels of the node. A change of Project gives other people control of the node, so it needs manage on the Domain; the roles on the node stay.',
+        'The labels replace all labels of the node, except for those that its Project defines. A key that its Domain does not define is defined; `platform/…` are labels of the platform and need assign on their Definitions. A change of Project gives other people control of the node, so it needs manage on the Domain; the roles on the node stay.',
       credentials: OPERATOR,
       params,
       body: NodePatchRequest,
@@ -144,7 +145,15 @@ export const nodes = defineSurface(
       gate: check('node-operate', 'node:{path.id}'),
       audit: { relation: 'node.update', when: 'all' },
       responses: { 200: NodeDetail },
-      problems: ['node_not_found', 'node_name_conflict', 'project_not_found'],
+      problems: [
+        'node_not_found',
+        'node_name_conflict',
+        'project_not_found',
+        'definition_not_found',
+        'aggregate_invariant',
+        'immutable_violation',
+        'cardinality_exceeded',
+      ],
       notProvisioned: 'nodes_not_provisioned',
       cli: {
         command: 'nodes update',

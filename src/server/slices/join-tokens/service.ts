@@ -6,6 +6,8 @@ import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Keyring } from '../../ports/keyring.ts'
+import { assignablePlatformLabels } from '../../labels/assignable-labels.ts'
+import { assertAllAssignable, resolveNodeLabels } from '../../labels/node-labels.ts'
 import { byIdDescending } from '../../sql/keyset.ts'
 import { newJoinToken, toAnswer } from './join-token.ts'
 import * as store from './store.ts'
@@ -31,10 +33,15 @@ export function createJoinTokens(deps: JoinTokensDeps): Handlers<typeof joinToke
       const { keyId, mac } = keyring.mac('fingerprint', token)
       const creation = { id, domainId, createdBy: ctx.caller.subject, at: new Date(ctx.nowMs) }
       const record = newJoinToken(creation, body, { prefix, fingerprint: mac, fingerprint_key_id: keyId })
-      await ctx.change(async ({ db }) => {
+      const keys = Object.keys(record.labels)
+      const assignable = await assignablePlatformLabels(ctx, datastore.pool('interactive'), { domainId, keys })
+      await ctx.change(async (change) => {
+        const { db } = change
         const bounds = { domainId, projectId: record.project_id, nodeId: record.node_id }
         const missing = await store.missingBound(db, bounds)
         if (missing !== undefined) throw problem(NOT_FOUND[missing])
+        const writing = { domainId, ids, nowMs: ctx.nowMs, assignable }
+        assertAllAssignable(await resolveNodeLabels(change, record.labels, writing), writing)
         await store.insertJoinToken(db, record)
       })
       ctx.header('Location', `/v1/domains/${domainId}/join-tokens`)

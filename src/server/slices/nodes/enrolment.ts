@@ -1,4 +1,8 @@
 import { problem } from '../../../shared/problems.ts'
+import { nodeLabelsChanged } from '../../labels/announce.ts'
+import { resolveNodeLabels } from '../../labels/node-labels.ts'
+import { addNodeLabels } from '../../labels/replace-node-labels.ts'
+import type { IdSource } from '../../ports/clock.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { completeRotation } from '../../sql/key-rotations.ts'
 import { announcePskAssigned } from '../../sql/node-psk.ts'
@@ -10,14 +14,23 @@ import { nextPskIssuedAt } from '../../sql/psk-epoch.ts'
 import { insertNode, updateEnrolment, type Enrolment, type JoinTerms, type Placement } from './registration-store.ts'
 import { addKey, revokeKeys } from './secret-key-store.ts'
 
+/** What a new node is added with: the terms of its token, and a number of its Domain's addresses. */
+interface NewPlace {
+  readonly terms: JoinTerms
+  readonly taken: TakenNumber
+  /** Of Definitions of its labels that were deleted since the token was created. */
+  readonly ids: IdSource
+}
+
 /**
- * Adds a node with its edges to Domain and Project, and announces it to its peers.
+ * Adds a node with its labels and its edges to Domain and Project, and announces it to its peers.
  *
- * @throws Problem `node_name_conflict`, `public_key_in_use`, `mesh_addresses_exhausted`.
+ * @throws Problem `node_name_conflict`, `public_key_in_use`, `mesh_addresses_exhausted`; `aggregate_invariant` where a label
+ *   of the token can no longer be put on nodes, or not with its value.
  */
 export async function enrol(
   change: Change,
-  { terms, taken }: { readonly terms: JoinTerms; readonly taken: TakenNumber },
+  { terms, taken, ids }: NewPlace,
   node: Enrolment & { name: string },
 ): Promise<Enrolled> {
   const domain = { id: terms.domainId, meshCidr: terms.meshCidr }
@@ -33,7 +46,20 @@ export async function enrol(
       place,
     )
   }
+  if (Object.keys(terms.labels).length > 0) await labelNode(change, terms, { id: node.nodeId, ids, atMs: node.atMs })
   return announced(change, terms, { ...node, ...placement })
+}
+
+/** Gives a new node the labels of its token. */
+async function labelNode(
+  change: Change,
+  { domainId, labels, createdBy }: JoinTerms,
+  { id, ids, atMs }: { readonly id: string; readonly ids: IdSource; readonly atMs: number },
+): Promise<void> {
+  const writing = { domainId, ids, nowMs: atMs }
+  const resolved = await resolveNodeLabels(change, labels, writing)
+  await addNodeLabels(change, { id, by: createdBy }, { labels: resolved, writing })
+  nodeLabelsChanged(change, { scope: `node:${id}`, domainId, definitionId: null })
 }
 
 /**

@@ -1,8 +1,11 @@
 import type { nodes } from '../../../shared/contract/nodes.ts'
 import { problem } from '../../../shared/problems.ts'
 import { listPage } from '../../http/list-page.ts'
-import type { Handlers } from '../../http/request-context.ts'
+import type { Handlers, RequestContext } from '../../http/request-context.ts'
+import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
+import { assignablePlatformLabels } from '../../labels/assignable-labels.ts'
+import type { TextLabels } from '../../labels/node-labels.ts'
 import { byId } from '../../sql/keyset.ts'
 import { findNode, readNodes, type StoredNode } from './node-store.ts'
 import { detailOf, reachabilityOf, summaryOf, type NodePage } from './node-view.ts'
@@ -13,7 +16,13 @@ import { liveKeys } from './secret-key-store.ts'
 export type NodeHandlers = Pick<Handlers<typeof nodes>, 'ListNodes' | 'GetNode' | 'PatchNode' | 'GetNodeReachability'>
 
 /** Serves the reading and changing of nodes by people. Lists are in id order (S0 NodeList). */
-export function createNodeHandlers({ datastore }: { readonly datastore: Datastore }): NodeHandlers {
+export function createNodeHandlers({
+  datastore,
+  ids,
+}: {
+  readonly datastore: Datastore
+  readonly ids: IdSource
+}): NodeHandlers {
   return {
     ListNodes(ctx, { domain_id: domainId, labels: text, ...asked }) {
       const { nowMs } = ctx
@@ -34,10 +43,12 @@ export function createNodeHandlers({ datastore }: { readonly datastore: Datastor
     },
 
     async PatchNode(ctx, { id, body }) {
-      if (body.project_id !== undefined)
-        await ctx.require('manage', `domain:${(await existing(datastore.pool('interactive'), id)).domain_id}`)
+      const stored = await existing(datastore.pool('interactive'), id)
+      if (body.project_id !== undefined) await ctx.require('manage', `domain:${stored.domain_id}`)
+      const assignable = await newlyAssignable(ctx, datastore.pool('interactive'), { stored, labels: body.labels })
+      const by = { ids, by: ctx.caller.subject, atMs: ctx.nowMs }
       const { node, page } = await ctx.change(async (change) => {
-        await patchNode(change, id, { ...body, atMs: ctx.nowMs })
+        await patchNode(change, id, { ...body, ...by, assignable })
         const patched = await existing(change.db, id)
         ctx.about(`node:${id}`, patched.domain_id)
         return { node: patched, page: await pageOf(change.db, id, ctx.nowMs) }
@@ -73,6 +84,16 @@ function labelsOf(text: string): Record<string, string> {
     labels.set(key, value)
   }
   return Object.fromEntries(labels)
+}
+
+/** Definitions of the platform that the caller may assign, of the labels that the node does not have already. */
+function newlyAssignable(
+  ctx: RequestContext,
+  db: Db,
+  { stored, labels = {} }: { readonly stored: StoredNode; readonly labels?: TextLabels | undefined },
+): Promise<ReadonlySet<string>> {
+  const changed = Object.keys(labels).filter((key) => labels[key] !== stored.labels[key])
+  return assignablePlatformLabels(ctx, db, { domainId: stored.domain_id, keys: changed })
 }
 
 async function pageOf(db: Db, id: string, nowMs: number): Promise<NodePage> {

@@ -66,21 +66,19 @@ export function findNode(db: Db, id: string): Promise<StoredNode | undefined> {
   return selectNode(joined(db).where('n.id', '=', id)).executeTakeFirst()
 }
 
-/** The members of a node that people may change; absent members stay. */
+/** The members of a node's row that people may change; absent members stay. */
 export interface NodeChange {
   readonly name?: string | undefined
-  readonly labels?: Readonly<Record<string, string>> | undefined
   readonly project_id?: string | null | undefined
 }
 
 /** @throws Problem `node_name_conflict`. */
 export async function updateNode(tx: Db, id: string, change: NodeChange & { readonly atMs: number }): Promise<void> {
-  const { name, labels, project_id, atMs } = change
+  const { name, project_id, atMs } = change
   const write = tx
     .updateTable('nodes')
     .set({
       ...(name !== undefined && { name }),
-      ...(labels !== undefined && { labels: JSON.stringify(labels) }),
       ...(project_id !== undefined && { project_id }),
       updated_at: new Date(atMs),
     })
@@ -121,6 +119,12 @@ export function lockNode(tx: Db, id: string): Promise<{ domain_id: string; psk_i
     .where('id', '=', id)
     .forNoKeyUpdate()
     .executeTakeFirst()
+}
+
+/** The Domain of a node, which never changes; undefined when there is no such node. */
+export async function domainOfNode(db: Db, id: string): Promise<string | undefined> {
+  const node = await db.selectFrom('nodes').select('domain_id').where('id', '=', id).executeTakeFirst()
+  return node?.domain_id
 }
 
 /** The members of a node that a change is compared with. */

@@ -1,30 +1,74 @@
 import { problem } from '../../../shared/problems.ts'
+import { nodeLabelsChanged } from '../../labels/announce.ts'
+import { resolveNodeLabels, type LabelWriting, type NodeLabel, type TextLabels } from '../../labels/node-labels.ts'
+import { leaveProjectLabels, replaceNodeLabels } from '../../labels/replace-node-labels.ts'
+import type { IdSource } from '../../ports/clock.ts'
+import type { Db } from '../../ports/datastore.ts'
 import type { Change, TuplePlace } from '../../ports/unit-of-work.ts'
 import { holdProject } from '../../sql/hold-project.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
-import { lockNodePlace, updateNode, type NodeChange } from './node-store.ts'
+import { domainOfNode, lockNodePlace, updateNode, type NodeChange, type NodePlace } from './node-store.ts'
+
+/** What people change of a node, and who does. */
+export interface NodePatch extends NodeChange {
+  /** All of its labels. */
+  readonly labels?: TextLabels | undefined
+  /** Definitions of the platform that the caller may assign. */
+  readonly assignable: ReadonlySet<string>
+  readonly ids: IdSource
+  readonly by: string
+  readonly atMs: number
+}
 
 /**
  * Changes the editable members of a node. Labels select its policies, so its own state may change; with the
- * Project, its parent edge and the place of the roles on it change.
+ * Project, its parent edge, the place of the roles on it and the labels that it inherits change.
  *
- * @throws Problem `node_not_found`, `node_name_conflict`, `project_not_found`.
+ * @throws Problem `node_not_found`, `node_name_conflict`, `project_not_found`, and those of labels.
  */
-export async function patchNode(
-  change: Change,
-  id: string,
-  patch: NodeChange & { readonly atMs: number },
-): Promise<void> {
+export async function patchNode(change: Change, id: string, patch: NodePatch): Promise<void> {
+  const domainId = await domainOfNode(change.db, id)
+  if (domainId === undefined) throw problem('node_not_found')
+  const writing = { domainId, ids: patch.ids, nowMs: patch.atMs, assignable: patch.assignable }
+  // Definitions are held before the node.
+  const labels = patch.labels && (await resolveNodeLabels(change, patch.labels, writing))
   const stored = await lockNodePlace(change.db, id)
   if (stored === undefined) throw problem('node_not_found')
-  const { project_id: projectId } = patch
-  if (projectId && (await holdProject(change.db, projectId, stored.domain_id)) === undefined)
-    throw problem('project_not_found')
+  await requireProject(change.db, patch.project_id, domainId)
   await updateNode(change.db, id, patch)
-  if (patch.labels !== undefined) await ownStateChanged(change.db, [id])
-  if (projectId !== undefined && projectId !== stored.project_id) {
-    const place = (at: string | null): TuplePlace => ({ domainId: stored.domain_id, projectId: at })
-    await change.tuples.moveObject(`node:${id}`, place(stored.project_id), place(projectId))
-  }
+  const isRelabelled = labels !== undefined && (await relabel(change, id, { labels, writing, by: patch.by }))
+  const hasMoved = await moveNode(change, { id, ...stored }, patch.project_id)
+  if (isRelabelled || hasMoved) nodeLabelsChanged(change, { scope: `node:${id}`, domainId, definitionId: null })
   change.credentialChanged('nsk', id)
+}
+
+/** @throws Problem `project_not_found` unless the Domain has the Project, where one is named. */
+async function requireProject(db: Db, projectId: string | null | undefined, domainId: string): Promise<void> {
+  if (projectId && (await holdProject(db, projectId, domainId)) === undefined) throw problem('project_not_found')
+}
+
+interface Relabelling {
+  readonly labels: readonly NodeLabel[]
+  readonly writing: LabelWriting
+  readonly by: string
+}
+
+async function relabel(change: Change, id: string, { labels, writing, by }: Relabelling): Promise<boolean> {
+  const isChanged = await replaceNodeLabels(change, { id, by }, { labels, writing })
+  await ownStateChanged(change.db, [id])
+  return isChanged
+}
+
+/** Puts the node into another Project, or into none; false where it is there, or none is named. */
+async function moveNode(
+  change: Change,
+  node: NodePlace & { readonly id: string },
+  to: string | null | undefined,
+): Promise<boolean> {
+  const { id, domain_id: domainId, project_id: from } = node
+  if (to === undefined || to === from) return false
+  const place = (at: string | null): TuplePlace => ({ domainId, projectId: at })
+  await change.tuples.moveObject(`node:${id}`, place(from), place(to))
+  if (from !== null) await leaveProjectLabels(change, { id, domainId }, from)
+  return true
 }

@@ -16,6 +16,8 @@ export interface JoinTerms {
   readonly nodeId: string | null
   readonly labels: Record<string, string>
   readonly ephemeral: boolean
+  /** The subject that created the token, who gives its nodes their labels. */
+  readonly createdBy: string
 }
 
 /** The facts that a node registers with, and its generated values. */
@@ -71,24 +73,32 @@ export async function countUse(tx: Db, tokenId: string, nowMs: number): Promise<
         and t.uses < t.max_uses and t.revoked_at is null and t.expires_at > ${now}
         -- Asked of no row, and so before the first one is locked.
         and (select count(*) from held) >= 0
-      returning t.domain_id, t.project_id, t.node_id, t.labels, t.ephemeral, d.mesh_cidr
+      returning t.domain_id, t.project_id, t.node_id, t.labels, t.ephemeral, t.created_by, d.mesh_cidr
     ),
     pool as (${takeNumber(sql`used where node_id is null`, nowMs)})
     select used.*, pool.number, pool.has_rested from used left join pool on true`.execute(tx)
   const [used] = rows
   if (used === undefined)
     throw problem((await isUsable(tx, tokenId, now)) ? 'join_token_exhausted' : 'invalid_join_token')
-  const { domain_id, project_id, node_id, labels, ephemeral, mesh_cidr, number, has_rested } = used
+  const { number, has_rested } = used
   return {
-    terms: { domainId: domain_id, meshCidr: mesh_cidr, projectId: project_id, nodeId: node_id, labels, ephemeral },
+    terms: termsOf(used),
     taken: number === null ? undefined : { number, has_rested },
   }
 }
 
+type TokenTerms = Pick<
+  Selectable<JoinTokenRow>,
+  'domain_id' | 'project_id' | 'node_id' | 'labels' | 'ephemeral' | 'created_by'
+> & { readonly mesh_cidr: string }
+
+function termsOf({ domain_id, mesh_cidr, project_id, node_id, created_by, labels, ephemeral }: TokenTerms): JoinTerms {
+  const place = { domainId: domain_id, meshCidr: mesh_cidr, projectId: project_id }
+  return { ...place, nodeId: node_id, labels, ephemeral, createdBy: created_by }
+}
+
 /** No number for a re-enrolment. */
-type UsedRow = Pick<Selectable<JoinTokenRow>, 'domain_id' | 'project_id' | 'node_id' | 'labels' | 'ephemeral'> & {
-  readonly mesh_cidr: string
-} & (TakenNumber | { readonly number: null; readonly has_rested: null })
+type UsedRow = TokenTerms & (TakenNumber | { readonly number: null; readonly has_rested: null })
 
 /** Whether the token is valid apart from the number of its uses. */
 async function isUsable(tx: Db, tokenId: string, now: Date): Promise<boolean> {
@@ -103,7 +113,7 @@ async function isUsable(tx: Db, tokenId: string, now: Date): Promise<boolean> {
 }
 
 /**
- * Inserts a node with its heartbeat row and its first key, as a change for its Domain's other nodes. The row
+ * Inserts a node without labels, with its heartbeat row and its first key, as a change for its Domain's other nodes. The row
  * of the Domain's peers is locked before the insert.
  *
  * @throws Problem `node_name_conflict`, `public_key_in_use`.
@@ -121,7 +131,7 @@ export async function insertNode(tx: Db, terms: JoinTerms, node: Enrolment & Pla
         )
         select ${node.nodeId}::uuid, ${terms.domainId}::uuid, ${terms.projectId}::uuid, ${node.name}, ${node.kind},
           ${node.publicKey}::bytea, ${node.meshAddress}::inet, ${node.pskSealed}::bytea,
-          ${node.pskIssuedAtNs.toString()}::bigint, ${JSON.stringify(terms.labels)}::jsonb, ${terms.ephemeral}::boolean,
+          ${node.pskIssuedAtNs.toString()}::bigint, '{}', ${terms.ephemeral}::boolean,
           ${at}::timestamptz, ${at}::timestamptz, risen.revision
         from risen
       ),

@@ -50,7 +50,7 @@ export function createRegistration(deps: RegistrationDeps): Pick<Handlers<typeof
         const member = terms.nodeId === null ? newcomer : await prepare(deps, application, terms.nodeId)
         const enrolled = await (taken === undefined
           ? enrolAgain(change, terms, member)
-          : enrol(change, { terms, taken }, member))
+          : enrol(change, { terms, taken, ids: deps.ids }, member))
         ctx.about(`node:${member.nodeId}`, terms.domainId)
         return { nsk: member.nsk, domainId: terms.domainId, node: enrolled }
       })

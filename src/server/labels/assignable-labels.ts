@@ -1,0 +1,34 @@
+import { problem } from '../../shared/problems.ts'
+import type { Db } from '../ports/datastore.ts'
+import { definitionReference } from './definition.ts'
+import { platformDefinitions } from './node-labels.ts'
+
+/** Asks about the caller of a request. */
+interface Asker {
+  holds(relation: string, object: string): Promise<boolean>
+  /** @throws PermissionDenied */
+  require(relation: string, object: string): Promise<void>
+}
+
+/**
+ * The Definitions of the platform that labels of nodes name by these keys, each of which the caller may assign. Labels of
+ * the Domain need no more than the node or join token does.
+ *
+ * @throws PermissionDenied for one that the caller may only read; Problem `definition_not_found` for one that the caller may
+ *   not even see.
+ */
+export async function assignablePlatformLabels(
+  asker: Asker,
+  db: Db,
+  { domainId, keys }: { readonly domainId: string; readonly keys: readonly string[] },
+): Promise<ReadonlySet<string>> {
+  const definitions = await platformDefinitions(db, domainId, keys)
+  for (const id of definitions) await requireAssign(asker, definitionReference(id))
+  return new Set(definitions)
+}
+
+async function requireAssign(asker: Asker, definition: string): Promise<void> {
+  if (await asker.holds('assign', definition)) return
+  if (!(await asker.holds('read', definition))) throw problem('definition_not_found')
+  await asker.require('assign', definition)
+}
