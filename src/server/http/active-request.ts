@@ -133,14 +133,24 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
     }
   }
 
-  /** Stores the parsed members and computes the requested page of a list. */
+  /** Stores the parsed members of path and query. */
   take({ path, query }: Parameters): void {
     this.path = path
     this.query = query
-    const { paging } = this.plan.operation
-    if (paging === undefined) return
-    const size = pageSizeOf(query['limit'], paging)
-    const { cursor } = query
+    if (this.plan.pageSource === 'query') this.#openPage(query)
+  }
+
+  /** Stores the parsed body. */
+  takeBody(body: Readonly<Record<string, unknown>>): void {
+    this.body = body
+    if (this.plan.pageSource === 'body') this.#openPage(body)
+  }
+
+  /** Computes the requested page of a list. */
+  #openPage(members: Readonly<Record<string, unknown>>): void {
+    const paging = declared.pagingOf(this.plan)
+    const size = pageSizeOf(members['limit'], paging)
+    const { cursor } = members
     const isFirst = typeof cursor !== 'string'
     const position = isFirst ? undefined : this.#services.cursors.decode(cursor, this.#binding(paging))
     this.pageRange = pageRange(position, size)
@@ -347,8 +357,9 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
   }
 
   #binding(paging: NonNullable<OperationPlan['operation']['paging']>) {
-    const { id, parentOf } = this.plan
-    return { operationId: id, paging, parent: parentOf(this.path, this.query), subject: this.#caller?.subject ?? '' }
+    const { id, parentOf, pageSource } = this.plan
+    const members = pageSource === 'body' ? (this.body ?? NO_MEMBERS) : this.query
+    return { operationId: id, paging, parent: parentOf(this.path, members), subject: this.#caller?.subject ?? '' }
   }
 
   #with(row: Row | undefined): TemplateSources {

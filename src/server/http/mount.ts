@@ -103,7 +103,7 @@ function operate(active: ActiveRequest, raw: unknown): unknown {
   const { plan } = active
   const body = parseBody(plan, decode(plan, raw))
   // A body schema is an object or a union of objects: only those can be refused member by member.
-  if (body !== undefined) active.body = body as Readonly<Record<string, unknown>>
+  if (body !== undefined) active.takeBody(body as Readonly<Record<string, unknown>>)
   const input: Record<string, unknown> = { ...active.path }
   if (active.query !== NO_MEMBERS) Object.assign(input, active.query)
   if (body !== undefined) input['body'] = body

@@ -64,8 +64,10 @@ export interface OperationPlan {
   readonly overCap: PlainProblemCode
   /** Problem code returned when the datastore is unavailable: only reads have one of their own (S1 Degradation). */
   readonly outage: PlainProblemCode
-  /** What a list belongs to: the values of the path's members, and of those of the query that its gate names. */
-  readonly parentOf: (path: Members, query: Members) => readonly string[]
+  /** Where the page of a list is asked for; undefined where the operation is no list with pages. */
+  readonly pageSource: 'query' | 'body' | undefined
+  /** What a list belongs to: the values of the path's members, and of those of the query or body that select it. */
+  readonly parentOf: (path: Members, members: Members) => readonly string[]
   /** The path's members where all of them are ids. */
   readonly pathIds: readonly string[] | undefined
   /** The 400 of a body that cannot be decoded. */

@@ -4,6 +4,7 @@ import {
   mayBeStale,
   isMedia,
   ownerOf,
+  pageSourceOf,
   rowLegsOf,
   type AnySchema,
   type CredentialKind,
@@ -77,6 +78,7 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     ...planSuccesses(operation),
     ...planDefaults(operation),
     outage: access === 'read' && operation.credentials.length > 0 ? 'datastore_unavailable' : 'internal',
+    pageSource: operation.paging && pageSourceOf(operation),
     parentOf: parentOf(operation),
     pathIds: pathIdsOf(operation),
     bodyProblem: bodyProblemOf(operation),
@@ -90,11 +92,11 @@ function parentOf({ path, gate, paging }: Operation): OperationPlan['parentOf'] 
     .map(({ object }) => object)
     .join(' ')
   const ofGate = [...objects.matchAll(/\{query\.(\w+)\}/g)].map(([, name = '']) => name)
-  const inQuery = [...ofGate, ...(paging?.parents ?? [])]
+  const selecting = [...ofGate, ...(paging?.parents ?? [])]
   const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-  return (ofPath, ofQuery) => [
+  return (ofPath, members) => [
     ...inPath.map((name) => textOf(ofPath[name])),
-    ...inQuery.map((name) => textOf(ofQuery[name])),
+    ...selecting.map((name) => textOf(members[name])),
   ]
 }
 

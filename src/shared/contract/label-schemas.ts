@@ -3,7 +3,8 @@ import { isNonZeroUuid } from '../ids.ts'
 import { LABEL_KINDS } from '../labels/label-kinds.ts'
 import { LABEL_TYPES } from '../labels/schema-types.ts'
 import { VALUE_CHARACTERS_MAX } from '../selectors/syntax.ts'
-import { Instant, uuidField, Uuid } from './fields.ts'
+import { withRule, type NamedMembers, type RuleFault } from './body-rules.ts'
+import { Cursor, Instant, uuidField, Uuid } from './fields.ts'
 
 const SCOPE = /^(platform|domain:[0-9a-fA-F-]{36}|project:[0-9a-fA-F-]{36})$/
 
@@ -128,20 +129,29 @@ export const SelectorErrorField = z
   })
   .meta({ id: 'LabelSelectorError' })
 
+/** `scope_id` names the Domain or Project of a scope; the platform has none. */
+function scopeFault({ scope, scope_id: scopeId }: NamedMembers): RuleFault | undefined {
+  const isPlatform = scope === undefined || scope === 'platform'
+  if (isPlatform === (scopeId === undefined)) return undefined
+  const detail = isPlatform ? 'goes with the scope domain or project' : 'is required with this scope'
+  return { code: 'invalid_scope', members: ['scope_id'], detail }
+}
+
 const Kind = z.enum(LABEL_KINDS).meta({ problem: 'invalid_kind', description: 'Kind of the objects' })
 const scopeMembers = {
   scope: z.enum(['platform', 'domain', 'project']).meta({ problem: 'invalid_scope' }),
   scope_id: uuidField('invalid_scope', 'The Domain or Project of the scope').optional(),
 }
 
-export const LabelSelectorPreviewRequest = z
-  .strictObject({
+export const LabelSelectorPreviewRequest = withRule(
+  z.strictObject({
     selector: z.string(),
     scope: scopeMembers.scope.optional(),
     scope_id: scopeMembers.scope_id,
     kind: Kind.optional(),
-  })
-  .meta({ id: 'LabelSelectorPreviewRequest' })
+  }),
+  scopeFault,
+).meta({ id: 'LabelSelectorPreviewRequest' })
 
 export const DomainSelectorPreviewRequest = z
   .strictObject({
@@ -172,20 +182,32 @@ export const LabelSelectorPreviewResponse = z
     ),
     errors: z.array(SelectorErrorField),
     counts: z.record(z.string(), z.int()).describe('Matching objects by kind'),
+    complete: z.boolean().describe('False where more than 10,000 objects match: counting ends there'),
     sample: z.array(PreviewedObject).describe('The first 20 of them'),
   })
   .meta({ id: 'LabelSelectorPreviewResponse' })
 
-export const ObjectSearchRequest = z
-  .strictObject({
+export const ObjectSearchRequest = withRule(
+  z.strictObject({
     selector: z.string(),
-    relation: z.string().max(64).optional().describe('Only objects that you hold this relation on; default read'),
+    relation: z
+      .string()
+      .max(64)
+      .regex(/^[a-z][a-z0-9-]*$/)
+      .optional()
+      .describe('Only objects that you hold this relation on, such as node-operate; default read'),
     ...scopeMembers,
     kind: Kind.optional(),
-    cursor: z.string().max(2048).optional().meta({ problem: 'invalid_cursor' }),
-    limit: z.int().optional().meta({ problem: 'invalid_limit', description: 'Page size, 1 to 200; 50 when absent' }),
-  })
-  .meta({ id: 'ObjectSearchRequest' })
+    cursor: Cursor,
+    limit: z
+      .int()
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ problem: 'invalid_limit', description: 'Page size, 1 to 200; 50 when absent' }),
+  }),
+  scopeFault,
+).meta({ id: 'ObjectSearchRequest' })
 
 export const ObjectSearchResultItem = PreviewedObject.extend({
   labels: z

@@ -57,7 +57,7 @@ export const objectSearch = defineSurface(
       path: '/v1/objects/search',
       summary: 'Find the objects that a selector matches and on which you hold a relation',
       description:
-        'Objects are ordered by kind and id. Those on which you do not hold the relation are left out after a page was read, so that a page may be short while another one follows.',
+        'Objects are ordered by kind and id. A scope that does not exist, or in which you may see nothing, has no objects. Those on which you do not hold the relation are left out after a page was read, so that a page may be short while another one follows.',
       body: ObjectSearchRequest,
       bodyBytesMax: 64 * KiB,
       idempotent: true,
@@ -73,7 +73,7 @@ export const objectSearch = defineSurface(
         parents: ['selector', 'relation', 'scope', 'scope_id', 'kind'],
       },
       responses: { 200: ObjectSearchResponse },
-      problems: ['invalid_selector', 'domain_not_found', 'project_not_found'],
+      problems: ['invalid_selector'],
     },
   },
 )

@@ -148,14 +148,19 @@ export interface AuditMember {
   readonly otherwise: string | number
 }
 
-/** How the pages of a list behave. */
+/** How the pages of a list behave. A list that is asked for with a body reads `cursor` and `limit` from the body. */
 export interface Paging {
   /** What a `limit` outside 1..200 does. */
   readonly limit: 'rejected' | 'clamped'
   /** `operation`: any caller may present the cursor; `caller`: another caller's is refused with `cursor_binding_mismatch`. */
   readonly cursor: 'operation' | 'caller'
-  /** Members of the query that select the list, besides those that the path and the gate name: a cursor belongs to one list. */
+  /** Members of the query, or of the body, that select the list, besides those that the path and the gate name: a cursor belongs to one list. */
   readonly parents?: readonly string[]
+}
+
+/** Where the page of a list is asked for. */
+export function pageSourceOf({ body }: Pick<Operation, 'body'>): 'query' | 'body' {
+  return body === undefined ? 'query' : 'body'
 }
 
 /** The bounds of `limit` that a caller must keep to; none where the server clamps it. */

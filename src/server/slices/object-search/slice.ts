@@ -1,5 +1,7 @@
 import type { Slice } from '../../http/slice.ts'
+import { createObjectSearch, type ObjectSearchDeps } from './service.ts'
 
-export function createSlice(_ports: object): Slice<'objectSearch'> {
-  return { handlers: { objectSearch: undefined } }
+/** Selectors, and the objects that they match. */
+export function createSlice(ports: ObjectSearchDeps): Slice<'objectSearch'> {
+  return { handlers: { objectSearch: createObjectSearch(ports) } }
 }
