@@ -25,6 +25,7 @@ export const LIST_ORDERS: Readonly<Record<string, string>> = {
   ListRelationTuples: 'id',
   ListResources: 'slug',
   ListSecrets: 'name',
+  SearchObjectsByLabel: 'kind',
   ListThings: 'id',
   ListProjectThings: 'id',
   ListOwnThings: 'id',

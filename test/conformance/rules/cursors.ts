@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { legsOf, type Operation } from '../../../src/shared/contract/operation.ts'
-import { idAt, unknownLike, withId } from '../ids-within.ts'
+import { legsOf, pageSourceOf, type Operation } from '../../../src/shared/contract/operation.ts'
+import { idAt, unknownLike, withId, type IdPlace } from '../ids-within.ts'
 import { shapeOf, type Placed } from '../placed.ts'
 import { arrangeRows, askPage, firstRow, isPaged } from './lists.ts'
 import { expectProblem, type Rule } from './rule.ts'
@@ -34,10 +34,10 @@ export const cursorRules: readonly Rule[] = [
         const altered = cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1)
         expectProblem(subject, await askPage(subject, call, { limit: 1, cursor: altered }), ['invalid_cursor'])
       }
-      for (const parent of parentsOf(subject.operation)) {
-        const id = idAt(call.input, [parent])
+      for (const place of parentsOf(subject.operation)) {
+        const id = idAt(call.input, place)
         if (id === undefined) continue
-        const input = withId(call.input, [parent], unknownLike(id))
+        const input = withId(call.input, place, unknownLike(id))
         expectProblem(subject, await askPage(subject, { ...call, input }, { limit: 1, cursor }), ['invalid_cursor'])
       }
     },
@@ -71,13 +71,15 @@ function textsIn(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** Members of path and query that say what a list belongs to. */
-function parentsOf({ path, gate, paging }: Operation): readonly string[] {
+/** Where path and query, or the body, say what a list belongs to. */
+function parentsOf(operation: Operation): readonly IdPlace[] {
+  const { path, gate, paging } = operation
   const objects = legsOf(gate)
     .map(({ object }) => object)
     .join(' ')
   const named = [...path.matchAll(/\{(\w+)\}/g), ...objects.matchAll(/\{query\.(\w+)\}/g)]
-  return [...named.map(([, name = '']) => name), ...(paging?.parents ?? [])]
+  const inBody = pageSourceOf(operation) === 'body' ? ['body'] : []
+  return [...named.map(([, name = '']) => [name]), ...(paging?.parents ?? []).map((name) => [...inBody, name])]
 }
 
 /** A list beside this one, under the same parent where there is one: nothing but the operation tells their cursors apart. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Operation } from '../../../src/shared/contract/operation.ts'
+import { pageSourceOf, type Operation } from '../../../src/shared/contract/operation.ts'
 import type { ValidCall } from '../scenario.ts'
 import { send, wireOf, type ConformanceWorld, type Sent, type Subject } from './rule.ts'
 
@@ -37,7 +37,13 @@ async function arrangeThree(subject: Subject): Promise<ValidCall> {
 
 /** Asks for a page of so many rows, after a cursor if there is one. */
 export function askPage(subject: Subject, call: ValidCall, page: { limit: number; cursor?: string }): Promise<Sent> {
-  return send(subject, wireOf(subject, { ...call, input: { ...call.input, ...page } }), call.as)
+  return send(subject, wireOf(subject, { ...call, input: withPage(subject, call, page) }), call.as)
+}
+
+/** The input of a call that also asks for a page, where the list reads it from. */
+export function withPage({ operation }: Subject, { input }: ValidCall, page: object): ValidCall['input'] {
+  const body = input['body'] as object | undefined
+  return pageSourceOf(operation) === 'body' ? { ...input, body: { ...body, ...page } } : { ...input, ...page }
 }
 
 /** A page of one row, and the cursor of the next. */

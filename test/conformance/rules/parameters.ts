@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { answersHead } from '../../../src/shared/contract/operation.ts'
+import { answersHead, pageSourceOf } from '../../../src/shared/contract/operation.ts'
 import type { ProblemCode } from '../../../src/shared/problems.ts'
+import { withPage } from './lists.ts'
 import { badRequests, expectProblem, send, sendUnrouted, wireOf, type Rule, type Subject } from './rule.ts'
 
 /** Path and query members, methods. */
@@ -53,17 +54,19 @@ export const parameterRules: readonly Rule[] = [
     async check(subject) {
       const call = await subject.arrange()
       const ask = async (members: object) =>
-        send(subject, wireOf(subject, { ...call, input: { ...call.input, ...members } }), call.as)
+        send(subject, wireOf(subject, { ...call, input: withPage(subject, call, members) }), call.as)
+      const isInBody = pageSourceOf(subject.operation) === 'body'
       const isClamped = subject.operation.paging?.limit === 'clamped'
       const malformed = isClamped ? 'invalid_query' : 'invalid_limit'
       for (const limit of ['0', '201', '-1', ...(isClamped ? ['9'.repeat(400)] : [])]) {
-        const sent = await ask({ limit })
+        const sent = await ask({ limit: isInBody ? Number(limit) : limit })
         if (subject.operation.paging?.limit === 'rejected') expectProblem(subject, sent, ['invalid_limit'])
         else expect(sent.answer.status).toBe(200)
       }
       for (const limit of ['', 'x', '1e1', '0x10', '1.5', ' 1'])
         expectProblem(subject, await ask({ limit }), [malformed])
-      for (const limit of ['1', '200']) expect((await ask({ limit })).answer.status).toBe(200)
+      for (const limit of [1, 200])
+        expect((await ask({ limit: isInBody ? limit : String(limit) })).answer.status).toBe(200)
       for (const cursor of ['', 'x', 'AAAA', 'A'.repeat(500)])
         expectProblem(subject, await ask({ cursor }), ['invalid_cursor'])
     },

@@ -13,6 +13,7 @@ import { groupScenarios } from './groups.ts'
 import { idpBindingScenarios } from './idp-bindings.ts'
 import { identityScenarios } from './identities.ts'
 import { invitationScenarios } from './invitations.ts'
+import { objectSearchScenarios } from './object-search.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
 import { executionScenarios } from './executions.ts'
 import { mediatedSessionScenarios } from './mediated-sessions.ts'
@@ -45,6 +46,7 @@ const bySurface: BySurface = {
   idpBindings: idpBindingScenarios,
   identities: identityScenarios,
   invitations: invitationScenarios,
+  objectSearch: objectSearchScenarios,
   domains: domainScenarios,
   localAccounts: localAccountScenarios,
   ownFactors: ownFactorScenarios,
