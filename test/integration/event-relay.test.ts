@@ -139,10 +139,16 @@ describe.each(STORES)('the event relay on the $name store', (store) => {
     })
 
     describe('a policy', () => {
-      const revise = (revision: string, selector: Record<string, string>, atMs = NOW) =>
-        storeRevision(inUse.current(), { id: revision, policyId: POLICY, selector, rules: RULES, atMs })
-      const created = (revision: string) =>
-        ['policy_revision_created', { policy_id: POLICY, revision_id: revision }] as const
+      const NUMBERS: Readonly<Record<string, number>> = { [FIRST]: 1, [SECOND]: 2, [THIRD]: 3 }
+      const revise = (revision: string, nodeIds: readonly string[]) => {
+        const number = NUMBERS[revision] ?? 0
+        return storeRevision(inUse.current(), { id: revision, policyId: POLICY, number, rules: RULES, nodeIds })
+      }
+      const created = (revision: string, former: Readonly<Record<string, unknown>> = {}) =>
+        [
+          'policy_revision_created',
+          { policy_id: POLICY, revision_id: revision, left_node_ids: [], ...former },
+        ] as const
       const told = (nodeId: string, revision: string) => [
         'policy_updated',
         {
@@ -158,23 +164,16 @@ describe.each(STORES)('the event relay on the $name store', (store) => {
         { fingerprint: NONE, node_id: nodeId, policy_id: POLICY, revision_id: revision, rules: [] },
       ]
 
-      test('goes to each node of its Domain that has every label of the selector, by ascending node id', async () => {
-        await revise(FIRST, { role: 'web' })
+      test('goes to each node that it matches, by ascending node id', async () => {
+        await revise(FIRST, [B, A])
         await world.emit(created(FIRST))
         await world.settle()
         expect(everyone()).toEqual(['a1 policy_updated', 'b1 policy_updated'])
         expect([world.received(A), world.received(B)]).toEqual([[told(A, FIRST)], [told(B, FIRST)]])
       })
 
-      test('without labels goes to every node of its Domain and to no other', async () => {
-        await revise(FIRST, {})
-        await world.emit(created(FIRST))
-        await world.settle()
-        expect(everyone()).toEqual(['a1 policy_updated', 'b1 policy_updated', 'c1 policy_updated'])
-      })
-
       test('carries the rules byte for byte as they are stored', async () => {
-        await revise(FIRST, { zone: 'one' })
+        await revise(FIRST, [A, C])
         await world.emit(created(FIRST))
         await world.settle()
         expect(world.bus.stored.map(({ wire }) => wire.includes(`"rules":${RULES}}`))).toEqual([true, true])
@@ -187,16 +186,25 @@ describe.each(STORES)('the event relay on the $name store', (store) => {
       })
 
       test('ends for nodes that only its previous revision matched, with the id of that revision', async () => {
-        await revise(FIRST, { role: 'web' })
+        await revise(FIRST, [A, B])
         await world.emit(created(FIRST))
         await world.settle()
-        await revise(SECOND, { zone: 'one' }, NOW + 1)
-        await world.emit(created(SECOND))
+        await revise(SECOND, [A, C])
+        await world.emit(created(SECOND, { former_revision_id: FIRST, left_node_ids: [B] }))
         await world.settle()
         expect(everyone().slice(2)).toEqual(['a2 policy_updated', 'b2 policy_updated', 'c1 policy_updated'])
         expect(world.received(A)).toEqual([told(A, FIRST), told(A, SECOND)])
         expect(world.received(B)).toEqual([told(B, FIRST), ended(B, FIRST)])
         expect(world.received(C)).toEqual([told(C, SECOND)])
+      })
+
+      test('does not end for a node that a newer revision matches again', async () => {
+        await revise(SECOND, [B])
+        await revise(THIRD, [A, B])
+        await world.emit(created(SECOND, { former_revision_id: FIRST, left_node_ids: [A, C] }), created(THIRD))
+        await world.settle()
+        expect(world.received(A)).toEqual([told(A, SECOND), told(A, THIRD)])
+        expect(world.received(C)).toEqual([ended(C, FIRST)])
       })
 
       test('that is deleted ends for the listed nodes, in ascending order', async () => {
@@ -213,7 +221,7 @@ describe.each(STORES)('the event relay on the $name store', (store) => {
       })
 
       test('whose current revision has no rules blocks the relay', async () => {
-        await revise(FIRST, {})
+        await revise(FIRST, [A])
         await sql`delete from policy_revisions`.execute(db())
         await world.emit(['execution_requested', request(A, 0x31)], created(FIRST))
         await expect(world.settle()).rejects.toThrow(`the policy revision ${FIRST} is in force and has no rules`)
@@ -223,8 +231,9 @@ describe.each(STORES)('the event relay on the $name store', (store) => {
       test('for thousands of nodes is processed in its own transaction', async () => {
         const many = Array.from({ length: 2_600 }, (_, index) => ({ id: idOf(0x1000 + index) }))
         await seedNodes(inUse.current(), many)
-        await revise(FIRST, {})
-        await revise(SECOND, {}, NOW + 1)
+        const everybody = [A, B, C, ...many.map(({ id }) => id)]
+        await revise(FIRST, everybody)
+        await revise(SECOND, everybody)
         await world.emit(created(FIRST), created(SECOND))
         await world.jobs.numbering.run(leading)
         expect([await world.jobs.relay.run(leading), await countOf('outgoing_events')]).toEqual([true, 2_603])
@@ -232,9 +241,7 @@ describe.each(STORES)('the event relay on the $name store', (store) => {
       }, 60_000)
 
       test('is sent in the order of the outbox and never merged', async () => {
-        await revise(FIRST, { role: 'web' }, NOW)
-        await revise(SECOND, { role: 'web' }, NOW + 1)
-        await revise(THIRD, {}, NOW + 2)
+        for (const revision of [FIRST, SECOND, THIRD]) await revise(revision, [A])
         await world.emit(created(FIRST), ['execution_requested', request(A, 0x31)], created(SECOND), created(THIRD))
         await world.settle()
         expect(world.received(A)).toEqual([

@@ -116,7 +116,7 @@ describe.each(STORES)('The states of random fleets on the $name store', (store) 
     }
 
     async function changePolicy({ domain, policyId }: World, variant: number): Promise<void> {
-      if (variant === 0) await rows.withoutPolicy(domain, policyId)
+      if (variant === 0) await rows.withoutPolicy(policyId)
       else await rows.policy(domain, { id: policyId, selector: variant > 2 ? {} : { tier: 'web' }, rules: [variant] })
     }
 

@@ -1,10 +1,8 @@
-import { notContent, type ChildTable } from '../sql/contents.ts'
+import type { ChildTable } from '../sql/contents.ts'
 import type { SliceModule } from './slice-module.ts'
 import { SLICES } from './slices.ts'
-
-const WITHOUT_SURFACE = [notContent('domains', 'policies', 'Nothing creates a policy yet.')]
 
 const modules: readonly SliceModule[] = SLICES
 
 /** What Domains and Projects contain, and which child tables are not contents. */
-export const CONTENTS: readonly ChildTable[] = [...modules.flatMap(({ contents = [] }) => contents), ...WITHOUT_SURFACE]
+export const CONTENTS: readonly ChildTable[] = modules.flatMap(({ contents = [] }) => contents)

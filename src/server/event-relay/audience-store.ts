@@ -2,44 +2,25 @@ import { sql } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 import type { StoredRules } from './event-template.ts'
 
-/** A node that the selector of a revision, or of the one before it, matches. */
-export interface RevisionMatch {
-  readonly nodeId: string
-  /** False: only the selector of the revision before it matches. */
-  readonly isMatched: boolean
-}
-
-/** A revision with the nodes that it concerns, ordered by node id. */
+/** A revision with the nodes that its policy matches by now, by id. */
 export interface MatchedRevision extends StoredRules {
-  /** The revision before it. */
-  readonly formerId: string | undefined
-  readonly matches: readonly RevisionMatch[]
+  readonly nodeIds: readonly string[]
 }
 
-/**
- * Reads revisions with the nodes that have every label of its selector or of the one before it. Omits revisions that do
- * not exist.
- */
+/** Reads revisions with the nodes that match. Omits those that do not exist. */
 export async function readRevisions(tx: Db, ids: readonly string[]): Promise<ReadonlyMap<string, MatchedRevision>> {
   if (ids.length === 0) return new Map()
   const { rows } = await sql<RevisionRow>`
-    select revision.id, revision.policy_id, revision.fingerprint, revision.rules, former.id as former_id,
-      matched.node_ids, matched.left_ids
-    from policy_revisions as revision
-    left join lateral (
-      select id, selector from policy_revisions
-      where policy_id = revision.policy_id and (created_at, id) < (revision.created_at, revision.id)
-      order by created_at desc, id desc limit 1
-    ) as former on true
-    cross join lateral (
-      select array_agg(node.id::text order by node.id) filter (where node.labels @> revision.selector) as node_ids,
-        array_agg(node.id::text order by node.id) filter (where not node.labels @> revision.selector) as left_ids
-      from nodes as node
-      where node.domain_id = revision.domain_id
-        and (node.labels @> revision.selector or node.labels @> former.selector)
-    ) as matched
+    select revision.id, revision.policy_id, revision.fingerprint, revision.rules,
+      array(select node_id::text from policy_matches where policy_id = policy.id order by node_id) as node_ids
+    from policy_revisions as revision join policies as policy on policy.id = revision.policy_id
     where revision.id = any(${ids}::uuid[])`.execute(tx)
-  return new Map(rows.map((row) => [row.id, toRevision(row)]))
+  return new Map(
+    rows.map(({ id, policy_id: policyId, fingerprint, rules, node_ids: nodeIds }) => [
+      id,
+      { policyId, revisionId: id, fingerprint, rules, nodeIds },
+    ]),
+  )
 }
 
 interface RevisionRow {
@@ -47,31 +28,37 @@ interface RevisionRow {
   readonly policy_id: string
   readonly fingerprint: string
   readonly rules: string
-  readonly former_id: string | null
-  readonly node_ids: readonly string[] | null
-  readonly left_ids: readonly string[] | null
+  readonly node_ids: readonly string[]
 }
 
-function toRevision(row: RevisionRow): MatchedRevision {
-  const matches = [
-    ...(row.node_ids ?? []).map((nodeId) => ({ nodeId, isMatched: true })),
-    ...(row.left_ids ?? []).map((nodeId) => ({ nodeId, isMatched: false })),
-  ]
-  return {
-    policyId: row.policy_id,
-    revisionId: row.id,
-    fingerprint: row.fingerprint,
-    rules: row.rules,
-    formerId: row.former_id ?? undefined,
-    matches: matches.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1)),
-  }
+/** A policy and a node that it matches. */
+interface PolicyMatch {
+  readonly policy_id: string
+  readonly node_id: string
 }
 
-/** Returns the ids that are the current revision of a policy. */
+/** Reads which of these nodes the policies match. */
+export async function readMatchesAmong(
+  tx: Db,
+  policyIds: readonly string[],
+  nodeIds: readonly string[],
+): Promise<readonly PolicyMatch[]> {
+  if (policyIds.length === 0 || nodeIds.length === 0) return []
+  const { rows } = await sql<PolicyMatch>`
+    select policy_id, node_id from policy_matches
+    where policy_id = any(${policyIds}::uuid[]) and node_id = any(${nodeIds}::uuid[])`.execute(tx)
+  return rows
+}
+
+/** Returns the ids that nodes are to apply, as their policies say. */
 export async function revisionsInForce(tx: Db, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
-  const rows = await tx.selectFrom('policies').select('revision_id').where('revision_id', 'in', ids).execute()
-  return rows.map(({ revision_id }) => revision_id)
+  const rows = await tx
+    .selectFrom('policies')
+    .select('applied_revision_id')
+    .where('applied_revision_id', 'in', ids)
+    .execute()
+  return rows.map(({ applied_revision_id }) => applied_revision_id)
 }
 
 /** A bridge resource: its configuration, its hosts, and the nodes that received the configuration. */

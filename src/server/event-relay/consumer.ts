@@ -2,12 +2,28 @@ import { canonicalize } from '../../shared/canonical-json.ts'
 import type { PeerChange } from '../../shared/events/wire-types.ts'
 import type { IdSource } from '../ports/clock.ts'
 import type { Db } from '../ports/datastore.ts'
-import { aboutNode, aboutPeer, aboutVisibility, type Audience, type OutboxDeclarations } from '../ports/outbox-events.ts'
+import {
+  aboutGroup,
+  aboutNode,
+  aboutPeer,
+  aboutVisibility,
+  type Audience,
+  type OutboxDeclarations,
+} from '../ports/outbox-events.ts'
 import type { NumberedEvent, OutboxConsumer } from '../ports/outbox.ts'
 import { updateAddressees } from './audience-store.ts'
 import { createBridgeEvents } from './bridge-events.ts'
-import { addOwnHints, addPeerHints, addVisibilityChanges, closeLanes, countLanes, openLanes } from './lane-store.ts'
+import {
+  addOwnHints,
+  addPeerHints,
+  addVisibilityChanges,
+  closeLanes,
+  countLanes,
+  openLanes,
+  type DomainHint,
+} from './lane-store.ts'
 import { addOutgoing } from './outgoing-store.ts'
+import type { StoredGroupChange } from './peer-changes.ts'
 import { createPolicyEvents } from './policy-events.ts'
 import type { NodeEvent } from './event-template.ts'
 
@@ -84,6 +100,12 @@ function peerChangeOf(change: PeerChange['changes'][number], payload: unknown): 
   return { ...aboutPeer.parse(payload), changes: [change] } as PeerChange
 }
 
+/** @throws ZodError if the event names no group. */
+function groupChangeOf(payload: unknown): StoredGroupChange {
+  const { group, added, removed } = aboutGroup.parse(payload)
+  return added === undefined || removed === undefined ? { group } : { group, added, removed }
+}
+
 function domainOf({ domainId, event }: NumberedEvent): string {
   if (domainId === null) throw new Error(`${event} names no Domain`)
   return domainId
@@ -98,10 +120,11 @@ function closingOf(event: AddressedEvent): string[] {
   return event.event === 'peer_deregistered' ? [nodeOf(event.payload)] : []
 }
 
-function peerHintOf(event: AddressedEvent) {
+function peerHintOf(event: AddressedEvent): DomainHint[] {
   const { audience, seq, payload } = event
+  if (audience.to === 'group') return [{ seq, domainId: domainOf(event), change: groupChangeOf(payload) }]
   if (audience.to !== 'peers') return []
-  return [{ seq, domainId: domainOf(event), peer: peerChangeOf(audience.change, payload) }]
+  return [{ seq, domainId: domainOf(event), change: peerChangeOf(audience.change, payload) }]
 }
 
 function ownHintOf({ audience, seq, payload }: AddressedEvent) {

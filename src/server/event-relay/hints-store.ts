@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { PeerChange, StateBlock } from '../../shared/events/wire-types.ts'
+import type { StateBlock } from '../../shared/events/wire-types.ts'
 import type { Db } from '../ports/datastore.ts'
 import { grouped } from './grouped.ts'
 import type { PeerHint } from './peer-changes.ts'
@@ -114,18 +114,24 @@ export async function readRecent(
   domainIds: readonly string[],
   max: number,
 ): Promise<ReadonlyMap<string, RecentHints>> {
-  const { rows } = await sql<{ domain_id: string; seq: string; peer: PeerChange }>`
-    select domain.id as domain_id, recent.seq, recent.peer
+  const { rows } = await sql<RecentRow>`
+    select domain.id as domain_id, recent.seq, recent.change
     from unnest(${domainIds}::uuid[]) as domain (id) cross join lateral (
-      select seq, peer from peer_hints where domain_id = domain.id order by seq desc limit ${max + 1}
+      select seq, coalesce(peer, group_change) as change from peer_hints where domain_id = domain.id order by seq desc limit ${max + 1}
     ) as recent
     order by recent.seq`.execute(tx)
   const hints = grouped(rows, ({ domain_id }) => domain_id)
   return new Map(Array.from(hints, ([domainId, of]) => [domainId, { isCut: of.length > max, hints: of.map(toHint) }]))
 }
 
-function toHint({ seq, peer }: { readonly seq: string; readonly peer: PeerChange }): PeerHint {
-  return { seq: BigInt(seq), peer }
+interface RecentRow {
+  readonly domain_id: string
+  readonly seq: string
+  readonly change: PeerHint['change']
+}
+
+function toHint({ seq, change }: RecentRow): PeerHint {
+  return { seq: BigInt(seq), change }
 }
 
 /** Marks lanes without changes as hinted up to `seq`. */

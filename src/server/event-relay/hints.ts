@@ -130,7 +130,7 @@ function hintsWithin(lanes: readonly DueLane[], recent: RecentHints | undefined,
     const changes = hints.filter(({ seq }) => seq > point).length
     const shared = templateOf(hintPayload('', { peers, ownBlocks: [] }), at)
     return lanesAt.flatMap(({ nodeId, ownBlocks, ownChanges }) => {
-      const isShared = ownBlocks.length === 0 && peers?.has(nodeId) !== true
+      const isShared = ownBlocks.length === 0 && peers?.peers.has(nodeId) !== true
       const template = isShared ? shared : templateOf(hintPayload(nodeId, { peers, ownBlocks }), at)
       return template === undefined ? [] : [{ nodeId, template, changes: changes + ownChanges }]
     })

@@ -40,19 +40,33 @@ export async function closeLanes(tx: Db, nodeIds: readonly string[]): Promise<vo
     delete from outgoing_events using gone where outgoing_events.node_id = gone.node_id`.execute(tx)
 }
 
-/** A peer's change with the Domain whose nodes receive it. */
+/** A change of peers with the Domain whose nodes receive it. */
 export type DomainHint = PeerHint & { readonly domainId: string }
 
 export async function addPeerHints(tx: Db, hints: readonly DomainHint[]): Promise<void> {
   if (hints.length === 0) return
+  const [peers, groups] = [hints.map(({ change }) => peerOf(change)), hints.map(({ change }) => groupOf(change))]
   await sql`
-    insert into peer_hints (seq, domain_id, node_id, peer)
+    insert into peer_hints (seq, domain_id, node_id, peer, group_change)
     select * from unnest(
       ${hints.map(({ seq }) => seq.toString())}::bigint[],
       ${hints.map(({ domainId }) => domainId)}::uuid[],
-      ${hints.map(({ peer }) => peer.node_id)}::uuid[],
-      ${hints.map(({ peer }) => JSON.stringify(peer))}::jsonb[]
+      ${peers.map((peer) => peer?.node_id ?? null)}::uuid[],
+      ${peers.map(jsonOf)}::jsonb[],
+      ${groups.map(jsonOf)}::jsonb[]
     )`.execute(tx)
+}
+
+function peerOf(change: PeerHint['change']) {
+  return 'group' in change ? undefined : change
+}
+
+function groupOf(change: PeerHint['change']) {
+  return 'group' in change ? change : undefined
+}
+
+function jsonOf(change: object | undefined): string | null {
+  return change === undefined ? null : JSON.stringify(change)
 }
 
 /** A changed block of the node's own state. */

@@ -1,7 +1,7 @@
 import type { Db } from '../ports/datastore.ts'
 import { SHARED_EVENTS } from '../ports/outbox-events.ts'
 import type { NumberedEvent } from '../ports/outbox.ts'
-import { readRevisions, revisionsInForce, type MatchedRevision } from './audience-store.ts'
+import { readMatchesAmong, readRevisions, revisionsInForce, type MatchedRevision } from './audience-store.ts'
 import { endOfPolicy, policyTemplate, type NodeEvent } from './event-template.ts'
 
 const { policy_revision_created: REVISED, policy_deleted: DELETED } = SHARED_EVENTS
@@ -12,14 +12,24 @@ type PolicyEvents = (event: NumberedEvent, change: Change) => NodeEvent[]
 
 /** Reads the policy revisions that the outbox rows name, and makes the events for the nodes that they match. */
 export async function createPolicyEvents(db: Db, events: readonly NumberedEvent[]): Promise<PolicyEvents> {
-  const revised = events.filter(({ event }) => event === 'policy_revision_created')
-  const ids = revised.map(({ payload }) => REVISED.payload.parse(payload).revision_id)
+  const revised = events
+    .filter(({ event }) => event === 'policy_revision_created')
+    .map(({ payload }) => REVISED.payload.parse(payload))
+  const ids = revised.map(({ revision_id }) => revision_id)
   const revisions = await readRevisions(db, ids)
   await assertSuperseded(
     db,
     ids.filter((id) => !revisions.has(id)),
   )
-  return (event, change) => (change === 'deleted' ? deletionEvents(event) : revisionEvents(event, revisions))
+  const matches = await readMatchesAmong(
+    db,
+    revised.map(({ policy_id }) => policy_id),
+    revised.flatMap(({ left_node_ids }) => left_node_ids),
+  )
+  const matched = new Set(matches.map(({ policy_id, node_id }) => `${policy_id} ${node_id}`))
+  const isMatched = (policyId: string, nodeId: string) => matched.has(`${policyId} ${nodeId}`)
+  return (event, change) =>
+    change === 'deleted' ? deletionEvents(event) : revisionEvents(event, { revisions, isMatched })
 }
 
 /**
@@ -32,14 +42,29 @@ async function assertSuperseded(db: Db, missing: readonly string[]): Promise<voi
   if (inForce !== undefined) throw new Error(`the policy revision ${inForce} is in force and has no rules`)
 }
 
-/** One event per node that the policy matches, and the policy's end for nodes that only the revision before matched. */
-function revisionEvents(event: NumberedEvent, revisions: ReadonlyMap<string, MatchedRevision>): NodeEvent[] {
-  const revision = revisions.get(REVISED.payload.parse(event.payload).revision_id)
-  if (revision === undefined) return []
-  const { policyId, revisionId, formerId = revisionId } = revision
-  const present = policyTemplate(event, revision)
+interface Revisions {
+  readonly revisions: ReadonlyMap<string, MatchedRevision>
+  /** Whether the policy matches the node by now. */
+  readonly isMatched: (policyId: string, nodeId: string) => boolean
+}
+
+/**
+ * One event per node that the policy matches, and the policy's end for nodes that only the revision before matched. Who
+ * matches is read now: where a newer revision matches others, its event follows and gives them their rules or their end.
+ */
+function revisionEvents(event: NumberedEvent, { revisions, isMatched }: Revisions): NodeEvent[] {
+  const { policy_id: policyId, ...named } = REVISED.payload.parse(event.payload)
+  const { revision_id: revisionId, former_revision_id: formerId = revisionId, left_node_ids: left } = named
+  const revision = revisions.get(revisionId)
+  const present = revision === undefined ? [] : presentEvents(event, revision)
   const end = endOfPolicy(event, { policyId, revisionId: formerId })
-  return revision.matches.map(({ nodeId, isMatched }) => ({ nodeId, template: isMatched ? present : end }))
+  const ends = left.filter((nodeId) => !isMatched(policyId, nodeId)).map((nodeId) => ({ nodeId, template: end }))
+  return [...present, ...ends].toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1))
+}
+
+function presentEvents(event: NumberedEvent, revision: MatchedRevision): NodeEvent[] {
+  const template = policyTemplate(event, revision)
+  return revision.nodeIds.map((nodeId) => ({ nodeId, template }))
 }
 
 function deletionEvents(event: NumberedEvent): NodeEvent[] {

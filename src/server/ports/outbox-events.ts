@@ -6,6 +6,8 @@ export type Audience =
   | { readonly to: 'nobody' }
   /** The other nodes of the Domain receive the change of their peer, in a hint. */
   | { readonly to: 'peers'; readonly change: PeerChange['changes'][number] }
+  /** The nodes of the Domain receive the change of a policy group, in a hint. */
+  | { readonly to: 'group' }
   /** The node itself receives a hint that this block of its state changed. */
   | { readonly to: 'own-block'; readonly block: StateBlock }
   /** The node itself receives the payload. */
@@ -38,6 +40,14 @@ export const aboutPeer = aboutNode.extend({
   public_key: z.string().optional(),
   mesh_address: z.string().optional(),
   psk_issued_at: z.string().optional(),
+  groups: z.array(z.int()).optional(),
+})
+
+/** The members of an event by which the relay finds a group and the nodes that joined or left it. */
+export const aboutGroup = z.object({
+  group: z.int(),
+  added: z.array(z.uuid()).optional(),
+  removed: z.array(z.uuid()).optional(),
 })
 
 /** The member by which the relay finds the bridge resource of an event. */
@@ -77,6 +87,10 @@ function toMatched<P extends About<typeof aboutPolicyRevision>>(
   payload: P,
 ): Declared<P> {
   return { payload, audience: { to: 'matched', change } }
+}
+
+function toGroup(): Declared<typeof aboutGroup> {
+  return { payload: aboutGroup, audience: { to: 'group' } }
 }
 
 function toHosts(): Declared<typeof aboutBridge> {
@@ -128,11 +142,21 @@ export const SHARED_EVENTS = {
   peer_psk_assigned: toPeers('psk_assigned', aboutPeer.extend({ psk_issued_at: text })),
 
   // policies and bridges
-  policy_revision_created: toMatched('revised', aboutPolicyRevision),
+  /** Only where the selector or the compiled rules changed. The nodes that left are those that only the revision before matched. */
+  policy_revision_created: toMatched(
+    'revised',
+    aboutPolicyRevision.extend({ former_revision_id: z.uuid().optional(), left_node_ids: z.array(z.uuid()) }),
+  ),
   /** The nodes are those that the policy matched when it was deleted: its rows are gone. */
   policy_deleted: toMatched('deleted', aboutPolicyRevision.extend({ node_ids: z.array(z.uuid()) })),
   /** With peer visibility `reachable`: something changed that decides who sees whom. */
   peer_visibility_changed: { payload: aboutVisibility, audience: { to: 'viewers' } },
+  /** The policies of a node changed, since its labels did. */
+  node_policies_changed: toOwnBlock('policy', aboutNode),
+  /** The groups of a node changed, since its labels did. All of them are listed. */
+  peer_groups_changed: toPeers('groups_changed', aboutPeer.extend({ groups: z.array(z.int()) })),
+  /** Nodes joined a new group, or left one that exists no longer. The members are left out where they are too many to list. */
+  policy_group_changed: toGroup(),
   'bridge.PublicIngressRuleConfigured': toHosts(),
   'bridge.PublicIngressRuleRemoved': toHosts(),
   'bridge.RelayConfigured': toHosts(),

@@ -133,3 +133,6 @@ export const byKindAndId = keyset<Readonly<Record<'kind' | 'id', string>>>('asc'
 
 /** Newest version first, of one object that has versions. */
 export const byVersionDescending = keyset('desc', [integer('version')])
+
+/** Highest number first, of one object whose revisions are numbered. */
+export const byNumberDescending = keyset('desc', [integer('number')])

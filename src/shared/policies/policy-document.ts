@@ -11,7 +11,7 @@ export interface PolicyTest {
   readonly expect: 'allowed' | 'denied'
 }
 
-/** A policy as its author wrote it, without its name. Selectors are as typed; the revision has the canonical one. */
+/** A policy as its author wrote it, without its name. Its selectors are canonical once it is stored. */
 export interface PolicyDocument {
   readonly selector: string
   readonly isolates?: readonly Direction[] | undefined

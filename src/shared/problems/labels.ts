@@ -7,6 +7,8 @@ interface SelectorFault {
   readonly code: string
   readonly message: string
   readonly expected: readonly string[]
+  /** RFC 6901: the member of the body, where it has several selectors. */
+  readonly pointer?: string
 }
 
 /** Problems of label Definitions, labels of objects and selectors (S1 Errors). */

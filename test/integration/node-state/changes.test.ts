@@ -92,7 +92,7 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
         case 'relays':
           return rows.relays(domain, node.node_id, nodes[what.to]?.node_id ?? null)
         case 'policy':
-          if (what.to === 0) return rows.withoutPolicy(domain, policyId)
+          if (what.to === 0) return rows.withoutPolicy(policyId)
           await rows.policy(domain, { id: policyId, selector: what.to > 2 ? { tier: 'web' } : {}, rules: [what.to] })
           return
         case 'report':

@@ -137,7 +137,7 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
       expect(await policies(nodes[0])).toEqual({ policies: [everywhere] })
       expect(await policies(nodes[1])).toEqual({ policies: [narrow, everywhere] })
       expect((await own(nodes[1])).text).toContain('"rules":[{"from":"é","to":"any"},2]}')
-      await rows.withoutPolicy(domain, one)
+      await rows.withoutPolicy(one)
       expect(await policies(nodes[1])).toEqual({ policies: [everywhere] })
     })
 

@@ -222,38 +222,45 @@ export function fingerprintOf(text: string): string {
   return createHash('sha256').update(text).digest('base64')
 }
 
-/** Stores a policy with a current revision, created `atMs` after the Unix epoch. */
+/** Stores a policy whose revision of that number is in force and matches the nodes, in place of what it matched. */
 export async function storeRevision(
   datastore: Datastore,
   revision: {
     readonly id: string
     readonly policyId: string
-    readonly selector: Record<string, string>
+    readonly number: number
     readonly rules: string
-    readonly atMs: number
-    readonly domainId?: string
+    readonly nodeIds: readonly string[]
   },
 ): Promise<void> {
   const db = datastore.pool('interactive')
-  const { id, policyId, domainId = HOME } = revision
-  const at = new Date(revision.atMs)
+  const { id, policyId, nodeIds } = revision
+  const at = new Date(0)
+  const inForce = { revision_id: id, applied_revision_id: id, updated_at: at }
   await db
     .insertInto('policies')
-    .values({ id: policyId, domain_id: domainId, revision_id: id, created_at: at, updated_at: at })
-    .onConflict((oc) => oc.column('id').doUpdateSet({ revision_id: id, updated_at: at }))
+    .values({ id: policyId, domain_id: HOME, slug: policyId, created_at: at, ...inForce })
+    .onConflict((oc) => oc.column('id').doUpdateSet(inForce))
     .execute()
   await db
     .insertInto('policy_revisions')
     .values({
       id,
       policy_id: policyId,
-      domain_id: domainId,
-      selector: JSON.stringify(revision.selector),
+      domain_id: HOME,
+      number: revision.number,
+      display_name: 'P',
+      selector: '*',
+      document: JSON.stringify({ selector: '*', rules: [], tests: [] }),
       rules: revision.rules,
       fingerprint: fingerprintOf(revision.rules),
+      created_by: 'user:somebody',
       created_at: at,
     })
     .execute()
+  await db.deleteFrom('policy_matches').where('policy_id', '=', policyId).execute()
+  await sql`
+    insert into policy_matches select ${policyId}, id from unnest(${nodeIds}::uuid[]) as id`.execute(db)
 }
 
 /** Stores a bridge resource with its configuration and hosts. */

@@ -151,41 +151,49 @@ export function stateRows({ datastore, ids, clock }: Pick<Fleet, 'datastore' | '
     return rows.map(({ id }) => id)
   }
 
-  /** Puts a revision of the policy in force, and makes the policy where there is none. */
+  /** Puts a revision of the policy in force for the nodes with these labels, and makes the policy where there is none. */
   async function policy(domainId: string, { id, selector, rules }: PolicyRow) {
     const revisionId = ids.next()
     await change(async (tx) => {
-      const former = await selectorOf(tx, id)
-      const nodes = new Set([
-        ...(former === undefined ? [] : await matching(tx, domainId, former)),
-        ...(await matching(tx, domainId, selector)),
-      ])
-      await ownStateChanged(tx, [...nodes])
-      const common = { domain_id: domainId, created_at: now() }
+      const [former, next] = [await matchedBy(tx, id), await matching(tx, domainId, selector)]
+      await ownStateChanged(tx, [...new Set([...former, ...next])])
+      const inForce = { revision_id: revisionId, applied_revision_id: revisionId, updated_at: now() }
+      await tx
+        .insertInto('policies')
+        .values({ id, domain_id: domainId, slug: id, created_at: now(), ...inForce })
+        .onConflict((on) => on.column('id').doUpdateSet(inForce))
+        .execute()
+      const { revisions } = await tx
+        .selectFrom('policy_revisions')
+        .select(sql<number>`count(*)::int`.as('revisions'))
+        .where('policy_id', '=', id)
+        .executeTakeFirstOrThrow()
       await tx
         .insertInto('policy_revisions')
         .values({
-          ...common,
           id: revisionId,
           policy_id: id,
-          selector: JSON.stringify(selector),
+          domain_id: domainId,
+          number: revisions + 1,
+          display_name: 'P',
+          selector: '*',
+          document: JSON.stringify({ selector: '*', rules: [], tests: [] }),
           rules: canonicalize(rules),
           fingerprint: `fingerprint of ${rules.length}`,
+          created_by: 'user:somebody',
+          created_at: now(),
         })
         .execute()
-      await tx
-        .insertInto('policies')
-        .values({ ...common, id, revision_id: revisionId, updated_at: now() })
-        .onConflict((on) => on.column('id').doUpdateSet({ revision_id: revisionId }))
-        .execute()
+      await tx.deleteFrom('policy_matches').where('policy_id', '=', id).execute()
+      await sql`
+        insert into policy_matches select ${id}, node_id from unnest(${next}::uuid[]) as node_id`.execute(tx)
     })
     return revisionId
   }
 
-  async function withoutPolicy(domainId: string, id: string) {
+  async function withoutPolicy(id: string) {
     await change(async (tx) => {
-      const former = await selectorOf(tx, id)
-      if (former !== undefined) await ownStateChanged(tx, await matching(tx, domainId, former))
+      await ownStateChanged(tx, await matchedBy(tx, id))
       await tx.deleteFrom('policies').where('id', '=', id).execute()
     })
   }
@@ -322,12 +330,7 @@ interface PolicyRow {
   readonly rules: readonly unknown[]
 }
 
-async function selectorOf(tx: Db, policyId: string) {
-  const row = await tx
-    .selectFrom('policies')
-    .innerJoin('policy_revisions', 'policy_revisions.id', 'policies.revision_id')
-    .select('selector')
-    .where('policies.id', '=', policyId)
-    .executeTakeFirst()
-  return row?.selector
+async function matchedBy(tx: Db, policyId: string): Promise<string[]> {
+  const rows = await tx.selectFrom('policy_matches').select('node_id').where('policy_id', '=', policyId).execute()
+  return rows.map(({ node_id }) => node_id)
 }

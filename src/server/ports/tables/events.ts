@@ -26,14 +26,16 @@ export interface NodeLaneRow {
   hinted_at: Date
 }
 
-/** A change of a peer that is due to the other nodes of the Domain. Kept until each of them received it. */
+/** A change of a peer, or of a group of them, that is due to the nodes of the Domain. Kept until each of them received it. */
 interface PeerHintRow {
   /** Its outbox row. */
   seq: string
   domain_id: string
-  /** The peer that changed. */
-  node_id: string
-  peer: Json<Readonly<Record<string, unknown>>>
+  /** The peer that changed; null where it is a group. */
+  node_id: string | null
+  peer: Json<Readonly<Record<string, unknown>>> | null
+  /** A group that nodes joined or left; null where it is a peer. */
+  group_change: Json<Readonly<Record<string, unknown>>> | null
   /**
    * With peer visibility `reachable`: whether the nodes that it concerns are in `pending_peers`; null until that is decided.
    * False: it is due to every lane of the Domain.

@@ -8,6 +8,7 @@ export interface PoliciesTables {
   policy_matches: PolicyMatchRow
   policy_groups: PolicyGroupRow
   policy_group_uses: PolicyGroupUseRow
+  policy_rematches: PolicyRematchRow
 }
 
 /** A policy with its revision in force. */
@@ -16,6 +17,8 @@ export interface PolicyRow {
   domain_id: string
   slug: string
   revision_id: string
+  /** The newest revision with the same selector and compiled rules: the one that nodes know. */
+  applied_revision_id: string
   created_at: Date
   updated_at: Date
 }
@@ -29,7 +32,7 @@ export interface PolicyRevisionRow {
   display_name: string
   /** Canonical text of the selector of nodes. */
   selector: string
-  /** As its author wrote it. */
+  /** As its author wrote it, with canonical selectors. */
   document: Json<PolicyDocument>
   /** Compiled rules in canonical order: the canonical JSON of an array, stored once and sent as it is. */
   rules: string
@@ -58,4 +61,16 @@ interface PolicyGroupUseRow {
   policy_id: string
   domain_id: string
   number: number
+}
+
+/** Nodes of a Domain that are to be matched again, since their labels changed. */
+interface PolicyRematchRow {
+  id: string
+  domain_id: string
+  /** Only the nodes of this Project; null: all. */
+  project_id: string | null
+  /** The Definition whose labels changed; null where it may be any. */
+  definition_id: string | null
+  /** The last node that was matched; null before the first. */
+  after_node_id: string | null
 }

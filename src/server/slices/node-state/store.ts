@@ -75,7 +75,7 @@ const OWN = `
   select ${REVISION_COLUMNS},
     (select json_agg(json_build_array(r.policy_id, r.id, r.fingerprint, r.rules) order by r.policy_id)
       from policy_matches as matched join policies as policy on policy.id = matched.policy_id
-      join policy_revisions r on r.id = policy.revision_id
+      join policy_revisions r on r.id = policy.applied_revision_id
       where matched.node_id = n.id) as policies,
     (select json_agg(json_build_array(c.resource_id, c.effective_config) order by c.resource_id)
       from resource_hosts as host join bridge_configs c on c.resource_id = host.resource_id

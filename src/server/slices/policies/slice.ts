@@ -1,5 +1,13 @@
 import type { Slice } from '../../http/slice.ts'
+import { createPreview } from './preview.ts'
+import { createReachability } from './reachability.ts'
+import { createPolicies, type PoliciesDeps } from './service.ts'
 
-export function createSlice(_ports: object): Slice<'policies'> {
-  return { handlers: { policies: undefined } }
+export { contents } from './contents.ts'
+
+/** Policies, which say what nodes may reach each other. */
+export function createSlice(ports: PoliciesDeps): Slice<'policies'> {
+  return {
+    handlers: { policies: { ...createPolicies(ports), ...createPreview(ports), ...createReachability(ports) } },
+  }
 }

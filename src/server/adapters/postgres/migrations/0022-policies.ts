@@ -16,13 +16,23 @@ drop table policy_revisions;
 
 create table policies (
   id uuid primary key,
-  domain_id uuid not null constraint policies_domain_id_fkey references domains,
+  domain_id uuid not null constraint policies_domain_id_fkey references domains on delete cascade,
   slug text collate "C" not null,
   revision_id uuid not null,
+  applied_revision_id uuid not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   constraint policies_domain_slug_key unique (domain_id, slug)
 );
+
+-- A Definition is held by the policies that name it. Before the deletion, so that a Domain can go with both at once.
+create function release_policy_definitions() returns trigger language plpgsql as $$
+begin
+  delete from selector_definitions where holder = 'policy:' || old.id;
+  return old;
+end $$;
+create trigger release_policy_definitions before delete on policies
+  for each row execute function release_policy_definitions();
 
 create table policy_revisions (
   id uuid primary key,
@@ -53,6 +63,22 @@ create table policy_groups (
   constraint policy_groups_pkey primary key (domain_id, number),
   constraint policy_groups_selector_key unique (domain_id, selector)
 );
+
+-- Domains whose nodes are to be matched again after a change of labels that concerns many of them: those after the node, in
+-- the order of their ids. A definition that no policy of the Domain names concerns none.
+create table policy_rematches (
+  id uuid primary key,
+  domain_id uuid not null constraint policy_rematches_domain_id_fkey references domains on delete cascade,
+  project_id uuid,
+  definition_id uuid,
+  after_node_id uuid
+);
+create index policy_rematches_domain_idx on policy_rematches (domain_id);
+
+-- A changed group is a change of many peers at once.
+alter table peer_hints alter column node_id drop not null, alter column peer drop not null,
+  add column group_change jsonb,
+  add constraint peer_hints_one_check check ((peer is null) <> (group_change is null));
 
 -- Groups that the revisions in force of policies name; a group that none names is deleted.
 create table policy_group_uses (

@@ -1,0 +1,146 @@
+import type { policies } from '../../../shared/contract/policies.ts'
+import type { Result } from '../../../shared/contract/operation-types.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import type { Datastore, Db } from '../../ports/datastore.ts'
+import { holdDomain } from '../../sql/hold-domain.ts'
+import { bindStored } from './bound-selectors.ts'
+import { compareReach } from './compare-reach.ts'
+import { evaluateNodes } from './evaluate-nodes.ts'
+import { classifyNodes, policiesAt } from './node-classes.ts'
+import { groupsOf, groupsText } from './nodes-store.ts'
+import { readNodeParties, type NodeParty } from './parties-store.ts'
+import {
+  assertSoundEntries,
+  previewChange,
+  type PreviewedChange,
+  type PreviewedPolicy,
+  type PreviewEntry,
+} from './previewed-policies.ts'
+import type { PlacedError } from './resolve-document.ts'
+import { runTests } from './run-tests.ts'
+
+type Answer = Result<(typeof policies)['operations']['PreviewPolicies']>
+
+const SAMPLE_MAX = 20
+const NO_PAIRS = { count: 0, sample: [] }
+
+/** Serves the preview of changes: nothing is stored (decisions: Policies). */
+export function createPreview({
+  datastore,
+}: {
+  readonly datastore: Datastore
+}): Pick<Handlers<typeof policies>, 'PreviewPolicies'> {
+  return {
+    async PreviewPolicies(_ctx, { id: domainId, body: { policies: entries } }) {
+      assertSoundEntries(entries)
+      const read = await datastore.transaction('interactive', (tx) => readPreview(tx, domainId, entries))
+      return 'errors' in read ? read.errors : answerOf(entries, read)
+    },
+  }
+}
+
+/** What the answer is computed from, once the transaction is over. */
+interface ReadPreview {
+  readonly change: PreviewedChange
+  readonly nodes: readonly NodeParty[]
+  /** Ids of the nodes of a canonical selector. */
+  readonly selected: (selector: string) => readonly string[]
+}
+
+async function readPreview(
+  tx: Db,
+  domainId: string,
+  entries: readonly PreviewEntry[],
+): Promise<ReadPreview | { readonly errors: Answer }> {
+  if (!(await holdDomain(tx, domainId))) throw problem('domain_not_found')
+  const { change, errors } = await previewChange(tx, domainId, entries)
+  if (change === undefined) return { errors: errorsOf(errors) }
+  const nodes = await readNodeParties(tx, domainId, { policyIds: change.inForce.map(({ id }) => id) })
+  const kept = change.inForce.filter(({ id }) => !change.dropped.has(id))
+  const stored = kept.flatMap(({ document: { tests } }) => tests.flatMap(({ from, to }) => [from, to]))
+  const bound = new Map([...(await bindStored(tx, domainId, stored)), ...change.bound])
+  const evaluation = await evaluateNodes(tx, domainId, { nodes, selectors: bound.values(), isAll: true })
+  return {
+    change,
+    nodes,
+    selected(text) {
+      const selector = bound.get(text)
+      if (selector === undefined) throw new Error(`the selector ${text} is not bound`)
+      return evaluation.selected(selector)
+    },
+  }
+}
+
+function errorsOf(errors: readonly PlacedError[]): Answer {
+  const pointers = [...new Set(errors.map(({ pointer }) => pointer))]
+  const selector_errors = pointers.map((pointer) => ({
+    pointer,
+    errors: errors
+      .filter((error) => error.pointer === pointer)
+      .map(({ offset, length, code, message, expected }) => ({ offset, length, code, message, expected: [...expected] })),
+  }))
+  return { policies: [], gained: NO_PAIRS, lost: NO_PAIRS, failures: [], vacuous: [], selector_errors }
+}
+
+async function answerOf(entries: readonly PreviewEntry[], read: ReadPreview): Promise<Answer> {
+  const { change, nodes, selected } = read
+  const all = [
+    ...change.inForce,
+    ...change.drafts.map(({ id, slug, entries: rules }) => ({ id: id ?? slug, entries: rules })),
+  ]
+  const after = classifyNodes(afterwards(read), all)
+  const { gained, lost } = await compareReach(classifyNodes(nodes, all), after)
+  const { failures, vacuous } = await runTests(testedAfter(change), after, selected)
+  const names = new Map(nodes.map(({ id, name }) => [id, name]))
+  return {
+    policies: entries.map(({ slug }) => previewed(slug, change.drafts, { selected, names })),
+    gained: { ...gained, sample: [...gained.sample] },
+    lost: { ...lost, sample: [...lost.sample] },
+    failures: [...failures],
+    vacuous: vacuous.map(({ policy, test, selector }) => ({ policy, test, selector })),
+  }
+}
+
+/** The nodes with the policies and groups that they would have. */
+function afterwards({ change, nodes, selected }: ReadPreview): readonly NodeParty[] {
+  const { inForce, dropped, drafts, newGroups } = change
+  const gone = new Set(inForce.flatMap(({ id }, index) => (dropped.has(id) ? [index] : [])))
+  const matched = drafts.map(({ resolved }) => new Set(selected(resolved.document.selector)))
+  const members = newGroups.map(({ selector, number }) => ({ number, ids: new Set(selected(selector)) }))
+  return nodes.map((node) => ({
+    ...node,
+    policies: [
+      ...policiesAt(node.policies).filter((index) => !gone.has(index)),
+      ...matched.flatMap((ids, index) => (ids.has(node.id) ? [inForce.length + index] : [])),
+    ].join(','),
+    groups: groupsText([
+      ...groupsOf(node.groups),
+      ...members.flatMap(({ number, ids }) => (ids.has(node.id) ? [number] : [])),
+    ]),
+  }))
+}
+
+function testedAfter({ inForce, dropped, drafts }: PreviewedChange) {
+  const kept = inForce.filter(({ id }) => !dropped.has(id))
+  return [
+    ...kept.map(({ id, slug, document: { tests } }) => ({ id, slug, tests })),
+    ...drafts.map(({ id, slug, resolved }) => ({ id, slug, tests: resolved.document.tests })),
+  ]
+}
+
+interface Shown {
+  readonly selected: (selector: string) => readonly string[]
+  readonly names: ReadonlyMap<string, string>
+}
+
+function previewed(slug: string, drafts: readonly PreviewedPolicy[], { selected, names }: Shown) {
+  const draft = drafts.find((one) => one.slug === slug)
+  const ids = draft === undefined ? [] : selected(draft.resolved.document.selector).toSorted()
+  return {
+    slug,
+    matched_count: ids.length,
+    sample: ids.slice(0, SAMPLE_MAX).map((id) => ({ node_id: id, name: names.get(id) ?? '' })),
+    fingerprint: draft?.fingerprint ?? null,
+  }
+}

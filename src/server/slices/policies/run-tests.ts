@@ -1,0 +1,170 @@
+import type { PolicyTest } from '../../../shared/policies/policy-document.ts'
+import type { Flow } from '../../../shared/policies/verdict.ts'
+import { createFlowVerdicts, type ClassedNodes, type NodeClass } from './node-classes.ts'
+import type { NodeParty } from './parties-store.ts'
+import { createPauses } from './pause-work.ts'
+
+/** A policy whose tests are run. */
+export interface TestedPolicy {
+  /** Null for one that is not stored. */
+  readonly id: string | null
+  readonly slug: string
+  readonly tests: readonly PolicyTest[]
+}
+
+/** A test with its policy. */
+interface NamedTest {
+  readonly policy: TestedPolicy
+  readonly index: number
+  readonly test: PolicyTest
+}
+
+/** A test that does not hold, and a pair of nodes that shows it. */
+export interface TestFailure {
+  readonly policy_id: string | null
+  readonly policy: string
+  readonly test: number
+  readonly from_node_id: string
+  readonly to_node_id: string
+  readonly expect: 'allowed' | 'denied'
+}
+
+/** A selector of a test that no node matches: the test says nothing. */
+export interface VacuousTest {
+  readonly policyId: string | null
+  readonly policy: string
+  readonly test: number
+  readonly selector: string
+}
+
+export interface TestOutcome {
+  readonly failures: readonly TestFailure[]
+  readonly vacuous: readonly VacuousTest[]
+}
+
+/** Most failures and vacuous tests that are listed. */
+const LISTED_MAX = 100
+
+/**
+ * Runs the tests of policies: what one says must hold for every pair of different nodes of its two selectors. Works on classes
+ * of nodes. `selected` gives the ids of the nodes of a selector.
+ */
+export async function runTests(
+  policies: readonly TestedPolicy[],
+  nodes: ClassedNodes,
+  selected: (selector: string) => readonly string[],
+): Promise<TestOutcome> {
+  const named = policies.flatMap((policy) => policy.tests.map((test, index) => ({ policy, index, test })))
+  const endsOf = createEnds(nodes, selected)
+  const vacuous = named.flatMap((one) => vacuousEnds(one, endsOf))
+  const failures: TestFailure[] = []
+  const pause = createPauses()
+  for (const tests of byFlow(named)) {
+    const passes = createFlowVerdicts(nodes, flowOf(tests[0].test))
+    for (const one of tests) {
+      await pause()
+      const pair = failingPair(endsOf(one.test.from), endsOf(one.test.to), {
+        passes,
+        isExpected: one.test.expect === 'allowed',
+      })
+      if (pair !== undefined) failures.push(failureOf(one, pair))
+    }
+  }
+  return { failures: inOrder(failures).slice(0, LISTED_MAX), vacuous: vacuous.slice(0, LISTED_MAX) }
+}
+
+function flowOf({ protocol, port }: PolicyTest): Flow {
+  return { protocol, port }
+}
+
+/** Tests of one flow share their verdicts. */
+function byFlow(named: readonly NamedTest[]): readonly (readonly [NamedTest, ...NamedTest[]])[] {
+  const flows = new Map<string, [NamedTest, ...NamedTest[]]>()
+  for (const one of named) {
+    const key = `${one.test.protocol} ${one.test.port ?? ''}`
+    const same = flows.get(key)
+    if (same === undefined) flows.set(key, [one])
+    else same.push(one)
+  }
+  return [...flows.values()]
+}
+
+/** Nodes of a class that a selector selects: two of them at most, since one may be at the other end. */
+interface End {
+  readonly of: NodeClass
+  readonly nodes: [NodeParty, NodeParty?]
+}
+
+type Ends = readonly End[]
+
+function createEnds(
+  nodes: ClassedNodes,
+  selected: (selector: string) => readonly string[],
+): (selector: string) => Ends {
+  const known = new Map<string, Ends>()
+  const byId = new Map(nodes.classes.flatMap((one) => one.nodes.map((node) => [node.id, node] as const)))
+  const find = (selector: string): Ends => {
+    const ends = new Map<number, End>()
+    for (const id of selected(selector)) {
+      const [node, of] = [byId.get(id), nodes.classOf(id)]
+      if (node === undefined || of === undefined) continue
+      const end = ends.get(of.index)
+      if (end === undefined) ends.set(of.index, { of, nodes: [node] })
+      else end.nodes[1] ??= node
+    }
+    return [...ends.values()]
+  }
+  return (selector) => {
+    const ends = known.get(selector) ?? find(selector)
+    known.set(selector, ends)
+    return ends
+  }
+}
+
+function vacuousEnds({ policy, index, test }: NamedTest, endsOf: (selector: string) => Ends): VacuousTest[] {
+  return [...new Set([test.from, test.to])]
+    .filter((selector) => endsOf(selector).length === 0)
+    .map((selector) => ({ policyId: policy.id, policy: policy.slug, test: index, selector }))
+}
+
+type Pair = readonly [from: NodeParty, to: NodeParty]
+
+function failingPair(
+  from: Ends,
+  to: Ends,
+  {
+    passes,
+    isExpected,
+  }: { readonly passes: (from: NodeClass, to: NodeClass) => boolean; readonly isExpected: boolean },
+): Pair | undefined {
+  for (const one of from) {
+    for (const other of to) {
+      if (passes(one.of, other.of) === isExpected) continue
+      const pair = differentNodes(one, other)
+      if (pair !== undefined) return pair
+    }
+  }
+  return undefined
+}
+
+/** A node sends nothing to itself through the mesh. */
+function differentNodes({ nodes: [first, second] }: End, { nodes: [other, another] }: End): Pair | undefined {
+  if (first.id !== other.id) return [first, other]
+  if (another !== undefined) return [first, another]
+  return second === undefined ? undefined : [second, other]
+}
+
+function failureOf({ policy, index, test }: NamedTest, [from, to]: Pair): TestFailure {
+  return {
+    policy_id: policy.id,
+    policy: policy.slug,
+    test: index,
+    from_node_id: from.id,
+    to_node_id: to.id,
+    expect: test.expect,
+  }
+}
+
+function inOrder(failures: readonly TestFailure[]): readonly TestFailure[] {
+  return failures.toSorted((a, b) => (a.policy === b.policy ? a.test - b.test : a.policy < b.policy ? -1 : 1))
+}
