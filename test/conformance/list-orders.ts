@@ -18,6 +18,8 @@ export const LIST_ORDERS: Readonly<Record<string, string>> = {
   ListMediatedSessions: '-session_id',
   ListNodes: 'id',
   ListPlatformGrants: 'created_at',
+  ListPolicies: 'slug',
+  ListPolicyRevisions: '-revision',
   ListProjects: 'slug',
   ListProviderBundleClouds: 'cloud_id',
   ListProviderBundleVersions: '-version',

@@ -37,6 +37,7 @@ export interface Made {
   readonly execution_id: string
   readonly session_id: string
   readonly approval_id: string
+  readonly revision_id: string
   readonly items: readonly AuditedRow[]
 }
 

@@ -105,6 +105,7 @@ export const formerPlace = z.object({
   groups: z.array(z.int()),
   policy_ids: z.array(z.uuid()),
 })
+
 /** A label Definition. */
 const definition = z.object({ definition_id: text, qualified_key: text })
 

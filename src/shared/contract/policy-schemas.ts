@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { POLICY_TESTS_MAX } from '../policies/policy-document.ts'
 import { CIDRS_MAX, DIRECTIONS, PORT_MAX, PORT_RANGES_MAX, RULE_PROTOCOLS, RULES_MAX } from '../policies/rule-types.ts'
-import { DisplayName, Instant, Slug, Uuid } from './fields.ts'
+import { DisplayName, Instant, Slug, uuidField, Uuid } from './fields.ts'
 import { SelectorErrorField } from './label-schemas.ts'
 
 const problem = 'invalid_policy'
@@ -65,7 +65,7 @@ export const PolicyPatchRequest = z
   .meta({ id: 'PolicyPatchRequest', problem })
 
 export const PolicyRollbackRequest = z
-  .strictObject({ revision_id: z.string().meta({ problem: 'invalid_revision_id' }) })
+  .strictObject({ revision_id: uuidField('invalid_revision_id', 'A revision of the policy') })
   .meta({ id: 'PolicyRollbackRequest' })
 
 const VacuousTest = z.object({ policy_id: Uuid, test: z.int(), selector: z.string() })

@@ -23,6 +23,7 @@ import { nodeStateScenarios } from './node-state.ts'
 import { nodeEventScenarios } from './node-events.ts'
 import { localAccountScenarios } from './local-accounts.ts'
 import { ownFactorScenarios } from './own-factors.ts'
+import { policyScenarios } from './policies.ts'
 import { projectScenarios } from './projects.ts'
 import { providerBundleScenarios } from './provider-bundles.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
@@ -61,6 +62,7 @@ const bySurface: BySurface = {
   cloudCredentials: cloudCredentialScenarios,
   cloudAssignments: cloudAssignmentScenarios,
   credentialAssignments: credentialAssignmentScenarios,
+  policies: policyScenarios,
   providerBundles: providerBundleScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,

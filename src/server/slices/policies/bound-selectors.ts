@@ -1,4 +1,9 @@
-import { bindSelector, nearestDefinition, type Binding, type Definition } from '../../../shared/selectors/bind-selector.ts'
+import {
+  bindSelector,
+  nearestDefinition,
+  type Binding,
+  type Definition,
+} from '../../../shared/selectors/bind-selector.ts'
 import { canonicalSelector } from '../../../shared/selectors/canonical-selector.ts'
 import { parseSelector } from '../../../shared/selectors/parse-selector.ts'
 import { CANONICAL_BYTES_MAX, SELECTOR_BYTES_MAX } from '../../../shared/selectors/syntax.ts'

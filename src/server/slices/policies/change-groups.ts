@@ -55,7 +55,6 @@ interface GroupChange {
 function emitGroup(change: Change, domainId: string, { number, added, removed }: GroupChange): void {
   const members = added.length + removed.length
   if (members === 0) return
-  const payload =
-    members > LISTED_MAX ? { group: number } : { group: number, added: [...added], removed: [...removed] }
+  const payload = members > LISTED_MAX ? { group: number } : { group: number, added: [...added], removed: [...removed] }
   change.emit({ event: 'policy_group_changed', domainId, aggregate: `domain:${domainId}`, payload })
 }

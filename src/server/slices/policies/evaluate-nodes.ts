@@ -24,7 +24,11 @@ export interface NodeEvaluation {
 export async function evaluateNodes(
   tx: Db,
   domainId: string,
-  { nodes, selectors, isAll }: {
+  {
+    nodes,
+    selectors,
+    isAll,
+  }: {
     readonly nodes: readonly MatchedNode[]
     readonly selectors: Iterable<BoundSelector>
     readonly isAll: boolean

@@ -49,7 +49,11 @@ function classOf(
   const [first] = nodes
   if (first === undefined) throw new Error('a class has no node')
   const { groups, meshAddress, policies } = first
-  return { index, nodes, party: prepareParty({ policies: [], groups: groupsOf(groups), meshAddress }, sidesOf(policies)) }
+  return {
+    index,
+    nodes,
+    party: prepareParty({ policies: [], groups: groupsOf(groups), meshAddress }, sidesOf(policies)),
+  }
 }
 
 /** Prepares each set of policies once. */

@@ -78,7 +78,13 @@ function errorsOf(errors: readonly PlacedError[]): Answer {
     pointer,
     errors: errors
       .filter((error) => error.pointer === pointer)
-      .map(({ offset, length, code, message, expected }) => ({ offset, length, code, message, expected: [...expected] })),
+      .map(({ offset, length, code, message, expected }) => ({
+        offset,
+        length,
+        code,
+        message,
+        expected: [...expected],
+      })),
   }))
   return { policies: [], gained: NO_PAIRS, lost: NO_PAIRS, failures: [], vacuous: [], selector_errors }
 }

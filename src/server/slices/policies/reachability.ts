@@ -72,7 +72,10 @@ async function createSideAnswers(
   function ruleOf({ document: { rules }, entries }: PolicyInForce, entry: number): number | undefined {
     const text = canonicalize(entries[entry])
     const index = rules.findIndex((rule) => {
-      const { rules: compiled } = compilePolicy({ isolates: [], rules: [rule] }, (named) => groups.get(named) ?? NO_GROUP)
+      const { rules: compiled } = compilePolicy(
+        { isolates: [], rules: [rule] },
+        (named) => groups.get(named) ?? NO_GROUP,
+      )
       return canonicalize(compiled[0]) === text
     })
     return index === -1 ? undefined : index

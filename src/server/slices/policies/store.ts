@@ -29,9 +29,7 @@ const withRevision = (db: Db) =>
       'revision.rules',
       'revision.fingerprint',
     ])
-    .select(
-      sql<number>`(select count(*)::int from policy_matches where policy_id = policies.id)`.as('matched_count'),
-    )
+    .select(sql<number>`(select count(*)::int from policy_matches where policy_id = policies.id)`.as('matched_count'))
 
 export function findPolicy(db: Db, id: string): Promise<PolicyRecord | undefined> {
   return withRevision(db).where('policies.id', '=', id).executeTakeFirst()

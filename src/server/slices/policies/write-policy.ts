@@ -1,6 +1,7 @@
 import { compilePolicy, type CompiledPolicy } from '../../../shared/policies/compile-policy.ts'
 import { EVERY_NODE_SELECTOR } from '../../../shared/policies/rule-types.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
+import { visibilityChanged } from '../../policies/visibility-changes.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
 import { changeGroups } from './change-groups.ts'
 import { replaceHeldDefinitions } from './definitions-store.ts'
@@ -46,6 +47,7 @@ export async function putInForce(change: Change, draft: PolicyDraft): Promise<vo
   const nodes = await readNodes(db, { domainId })
   const selected = await selectedBy(change, draft, { nodes, added: groups.added })
   await changeGroups(change, nodes, { domainId, added: selected.groups, removed })
+  await visibilityChanged(change, domainId)
   await matchNodes(change, draft, selected.matched)
 }
 
@@ -167,6 +169,7 @@ export async function removePolicy(change: Change, policy: store.PolicyRecord): 
   const removed = (await deleteUnused(db, domainId)).map(({ number }) => number)
   const nodes = removed.length === 0 ? [] : await readNodes(db, { domainId })
   await changeGroups(change, nodes, { domainId, added: new Map(), removed })
+  await visibilityChanged(change, domainId)
   await ownStateChanged(db, matched)
   change.emit({
     event: 'policy_deleted',
