@@ -1,0 +1,115 @@
+import { placeIn, type World } from './world.ts'
+
+/** Places in the list of a world's nodes: pairs of the first one and that after the last one, ascending. */
+export type Runs = readonly number[]
+
+/** Who sees whom in a world. Nodes are named by their places in it. Whoever is seen sees the other one too. */
+export interface Visibility {
+  readonly world: World
+  /** Whether two different nodes see each other: they may exchange packets, or one of them relays edges of the other. */
+  sees(one: number, other: number): boolean
+  /** The nodes that a node sees, without itself. */
+  seenBy(place: number): Runs
+  /** The nodes that see a node that is not in the world, if it were of that class. */
+  seeingClass(index: number): Runs
+}
+
+/** Maximum of classes whose runs are kept. */
+const KEPT_MAX = 2_048
+
+/** Makes the answers for one world. What nodes of a class see in common is computed once. */
+export function createVisibility(world: World): Visibility {
+  const { ids, classOf, classes, counts, relays } = world
+  const first = relays.relay_node_id === null ? -1 : placeIn(world, relays.relay_node_id)
+  const second = relays.second_relay_node_id === null ? -1 : placeIn(world, relays.second_relay_node_id)
+  const kept = new Map<number, Runs>()
+  const withPeers = new Map<number, boolean>()
+
+  const classAt = (place: number): number => classOf[place] ?? 0
+  const mayExchange = (one: number, other: number): boolean => classes.mayExchange(classAt(one), classAt(other))
+
+  /** Whether a node of the class may exchange packets with any other node. */
+  function hasPeers(index: number): boolean {
+    const known = withPeers.get(index)
+    if (known !== undefined) return known
+    const found = counts.some((count, other) => count > (other === index ? 1 : 0) && classes.mayExchange(index, other))
+    withPeers.set(index, found)
+    return found
+  }
+
+  /**
+   * Whether the node is a relay that carries an edge of the other one: the first one carries all but its own, which the
+   * second one carries.
+   */
+  function carries(relay: number, other: number): boolean {
+    if (relay === first) return hasPeers(classAt(other))
+    if (relay !== second || first === -1) return false
+    return other === first ? hasPeers(classAt(first)) : mayExchange(other, first)
+  }
+
+  function sees(one: number, other: number): boolean {
+    return mayExchange(one, other) || carries(one, other) || carries(other, one)
+  }
+
+  function runsOf(isSeen: (place: number) => boolean): Runs {
+    const runs: number[] = []
+    let isOpen = false
+    for (let place = 0; place < ids.length; place++) {
+      if (isSeen(place) === isOpen) continue
+      isOpen = !isOpen
+      runs.push(place)
+    }
+    if (isOpen) runs.push(ids.length)
+    return runs
+  }
+
+  /** With the nodes of the class itself, if they see each other. */
+  function seeingClass(index: number): Runs {
+    const known = kept.get(index)
+    if (known !== undefined) return known
+    const answers = new Uint8Array(classes.size)
+    for (let other = 0; other < answers.length; other++) answers[other] = classes.mayExchange(index, other) ? 1 : 0
+    const runs = runsOf(
+      (place) =>
+        answers[classAt(place)] === 1 ||
+        (place === first && hasPeers(index)) ||
+        (place === second && first !== -1 && answers[classAt(first)] === 1),
+    )
+    if (kept.size >= KEPT_MAX) kept.clear()
+    kept.set(index, runs)
+    return runs
+  }
+
+  return {
+    world,
+    sees,
+    seenBy(place) {
+      if (place === first || place === second) return runsOf((other) => other !== place && sees(place, other))
+      return withoutPlace(seeingClass(classAt(place)), place)
+    },
+    seeingClass,
+  }
+}
+
+/** The runs without one of their places. */
+function withoutPlace(runs: Runs, place: number): Runs {
+  for (let at = 0; at < runs.length; at += 2) {
+    const [from = 0, to = 0] = [runs[at], runs[at + 1]]
+    if (place < from || place >= to) continue
+    const left = [from, place, place + 1, to]
+    return [
+      ...runs.slice(0, at),
+      ...(place === from ? [] : left.slice(0, 2)),
+      ...(place + 1 === to ? [] : left.slice(2)),
+      ...runs.slice(at + 2),
+    ]
+  }
+  return runs
+}
+
+/** The number of places in runs. */
+export function countOf(runs: Runs): number {
+  let count = 0
+  for (let at = 0; at < runs.length; at += 2) count += (runs[at + 1] ?? 0) - (runs[at] ?? 0)
+  return count
+}
