@@ -29,14 +29,15 @@ export function createNetworkKeys(policies: Iterable<readonly CompiledEntry[]>):
   }
 }
 
-function* networksOf(policies: Iterable<readonly CompiledEntry[]>): Generator<Cidr> {
-  for (const entries of policies) {
-    for (const entry of entries) {
-      if (entry.action !== 'accept') continue
-      for (const text of [...entry.cidrs, ...entry.except_cidrs]) {
-        const read = parseCidr(text)
-        if (read.ok && read.cidr.words.length === 1) yield read.cidr
-      }
-    }
-  }
+function networksOf(policies: Iterable<readonly CompiledEntry[]>): readonly Cidr[] {
+  return [...policies]
+    .flatMap((entries) => entries.flatMap(textsOf))
+    .flatMap((text) => {
+      const read = parseCidr(text)
+      return read.ok && read.cidr.words.length === 1 ? [read.cidr] : []
+    })
+}
+
+function textsOf(entry: CompiledEntry): readonly string[] {
+  return entry.action === 'accept' ? [...entry.cidrs, ...entry.except_cidrs] : []
 }

@@ -68,17 +68,15 @@ function merged({ ids: former, classOf: classOfFormer, classes }: World, nodes: 
   const ids: string[] = []
   const classOf = new Uint32Array(former.length + nodes.length)
   let at = 0
-  const takeBefore = (nodeId: string | undefined): void => {
-    for (let id = former[at]; id !== undefined && (nodeId === undefined || id < nodeId); id = former[at]) {
-      classOf[ids.push(id) - 1] = classOfFormer[at++] ?? 0
-    }
+  const takeUpTo = (end: number): void => {
+    for (; at < end; at++) classOf[ids.push(former[at] ?? '') - 1] = classOfFormer[at] ?? 0
   }
   for (const node of nodes) {
-    takeBefore(node.nodeId)
+    takeUpTo(insertionPlace(former, node.nodeId))
     if (former[at] === node.nodeId) at += 1
     classOf[ids.push(node.nodeId) - 1] = classes.classOf(node)
   }
-  takeBefore(undefined)
+  takeUpTo(former.length)
   const used = classOf.subarray(0, ids.length)
   return { ids, classOf: used, counts: countsOf(used, classes.size) }
 }
@@ -91,12 +89,18 @@ function countsOf(classOf: Uint32Array, size: number): Uint32Array {
 
 /** The index of the node in the world; -1 where it is not there. */
 export function placeIn({ ids }: Pick<World, 'ids'>, nodeId: string): number {
+  const place = insertionPlace(ids, nodeId)
+  return ids[place] === nodeId ? place : -1
+}
+
+/** The index of the id, or that at which it would be. */
+function insertionPlace(ids: readonly string[], id: string): number {
   let low = 0
   let high = ids.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((ids[middle] ?? '') < nodeId) low = middle + 1
+    if ((ids[middle] ?? '') < id) low = middle + 1
     else high = middle
   }
-  return ids[low] === nodeId ? low : -1
+  return low
 }

@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { bytesOf, NO_PEERS, withSegments, type PeerList } from './peer-list.ts'
+import { createVisibility, type Visibility } from '../../policies/visibility.ts'
+import { isOvergrown, withChanges } from '../../policies/world.ts'
+import { bytesOf, hashed, NO_PEERS, withSegments, type PeerList } from './peer-list.ts'
 import { renderPeer } from './peers.ts'
-import type { PeerChanges } from './store.ts'
+import type { PeerChanges } from './peers-store.ts'
 
 export interface DomainPeersDeps {
   /** Reads the changes of a Domain's peers since a revision. */
@@ -37,8 +39,7 @@ export function createDomainPeers({ read, listsMax = 64, bytesMax = 256 * 1024 *
 
   async function refresh(domainId: string): Promise<PeerList> {
     const known = lists.peek(domainId) ?? NO_PEERS
-    const changes = await read(domainId, known.revision)
-    const list = withSegments(changes.isWhole ? NO_PEERS : known, changes.peers.map(renderPeer), changes.revision)
+    const list = updated(known, await read(domainId, sinceOf(known)))
     lists.set(domainId, list)
     return list
   }
@@ -65,4 +66,20 @@ export function createDomainPeers({ read, listsMax = 64, bytesMax = 256 * 1024 *
     last: (domainId) => lists.peek(domainId),
     touch: (domainId) => void lists.get(domainId),
   }
+}
+
+/** The revision since which the list reads changes. */
+function sinceOf({ revision, visibility }: PeerList): number {
+  return visibility !== undefined && isOvergrown(visibility.world) ? NO_PEERS.revision : revision
+}
+
+function updated(known: PeerList, changes: PeerChanges): PeerList {
+  const { isWhole, peers, revision, world } = changes
+  const segments = peers.map(renderPeer)
+  const list = withSegments(isWhole ? NO_PEERS : known, world === undefined ? segments : segments.map(hashed), revision)
+  return { ...list, visibility: visibilityOf(known, changes) }
+}
+
+function visibilityOf({ visibility }: PeerList, { world }: PeerChanges): Visibility | undefined {
+  return world && createVisibility(withChanges(visibility?.world, world))
 }

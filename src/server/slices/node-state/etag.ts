@@ -3,14 +3,18 @@ import { createHash } from 'node:crypto'
 /** Version of the document's form: a new form has other bytes for the same revisions. */
 const FORM = 'v2'
 
-/** The revisions that determine a state: equal revisions of a node mean equal bytes on every replica. */
+/** What determines a state: equal values for a node mean equal bytes on every replica. */
 export interface StateOf {
   readonly nodeId: string
-  readonly peers: number
+  /** The version of its peers. */
+  readonly peers: PeersVersion
   readonly node: number
 }
 
-/** The entity tag of a state (RFC 9110 §8.8.3), of its revisions alone. */
+/** The revision of the Domain's peers where a node sees all of them; else the digest of those that it sees. */
+export type PeersVersion = number | string
+
+/** The entity tag of a state (RFC 9110 §8.8.3). */
 export function etagOf({ nodeId, peers, node }: StateOf): string {
   return `"${createHash('sha256').update(`${FORM}|${peers}|${node}|${nodeId}`).digest('base64url')}"`
 }

@@ -6,13 +6,14 @@ import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import { isUnavailable, type Datastore } from '../../ports/datastore.ts'
 import { createGatheredReads } from '../../../shared/batch-loader.ts'
 import { createDomainPeers } from './domain-peers.ts'
-import { etagOf, isNamed } from './etag.ts'
+import { etagOf, isNamed, type PeersVersion } from './etag.ts'
 import { renderOwn, type OwnState } from './own-state.ts'
-import { peersBut, type PeerList } from './peer-list.ts'
+import { peersOf, versionOf, type PeerList } from './peer-list.ts'
+import { readPeers } from './peers-store.ts'
 import { createPulls } from './pulls.ts'
 import { writePulls } from './pulls-store.ts'
-import { createStaleStates, type PulledState } from './stale-states.ts'
-import { readOwn, readPeers, readRevisions, type StateRevisions } from './store.ts'
+import { createStaleStates } from './stale-states.ts'
+import { readOwn, readRevisions, type StateRevisions } from './store.ts'
 
 export interface NodeStateDeps {
   readonly datastore: Datastore
@@ -49,16 +50,31 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
   const stale = createStaleStates(staleStates)
   let awaySinceMs: number | undefined
 
-  /** The revisions alone show whether the caller has the state already. */
+  /**
+   * Whether the caller has the state already: the revisions alone show it where the node sees all peers. Where it sees some,
+   * the revision rises with changes of others too, and the digest of those that it sees decides.
+   */
   async function unchanged(ctx: RequestContext, nodeId: string): Promise<boolean> {
     if (ctx.requestHeader('If-None-Match') === undefined) return false
     const revisions = await revisionsOf(nodeId)
     if (revisions === undefined) return gone(nodeId)
-    if (!tagged(ctx, { nodeId, ...revisions })) return false
+    const { node } = revisions
+    const { peers, version } = await peersSeen(nodeId, revisions)
+    const etag = etagOf({ nodeId, peers: version, node })
+    if (!tagged(ctx, etag)) return false
     domains.touch(revisions.domainId)
-    if (isOwn(ctx)) stale.confirm(nodeId, revisions, ctx.nowMs)
-    pulled(ctx, nodeId, { was: revisions, is: revisions })
+    if (isOwn(ctx)) stale.confirm(nodeId, { peers, node, etag }, ctx.nowMs)
+    pulled(ctx, nodeId, { was: revisions, is: { peers, node } })
     return true
+  }
+
+  async function peersSeen(
+    nodeId: string,
+    { domainId, peers, isFiltered }: StateRevisions,
+  ): Promise<{ readonly peers: number; readonly version: PeersVersion }> {
+    if (!isFiltered) return { peers, version: peers }
+    const list = await domains.at(domainId, peers)
+    return { peers: list.revision, version: versionOf(list, nodeId) }
   }
 
   async function current(ctx: RequestContext, nodeId: string): Promise<Rendered | void> {
@@ -68,9 +84,10 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
     const { domainId, node: nodeRevision, peers: atLeast } = read.revisions
     const own = { domainId, nodeRevision, ...renderOwn(read.own) }
     const peers = await domains.at(domainId, atLeast)
-    if (isOwn(ctx)) stale.keep(nodeId, { own, peers: peers.revision }, ctx.nowMs)
+    const etag = etagOf({ nodeId, peers: versionOf(peers, nodeId), node: nodeRevision })
+    if (isOwn(ctx)) stale.keep(nodeId, { own, peers: peers.revision, etag }, ctx.nowMs)
     pulled(ctx, nodeId, { was: read.revisions, is: { peers: peers.revision, node: nodeRevision } })
-    return stateOf(ctx, nodeId, { own, peers })
+    return stateOf(ctx, nodeId, { own, peers, etag })
   }
 
   /**
@@ -81,16 +98,18 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
     awaySinceMs ??= ctx.nowMs
     const known = stale.find(nodeId, ctx.nowMs)
     const peers = known && domains.last(known.own.domainId)
-    const isKept = known !== undefined && peers !== undefined && peers.revision >= known.peers
-    if (!isKept || hasOther(ctx, nodeId, [known, { own: known.own, peers: peers.revision }]))
+    if (known === undefined || peers === undefined || peers.revision < known.peers)
       throw problem('datastore_unavailable', {}, failure)
+    const { own } = known
+    const etag = etagOf({ nodeId, peers: versionOf(peers, nodeId), node: own.nodeRevision })
+    if (hasOther(ctx, [known.etag, etag])) throw problem('datastore_unavailable', {}, failure)
     ctx.degraded(awaySinceMs, 'datastore')
-    return stateOf(ctx, nodeId, { own: known.own, peers })
+    return stateOf(ctx, nodeId, { own, peers, etag })
   }
 
-  function stateOf(ctx: RequestContext, nodeId: string, { own, peers }: Parts): Rendered | void {
-    if (tagged(ctx, { nodeId, peers: peers.revision, node: own.nodeRevision })) return ctx.status(304)
-    return { pieces: [own.head, ...peersBut(peers, nodeId), own.tail] }
+  function stateOf(ctx: RequestContext, nodeId: string, { own, peers, etag }: Parts): Rendered | void {
+    if (tagged(ctx, etag)) return ctx.status(304)
+    return { pieces: [own.head, ...peersOf(peers, nodeId), own.tail] }
   }
 
   /** An operator's read is no pull by the node. */
@@ -130,6 +149,7 @@ export function createNodeState({ datastore, staleStates, onFailure }: NodeState
 interface Parts {
   readonly own: OwnState
   readonly peers: PeerList
+  readonly etag: string
 }
 
 /** Whether the node itself pulls: what an operator reads, the node does not have. */
@@ -138,15 +158,13 @@ function isOwn({ caller }: RequestContext): boolean {
 }
 
 /** Whether `If-None-Match` names only other states. */
-function hasOther(ctx: RequestContext, nodeId: string, states: readonly PulledState[]): boolean {
+function hasOther(ctx: RequestContext, etags: readonly string[]): boolean {
   const presented = ctx.requestHeader('If-None-Match')
-  if (presented === undefined) return false
-  return !states.some(({ own, peers }) => isNamed(etagOf({ nodeId, peers, node: own.nodeRevision }), presented))
+  return presented !== undefined && !etags.some((etag) => isNamed(etag, presented))
 }
 
 /** Sets the `ETag` of the answer; true where the caller already has the state. */
-function tagged(ctx: RequestContext, state: { readonly nodeId: string } & Revisions): boolean {
-  const etag = etagOf(state)
+function tagged(ctx: RequestContext, etag: string): boolean {
   ctx.header('ETag', etag)
   ctx.header('Cache-Control', 'no-cache')
   const known = ctx.requestHeader('If-None-Match')

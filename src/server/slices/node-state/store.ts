@@ -1,13 +1,14 @@
 import { CompiledQuery } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { OwnBlocks } from './own-state.ts'
-import type { Peer } from './peers.ts'
 
 /** The revision of a node's state, and the revision that the node has received. */
 export interface StateRevisions {
   readonly domainId: string
   /** That of the Domain's peers. */
   readonly peers: number
+  /** Whether the node sees only some of them. */
+  readonly isFiltered: boolean
   /** The revision of the node's own part. */
   readonly node: number
   /** Both revisions at the node's last pull; null before that. */
@@ -37,31 +38,15 @@ function arrayText(ids: readonly string[]): string {
   return `{${ids.join(',')}}`
 }
 
-/** The changes of a Domain's peers since a revision. */
-export interface PeerChanges {
-  readonly revision: number
-  /** `peers` has all peers and replaces the former list. */
-  readonly isWhole: boolean
-  /** By id. */
-  readonly peers: readonly Peer[]
-}
-
-/** Reads it in one statement. Every node of the Domain is one of the others' peers. */
-export async function readPeers(db: Db, domainId: string, since: number): Promise<PeerChanges> {
-  const { rows } = await db.executeQuery<PeerRow>(CompiledQuery.raw(PEERS, [domainId, since]))
-  const [first] = rows
-  if (first === undefined) throw new Error('a query of one row at least gave none')
-  return { revision: Number(first.revision), isWhole: first.is_whole, peers: rows.flatMap(toPeer) }
-}
-
 const FROM_NODE = `
   from nodes n
   join node_heartbeats h on h.node_id = n.id
+  join domains d on d.id = n.domain_id
   left join domain_peers p on p.domain_id = n.domain_id
   where n.id = any($1::uuid[])`
 
 const REVISION_COLUMNS = `
-  n.id, n.domain_id, coalesce(p.revision, 0) as peers, h.node_revision as node, h.pulled_peer_revision as pulled_peers,
+  n.id, n.domain_id, coalesce(p.revision, 0) as peers, d.peer_visibility = 'reachable' as is_filtered, h.node_revision as node, h.pulled_peer_revision as pulled_peers,
   h.pulled_node_revision as pulled_node`
 
 const REVISIONS = `select ${REVISION_COLUMNS} ${FROM_NODE}`
@@ -92,38 +77,11 @@ const OWN = `
       from mediated_sessions where node_id = n.id and ended_at is null and revoked_at is null) as sessions
   ${FROM_NODE}`
 
-// A change of the relay or of its address changes every peer: the same revision must have the same bytes for
-// a caller that read all peers and for one that read only the changes.
-const PEERS = `
-  with head as (
-    select coalesce(p.revision, 0) as revision,
-      coalesce(p.whole_revision, 0) > $2::bigint or exists (
-        select from nodes
-        where id in (p.relay_node_id, p.second_relay_node_id) and peer_revision > $2::bigint
-      ) as is_whole,
-      p.relay_node_id, first.last_endpoint as first_host, first.last_endpoint_port as first_port,
-      second.last_endpoint as second_host, second.last_endpoint_port as second_port
-    from (values ($1::uuid)) as asked (domain_id)
-    left join domain_peers p on p.domain_id = asked.domain_id
-    left join node_endpoints as first
-      on first.node_id = p.relay_node_id and first.last_endpoint_stale_at is null
-    left join node_endpoints as second
-      on second.node_id = p.second_relay_node_id and second.last_endpoint_stale_at is null
-  )
-  select head.revision, head.is_whole, n.id, n.mesh_address, encode(n.public_key, 'base64') as public_key,
-    n.psk_issued_at, n.policy_groups as groups, e.last_endpoint as host, e.last_endpoint_port as port,
-    case when n.id = head.relay_node_id then head.second_host else head.first_host end as fallback_host,
-    case when n.id = head.relay_node_id then head.second_port else head.first_port end as fallback_port
-  from head
-  left join nodes n
-    on n.domain_id = $1::uuid and n.peer_revision > case when head.is_whole then -1 else $2::bigint end
-  left join node_endpoints e on e.node_id = n.id and e.last_endpoint_stale_at is null
-  order by n.id`
-
 interface RevisionsRow {
   readonly id: string
   readonly domain_id: string
   readonly peers: string
+  readonly is_filtered: boolean
   readonly node: string
   readonly pulled_peers: string | null
   readonly pulled_node: string | null
@@ -134,6 +92,7 @@ function toRevisions(row: RevisionsRow): StateRevisions {
   return {
     domainId: row.domain_id,
     peers: Number(row.peers),
+    isFiltered: row.is_filtered,
     node: Number(row.node),
     pulled: peers === null || node === null ? null : { peers: Number(peers), node: Number(node) },
   }
@@ -175,36 +134,4 @@ function toBlocks(row: OwnRow): OwnBlocks {
       idleTimeoutSeconds,
     })),
   }
-}
-
-/** Without a node's columns where nothing is new. */
-interface PeerRow {
-  readonly revision: string
-  readonly is_whole: boolean
-  readonly id: string | null
-  readonly mesh_address: string
-  readonly public_key: string
-  readonly psk_issued_at: string
-  readonly groups: readonly number[]
-  readonly host: string | null
-  readonly port: number | null
-  readonly fallback_host: string | null
-  readonly fallback_port: number | null
-}
-
-function toPeer(row: PeerRow): Peer[] {
-  if (row.id === null) return []
-  return [
-    {
-      nodeId: row.id,
-      meshAddress: row.mesh_address,
-      publicKey: row.public_key,
-      pskIssuedAtNs: BigInt(row.psk_issued_at),
-      groups: row.groups,
-      host: row.host,
-      port: row.port,
-      fallbackHost: row.fallback_host,
-      fallbackPort: row.fallback_port,
-    },
-  ]
 }

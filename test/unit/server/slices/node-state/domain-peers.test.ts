@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createDomainPeers } from '../../../../../src/server/slices/node-state/domain-peers.ts'
 import type { Peer } from '../../../../../src/server/slices/node-state/peers.ts'
-import type { PeerChanges } from '../../../../../src/server/slices/node-state/store.ts'
+import type { PeerChanges } from '../../../../../src/server/slices/node-state/peers-store.ts'
 
 const peer = (nodeId: string, host: string | null = null): Peer => ({
   nodeId,
@@ -32,6 +32,7 @@ const changes = (revision: number, peers: readonly Peer[], isWhole = false): Pee
   revision,
   peers,
   isWhole,
+  world: undefined,
 })
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 

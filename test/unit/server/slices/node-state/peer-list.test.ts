@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   NO_PEERS,
-  peersBut,
+  peersOf,
   withSegments,
   type PeerList,
 } from '../../../../../src/server/slices/node-state/peer-list.ts'
@@ -67,7 +67,7 @@ function naive(peers: ReadonlyMap<string, Peer>, nodeId: string): string {
   )
 }
 
-const shownTo = (list: PeerList, nodeId: string): string => `[${Buffer.concat(peersBut(list, nodeId)).toString()}]`
+const shownTo = (list: PeerList, nodeId: string): string => `[${Buffer.concat(peersOf(list, nodeId)).toString()}]`
 
 test('whatever changed in whatever order, each node is shown the canonical JSON of all others', () => {
   fc.assert(
@@ -104,7 +104,7 @@ test('what others are being sent does not change with the list', () => {
   const [a, b] = fc.sample(fc.tuple(...IDS.slice(0, 2).map(peerOf)), { numRuns: 1, seed: 7 })[0] ?? []
   if (a === undefined || b === undefined) throw new Error('no sample')
   const list = withSegments(NO_PEERS, [renderPeer(a)], 1)
-  const sent = peersBut(list, IDS[5] ?? '')
+  const sent = peersOf(list, IDS[5] ?? '')
   const before = Buffer.concat(sent).toString()
   withSegments(list, [renderPeer({ ...a, host: 'moved.example', port: 1 }), renderPeer(b)], 2)
   expect(Buffer.concat(sent).toString()).toBe(before)

@@ -4,6 +4,7 @@ import { createStaleStates, type PulledState } from '../../../../../src/server/s
 const pulled = (nodeRevision: number, peers = 1): PulledState => ({
   own: { domainId: 'home', nodeRevision, head: new Uint8Array(), tail: new Uint8Array() },
   peers,
+  etag: `"${nodeRevision}-${peers}"`,
 })
 
 test('a state is given again within the TTL, and not after it', () => {
@@ -19,8 +20,8 @@ test('a state is given again within the TTL, and not after it', () => {
 test('one that was found unchanged is as fresh as if it had been pulled, and another one is not', () => {
   const states = createStaleStates({ ttlMs: 100, entriesMax: 10 })
   states.keep('a', pulled(1), 1_000)
-  states.confirm('a', { peers: 4, node: 1 }, 1_090)
-  states.confirm('b', { peers: 4, node: 1 }, 1_090)
+  states.confirm('a', { peers: 4, node: 1, etag: '"1-4"' }, 1_090)
+  states.confirm('b', { peers: 4, node: 1, etag: '"1-4"' }, 1_090)
   expect(states.find('a', 1_190)).toMatchObject(pulled(1, 4))
   expect(states.find('b', 1_090)).toBeUndefined()
 })
@@ -28,7 +29,7 @@ test('one that was found unchanged is as fresh as if it had been pulled, and ano
 test('one is gone with the news that the node has a newer one', () => {
   const states = createStaleStates({ ttlMs: 100, entriesMax: 10 })
   states.keep('a', pulled(1), 1_000)
-  states.confirm('a', { peers: 1, node: 2 }, 1_010)
+  states.confirm('a', { peers: 1, node: 2, etag: '"2-1"' }, 1_010)
   expect(states.find('a', 1_010)).toBeUndefined()
 })
 

@@ -1,0 +1,56 @@
+import type { Relays } from '../sql/edge-mode.ts'
+import type { WorldChanges, WorldNode } from './world.ts'
+
+// A world is read in one statement, as one snapshot: a head row, which has no node, and a row for each node. Statements that
+// read more of the peers contain these columns too.
+
+/** Of the head row, for the Domain `$1` and changes since the revision `$2`; `d` and `p` are its rows, `p` may be absent. */
+export const WORLD_HEAD = `
+  coalesce(p.revision, 0) as revision, coalesce(d.peer_visibility, 'all') = 'reachable' as is_filtered,
+  coalesce(p.whole_revision, 0) > $2::bigint or exists (
+    select from nodes
+    where id in (p.relay_node_id, p.second_relay_node_id) and peer_revision > $2::bigint
+  ) as is_whole,
+  p.relay_node_id, p.second_relay_node_id`
+
+/** The rules in force of the Domain `$1`, by policy. */
+export const WORLD_RULES = `(
+  select json_object_agg(policy.id, revision.rules)
+  from policies as policy join policy_revisions as revision on revision.id = policy.revision_id
+  where policy.domain_id = $1::uuid
+)`
+
+/** The policies that match the node `n`. */
+export const WORLD_POLICY_IDS = `
+  array(select policy_id::text from policy_matches where node_id = n.id order by policy_id)`
+
+export interface WorldHeadRow extends Relays {
+  readonly revision: string
+  readonly is_filtered: boolean
+  readonly is_whole: boolean
+  /** Null where the world is not read whole, or there are none. */
+  readonly rules: Readonly<Record<string, string>> | null
+}
+
+export interface WorldNodeRow {
+  readonly id: string
+  readonly mesh_address: string
+  readonly groups: readonly number[]
+  readonly policy_ids: readonly string[]
+}
+
+/** Undefined where the Domain shows all nodes to all. */
+export function worldChangesOf(head: WorldHeadRow, rows: readonly WorldNodeRow[]): WorldChanges | undefined {
+  if (!head.is_filtered) return undefined
+  return {
+    revision: Number(head.revision),
+    relays: { relay_node_id: head.relay_node_id, second_relay_node_id: head.second_relay_node_id },
+    isWhole: head.is_whole,
+    rules: new Map(Object.entries(head.rules ?? {})),
+    nodes: rows.map(worldNodeOf),
+  }
+}
+
+function worldNodeOf(row: WorldNodeRow): WorldNode {
+  return { nodeId: row.id, meshAddress: row.mesh_address, groups: row.groups, policyIds: row.policy_ids }
+}
