@@ -113,3 +113,10 @@ export function countOf(runs: Runs): number {
   for (let at = 0; at < runs.length; at += 2) count += (runs[at + 1] ?? 0) - (runs[at] ?? 0)
   return count
 }
+
+/** Calls with each place of runs, ascending. */
+export function eachPlace(runs: Runs, visit: (place: number) => void): void {
+  for (let at = 0; at < runs.length; at += 2) {
+    for (let place = runs[at] ?? 0; place < (runs[at + 1] ?? 0); place++) visit(place)
+  }
+}

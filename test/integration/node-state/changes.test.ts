@@ -195,6 +195,7 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
             mesh_address: peer.mesh_address,
             endpoint: endpointOf(peer.id),
             fallback_endpoint: endpointOf(relayOf(peer.id)) || undefined,
+            groups: [],
             psk_issued_at: formatPskIssuedAt(BigInt(peer.psk_issued_at)),
           })),
         policy: {

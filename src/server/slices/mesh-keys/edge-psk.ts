@@ -10,10 +10,13 @@ import type { Datastore } from '../../ports/datastore.ts'
 import type { Sealing } from '../../ports/keyring.ts'
 import { pskPlace } from '../../sql/node-psk.ts'
 import { readEnds, type StoredEnd } from './edge-store.ts'
+import { seeEachOther } from '../../policies/visible-ids.ts'
+import type { Worlds } from '../../policies/worlds.ts'
 import { sealEdgeKey } from './seal-edge-key.ts'
 
 export interface EdgePsksDeps {
   readonly datastore: Datastore
+  readonly worlds: Worlds
   readonly sealing: Sealing
 }
 
@@ -23,6 +26,7 @@ export interface EdgePsksDeps {
  */
 export function createEdgePsks({
   datastore,
+  worlds,
   sealing,
 }: EdgePsksDeps): Pick<Handlers<typeof meshKeys>, 'GetNodePeerPSK'> {
   return {
@@ -32,7 +36,7 @@ export function createEdgePsks({
       const [own, peer] = [ends.get(id), ends.get(peerNodeId)]
       // Deregistered since its key was resolved.
       if (own === undefined) throw problem('unauthorized')
-      if (peer === undefined) throw problem('peer_not_found')
+      if (peer === undefined || !(await areVisible(ctx.caller.domainId, own, peer))) throw problem('peer_not_found')
       const { kid, key } = secretOf(ctx.presentedSecret())
       const epoch = formatEdgeEpoch({ own: issuedAt(own), peer: issuedAt(peer) })
       const envelope = await seal({ own, peer }, key, { nodeId: id, peerNodeId, epoch })
@@ -40,6 +44,12 @@ export function createEdgePsks({
       ctx.header('X-Service-PSK-Epoch', epoch)
       return envelope
     },
+  }
+
+  /** Whether each is among the other's peers, by the rows that both were read with or later ones. */
+  async function areVisible(domainId: string, own: StoredEnd, peer: StoredEnd): Promise<boolean> {
+    if (!own.is_filtered) return true
+    return seeEachOther(await worlds.at(domainId, Number(own.peer_revision)), own.id, peer.id)
   }
 
   async function seal(

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { Relays } from '../../sql/edge-mode.ts'
 
@@ -7,6 +8,9 @@ export interface StoredEnd {
   readonly psk_sealed: Buffer
   /** Integer nanoseconds since the epoch, in decimal. */
   readonly psk_issued_at: string
+  /** Whether nodes of the Domain see only some of the others, and the revision that decides which. */
+  readonly is_filtered: boolean
+  readonly peer_revision: string
 }
 
 /** Reads the ends of those nodes that the Domain has, in one snapshot, by id. */
@@ -16,12 +20,18 @@ export async function readEnds(
   nodeIds: readonly string[],
 ): Promise<ReadonlyMap<string, StoredEnd>> {
   const rows = await db
-    .selectFrom('nodes')
-    .select(['id', 'psk_sealed', 'psk_issued_at'])
-    .where('domain_id', '=', domainId)
-    .where('id', 'in', nodeIds)
+    .selectFrom('nodes as n')
+    .innerJoin('domains as d', 'd.id', 'n.domain_id')
+    .leftJoin('domain_peers as p', 'p.domain_id', 'n.domain_id')
+    .select(['n.id', 'n.psk_sealed', 'n.psk_issued_at'])
+    .select((on) => [
+      on('d.peer_visibility', '=', 'reachable').as('is_filtered'),
+      on.fn.coalesce('p.revision', sql<string>`0`).as('peer_revision'),
+    ])
+    .where('n.domain_id', '=', domainId)
+    .where('n.id', 'in', nodeIds)
     .execute()
-  return new Map(rows.map((row) => [row.id, row]))
+  return new Map(rows.map((row) => [row.id, { ...row, is_filtered: Boolean(row.is_filtered) }]))
 }
 
 /** A node's Domain, and the relays for edges to it. */

@@ -3,16 +3,20 @@ import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { edgeWay } from '../../sql/edge-mode.ts'
+import { visibleAmong } from '../../policies/visible-ids.ts'
+import type { Worlds } from '../../policies/worlds.ts'
 import { readGround, readPeers } from './edge-store.ts'
 
 /** Edges whose ends fetch their new key in one second, the estimate for waves (decisions 6: Rotation handle). */
 const EDGES_PER_SECOND = 50
 
-/** Serves the preview of a rotation: every edge of the node would get a new key. Changes nothing. */
+/** Serves the preview of a rotation: every edge of the node would get a new key; it has edges with the peers that it sees. Changes nothing. */
 export function createPreview({
   datastore,
+  worlds,
 }: {
   readonly datastore: Datastore
+  readonly worlds: Worlds
 }): Pick<Handlers<typeof meshKeys>, 'GetNodeKeysRotatePreview'> {
   return {
     async GetNodeKeysRotatePreview(ctx, { id }) {
@@ -20,7 +24,9 @@ export function createPreview({
       const ground = await readGround(db, id)
       if (ground === undefined) throw problem('node_not_found')
       ctx.about(`node:${id}`, ground.domain_id)
-      const peers = await readPeers(db, ground.domain_id, id)
+      const visibility = await worlds.latest(ground.domain_id)
+      const others = await readPeers(db, ground.domain_id, id)
+      const peers = visibleAmong(others, ({ nodeId }) => nodeId, { visibility, nodeId: id })
       return {
         node_id: id,
         edges: peers.map((peer) => ({ peer_node_id: peer.nodeId, mode: edgeWay(id, peer, ground).mode })),

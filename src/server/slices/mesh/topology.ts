@@ -6,6 +6,8 @@ import type { Datastore, Db } from '../../ports/datastore.ts'
 import { edgeWay, type Relays } from '../../sql/edge-mode.ts'
 import { formatEndpoint } from '../../sql/endpoint-text.ts'
 import { stateAt } from '../../sql/reachability.ts'
+import { visibleAmong } from '../../policies/visible-ids.ts'
+import type { Worlds } from '../../policies/worlds.ts'
 import { readRelays } from './relay-choice-store.ts'
 import { domainExists, hasMoreNodes, isNodeOf, readPlaced, type PlacedNode } from './topology-store.ts'
 
@@ -14,11 +16,16 @@ type Topology = Result<(typeof mesh)['operations']['GetDomainMeshTopology']>
 /** Largest Domain of which all edges are shown (decisions: Peers). */
 const NODES_MAX = 300
 
-/** Serves how the nodes of a Domain reach each other: all edges, or those of one node. */
+/**
+ * Serves how the nodes of a Domain reach each other: all edges, or those of one node. Where nodes see only some peers, there
+ * are edges with these alone, and with `node_id` the answer has only the nodes at their ends.
+ */
 export function createTopology({
   datastore,
+  worlds,
 }: {
   readonly datastore: Datastore
+  readonly worlds: Worlds
 }): Pick<Handlers<typeof mesh>, 'GetDomainMeshTopology'> {
   return {
     async GetDomainMeshTopology(ctx, { domain_id: domainId, node_id: nodeId }) {
@@ -26,13 +33,16 @@ export function createTopology({
       if (!(await domainExists(db, domainId))) throw problem('domain_not_found')
       await assertShown(db, domainId, nodeId)
       const chosen = await readRelays(db, domainId)
+      const visibility = await worlds.latest(domainId)
       const nodes = await readPlaced(db, domainId)
       const relays = relaysAmong(nodes, chosen)
       const from = nodeId === undefined ? nodes : nodes.filter(({ id }) => id === nodeId)
+      const seenBy = (id: string) => visibleAmong(nodes, (node) => node.id, { visibility, nodeId: id })
+      const shown = nodeId === undefined || visibility === undefined ? nodes : inOrder([...from, ...seenBy(nodeId)])
       return {
         domain_id: domainId,
-        nodes: nodes.map((node) => viewOf(node, ctx.nowMs)),
-        edges: from.flatMap(({ id }) => edgesFrom(id, nodes, relays)),
+        nodes: shown.map((node) => viewOf(node, ctx.nowMs)),
+        edges: from.flatMap(({ id }) => edgesFrom(id, seenBy(id), relays)),
       }
     },
   }
@@ -67,6 +77,10 @@ export function edgesFrom(
     edges.push({ from, to, mode: way.mode, ...(way.mode === 'relayed' && { relay_node_id: way.relayNodeId }) })
   }
   return edges
+}
+
+function inOrder(nodes: readonly PlacedNode[]): readonly PlacedNode[] {
+  return nodes.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 function viewOf(node: PlacedNode, nowMs: number): Topology['nodes'][number] {
