@@ -6,7 +6,9 @@ import { growTree, type Branch } from '../argv/tree.ts'
 import type { Manifest } from '../../shared/contract/manifest-format.ts'
 import { readLine } from '../completion/line.ts'
 import { createOfferCache } from '../completion/offer-cache.ts'
-import { findOffers, fitting, type Offer } from '../completion/offers.ts'
+import { isOfLabels, labelOffers } from '../completion/label-offers.ts'
+import type { Offer } from '../completion/offer.ts'
+import { findOffers, fitting, isTypeable } from '../completion/offers.ts'
 import { wantedBy, type Wanted } from '../completion/wanted.ts'
 
 /** Seconds from the start of the process: after longer than this, a person has pressed the key again. */
@@ -52,10 +54,19 @@ async function offer(session: Session, { args, root }: Line, end: AbortSignal): 
   if (wanted === undefined) return
   const offers = await offersFor(quiet(session, wanted, end), wanted, end)
   const cut = shell === 'bash' ? brokenAt : 0
-  const lines = fitting(offers, wanted.begun).map(
-    ({ value, hint }) => `${`${wanted.kept}${value}`.slice(cut)}\t${inOneLine(hint)}\n`,
-  )
+  const { kept, offers: shown } = await shownOffers(wanted, offers)
+  const lines = shown.map(({ value, hint }) => `${`${kept}${value}`.slice(cut)}\t${inOneLine(hint)}\n`)
   session.io.stdout.write(lines.join(''))
+}
+
+/** What completes the word begun, and what of the word stays in front of it. */
+async function shownOffers(
+  { noun, kept, begun }: Wanted,
+  offers: readonly Offer[],
+): Promise<{ readonly kept: string; readonly offers: readonly Offer[] }> {
+  if (!isOfLabels(noun)) return { kept, offers: fitting(offers, begun) }
+  const completed = await labelOffers(noun, offers, begun)
+  return { kept: `${kept}${completed.kept}`, offers: completed.offers.filter(({ value }) => isTypeable(value)) }
 }
 
 function inOneLine(hint: string): string {
@@ -81,7 +92,8 @@ async function offersFor(session: Session, { noun, flags }: Wanted, end: AbortSi
   const token = await settings.token()
   if (token === undefined) return []
   const places = [settings.domain.value ?? '', settings.project.value ?? '']
-  return keptOr(session, [settings.url.value, token, noun, ...places], async () => {
+  const cached = isOfLabels(noun) ? 'labels' : noun
+  return keptOr(session, [settings.url.value, token, cached, ...places], async () => {
     const offers = await found(session, noun, end)
     return { offers, isWhole: !end.aborted }
   })

@@ -30,6 +30,8 @@ _ctl_names() {
     [[ $cur == [\\"\\']* ]] || printf -v offer '%q' "$offer"
     COMPREPLY+=("$offer")
   done < <(ctl __complete bash "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+  # A label goes on after its key. bash 3.2 has no compopt, and adds its space.
+  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *[=(] ]] && compopt -o nospace 2>/dev/null
 }
 
 _ctl() {

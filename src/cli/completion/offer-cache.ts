@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Io } from '../output/io.ts'
-import type { Offer } from './offers.ts'
+import type { Offer } from './offer.ts'
 
 /** Offers of an earlier call, and how old they are. */
 interface Kept {

@@ -1,14 +1,8 @@
 import { idOf, memberOf, nameOf, references } from '../output/members.ts'
 import { createResolver, type Resolver } from '../session/references.ts'
 import type { Session } from '../session/session.ts'
-
-/** A name or id to put at the cursor, and what it is in a few words. */
-export interface Offer {
-  readonly value: string
-  readonly hint: string
-  /** An id whose object is offered by name as well. */
-  readonly isId?: true
-}
+import type { Offer } from './offer.ts'
+import { definitionOffers, isOfLabels } from './label-offers.ts'
 
 /** Hears of offers as they are found. */
 export type Hear = (offers: readonly Offer[]) => void
@@ -23,6 +17,7 @@ const ID_DIGITS_MIN = 4
 export async function findOffers(session: Session, noun: string, hear: Hear): Promise<void> {
   const resolver = createResolver(session)
   if (noun === 'contexts') return hear(await contexts(session))
+  if (isOfLabels(noun)) return hear(await definitionOffers(session))
   if (noun === 'owners') return owners(resolver, hear)
   if (noun === 'subjects') {
     hear([{ value: 'me', hint: 'you' }])
@@ -99,6 +94,6 @@ export function fitting(offers: readonly Offer[], begun: string): readonly Offer
 }
 
 /** One line that no terminal acts on. */
-function isTypeable(value: string): boolean {
+export function isTypeable(value: string): boolean {
   return !/[\p{Cc}\p{Cf}]/u.test(value)
 }

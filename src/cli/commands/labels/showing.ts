@@ -5,17 +5,24 @@ import type { Session } from '../../session/session.ts'
 import { namesOf, type Naming } from '../authz/naming.ts'
 import type { Definition, Label } from './reading.ts'
 
+const OWN_COLUMNS = ['key', 'type', 'on_delete', 'immutable', 'inherit', 'kinds', 'description']
+const OTHERS = ['value_schema', 'system', 'created_at', 'updated_at', 'scope', 'local_key', 'qualified_key', 'id']
+const LABEL_COLUMNS = ['key', 'value', 'assigned_by', 'updated_at']
+const LABEL_OTHERS = ['qualified_key', 'definition_id', 'created_at', 'kind', 'object_id']
+
 /** How one Definition, or several, are shown. */
 export const DEFINITION: View = {
-  columns: ['key', 'type', 'on_delete', 'immutable', 'inherit', 'kinds', 'description'],
-  wide: ['value_schema', 'system', 'created_at', 'updated_at', 'scope', 'local_key', 'qualified_key', 'id'],
+  columns: OWN_COLUMNS,
+  wide: OTHERS,
+  members: [...OWN_COLUMNS, ...OTHERS],
   isWhole: true,
   isChecked: true,
 }
 /** How labels of an object are shown. */
 export const LABEL: View = {
-  columns: ['key', 'value', 'assigned_by', 'updated_at'],
-  wide: ['qualified_key', 'definition_id', 'created_at', 'kind', 'object_id'],
+  columns: LABEL_COLUMNS,
+  wide: LABEL_OTHERS,
+  members: [...LABEL_COLUMNS, ...LABEL_OTHERS],
   isChecked: true,
 }
 const FROM = { ...LABEL, columns: ['key', 'value', 'from', 'assigned_by', 'updated_at'] }

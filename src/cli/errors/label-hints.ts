@@ -1,0 +1,23 @@
+import { faultsIn } from './selector-errors.ts'
+import type { Hints } from './hints.ts'
+
+/** What to do next about refusals of labels and selectors, by code. */
+export const LABEL_HINTS: Readonly<Record<string, Hints>> = {
+  aggregate_invariant: ({ problem: { document } }) =>
+    typeof document['reason'] === 'string' ? [`  ${document['reason']}`] : [],
+  assignments_exist: ({ problem: { document }, words }) => [
+    ...(typeof document['assignments'] === 'number' ? [`  objects: ${document['assignments']}`] : []),
+    ...(words === 'labels undefine'
+      ? ['Remove the labels first, or let them go: ctl labels redefine KEY --on-delete cascade']
+      : []),
+  ],
+  cardinality_exceeded: () => ['See them: ctl labels list OBJECT'],
+  definition_conflict: () => ['See what it says: ctl labels definition KEY; change it: ctl labels redefine KEY'],
+  definition_in_use: ({ problem: { document } }) =>
+    Array.isArray(document['holders']) ? document['holders'].map((holder) => `  ${String(holder)}`) : [],
+  definition_not_found: () => ['See which there are: ctl labels definitions'],
+  object_not_found: () => [],
+  invalid_label_filter: () => ["Check the selector: ctl labels preview 'SELECTOR'"],
+  invalid_selector: ({ problem: { document } }) =>
+    faultsIn(document['errors']).map(({ offset, message }) => `  at byte ${offset}: ${message}`),
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest'
+import type { CliOptions, CliResult } from '../../../../support/cli/cli-run.ts'
+import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
+import { LABELLED } from '../../../../support/fleet/labels-fleet.ts'
+import { FLEET, ID, TOKEN } from '../../../../golden/fleet.ts'
+
+const cli = useStubbedCli({ CTL_TOKEN: TOKEN })
+const run = (line: string, options?: CliOptions): Promise<CliResult> =>
+  cli.run(line, { ...FLEET, ...LABELLED }, options)
+const lastPost = () => cli.stub?.seen.findLast(({ method }) => method === 'POST')
+
+describe('ctl labels preview', () => {
+  it('says the canonical form and what matches, by kind', async () => {
+    const { exitCode, stdout, stderr } = await run("labels preview 'env=prod'")
+    expect([exitCode, stdout]).toEqual([0, `KIND\tNAME\tID\nnode\tweb-1\t${ID.web}\n`])
+    expect(stderr).toBe(`Canonical form: domain:${ID.domain}/env=prod\nMatches 23 nodes, 1 project. 1 are shown.\n`)
+  })
+
+  it.each([
+    ['', `/v1/domains/${ID.domain}/labels/selectors/preview`, { selector: 'env' }],
+    [`--domain ${ID.lab}`, `/v1/domains/${ID.lab}/labels/selectors/preview`, { selector: 'env' }],
+    ['--scope platform --kind node', '/v1/labels/selectors/preview', { selector: 'env', kind: 'node' }],
+    [
+      '--scope project:web',
+      `/v1/domains/${ID.domain}/labels/selectors/preview`,
+      { selector: 'env', project_id: ID.project },
+    ],
+  ])('asks where the selector is used: %s', async (flags, path, body) => {
+    await run(`labels preview env ${flags}`)
+    expect(lastPost()).toMatchObject({ path, body })
+  })
+
+  it('underlines errors of syntax without asking the server', async () => {
+    const { exitCode, stderr } = await run("labels preview 'env=🚀,tier ~ web,x in (a'")
+    expect([exitCode, cli.stub?.seen]).toEqual([9, []])
+    expect(stderr.split('\n').slice(0, 3)).toEqual([
+      'error: the selector has 3 errors',
+      '  env=🚀,tier ~ web,x in (a',
+      expect.stringMatching(/^ {6}\^\^ /),
+    ])
+    expect(stderr).toMatch(/\n {14}\^ /)
+    expect(stderr).toMatch(/\n {27}\^ /)
+  })
+
+  it('underlines what the server does not know', async () => {
+    const { exitCode, stderr } = await run("labels preview 'evn=prod'")
+    expect([exitCode, stderr]).toEqual([
+      9,
+      'error: the selector has an error\n  evn=prod\n  ^^^ No label evn is defined here. Did you mean env?\n',
+    ])
+  })
+
+  it.each(["'evn=prod'", "'env=~'"])('has the places of errors for programs: %s', async (selector) => {
+    const { exitCode, stdout } = await run(`labels preview ${selector} -o json`)
+    expect(exitCode).toBe(9)
+    expect(JSON.parse(stdout)).toMatchObject({ canonical: null, errors: [{ offset: expect.any(Number) }] })
+  })
+})
+
+describe('ctl objects search', () => {
+  it('reads as many pages as are asked for, with the cursor in the body', async () => {
+    const { exitCode, stdout, stderr } = await run(
+      "objects search 'env=prod' --kind node --relation node-operate --all",
+    )
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(stdout).toBe(`KIND\tNAME\tLABELS\tID\nnode\tweb-1\tenv=prod\t${ID.web}\nnode\tdb-1\tenv=prod\t${ID.db}\n`)
+    const scope = { scope: 'domain', scope_id: ID.domain }
+    const asked = { selector: 'env=prod', ...scope, kind: 'node', relation: 'node-operate', limit: 200 }
+    const posts = cli.stub?.seen.filter(({ method }) => method === 'POST').map(({ body }) => body)
+    expect(posts).toEqual([asked, { ...asked, cursor: 'c1' }, { ...asked, cursor: 'c2' }])
+  })
+
+  it('says that more exist', async () => {
+    const { stdout, stderr } = await run("objects search 'env=prod' --limit 1 -o name")
+    expect([stdout, stderr]).toEqual(['web-1\n', '1 shown, more exist: add --all, or a higher --limit.\n'])
+    expect(lastPost()?.body).toMatchObject({ limit: 1 })
+  })
+
+  it.each([
+    ['--scope platform', { scope: 'platform' }],
+    ['--scope project:web', { scope: 'project', scope_id: ID.project }],
+    [`--scope domain:${ID.lab}`, { scope: 'domain', scope_id: ID.lab }],
+  ])('searches where it is told to: %s', async (flags, body) => {
+    await run(`objects search env ${flags}`)
+    expect(lastPost()?.body).toMatchObject(body)
+  })
+
+  it('underlines errors: of syntax as a mistake of the command line, of meaning as the server has them', async () => {
+    const local = await run("objects search 'env=~'")
+    expect([local.exitCode, cli.stub?.seen, local.stderr]).toEqual([2, [], expect.stringContaining('\n      ^ ')])
+    const there = await run("objects search 'evn=prod'")
+    expect([there.exitCode, there.stderr]).toEqual([9, expect.stringContaining('\n  ^^^ No label evn is defined')])
+  })
+})
