@@ -15,6 +15,7 @@ export const LIST_ORDERS: Readonly<Record<string, string>> = {
   ListIdentities: '-created_at',
   ListInvitations: '-created_at',
   ListJoinTokens: '-id',
+  ListLabelDefinitions: 'qualified_key',
   ListMediatedSessions: '-session_id',
   ListNodes: 'id',
   ListPlatformGrants: 'created_at',

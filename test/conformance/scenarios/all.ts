@@ -21,6 +21,7 @@ import { meshKeyScenarios, meshScenarios } from './mesh.ts'
 import { nodeObservationScenarios } from './node-observations.ts'
 import { nodeStateScenarios } from './node-state.ts'
 import { nodeEventScenarios } from './node-events.ts'
+import { labelScenarios } from './labels.ts'
 import { localAccountScenarios } from './local-accounts.ts'
 import { ownFactorScenarios } from './own-factors.ts'
 import { policyScenarios } from './policies.ts'
@@ -64,6 +65,7 @@ const bySurface: BySurface = {
   credentialAssignments: credentialAssignmentScenarios,
   policies: policyScenarios,
   providerBundles: providerBundleScenarios,
+  labels: labelScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,
   nodeEvents: nodeEventScenarios,
