@@ -46,6 +46,8 @@ export interface Pulling {
   state: 'idle' | 'due' | 'running' | 'again'
   /** Peers that events changed during the pull. Whether the event or the answer is newer is unknown. */
   readonly changedPeers: Set<string>
+  /** Policies that events changed during the pull, likewise. */
+  readonly changedPolicies: Set<string>
 }
 
 /** The faults that a scenario injects into a node. */
@@ -69,7 +71,7 @@ export function simulatedNode(identity: NodeIdentity, place: number): SimulatedN
     view: undefined,
     policies: undefined,
     etag: undefined,
-    pulling: { state: 'idle', changedPeers: new Set() },
+    pulling: { state: 'idle', changedPeers: new Set(), changedPolicies: new Set() },
     edges: undefined,
     fetching: new Map(),
     isRotating: false,

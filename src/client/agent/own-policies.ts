@@ -38,8 +38,10 @@ export function createPolicyReader(digest: (text: string) => string = fingerprin
 export interface OwnPolicies {
   /**
    * Takes the policies of a pull. One whose rules do not have its fingerprint stays as it was; returns the ids of these.
+   * `updated`: ids of policies that events changed since the request was sent. They stay as they are, because the answer may be
+   * older.
    */
-  replace(given: readonly GivenPolicy[]): readonly string[]
+  replace(given: readonly GivenPolicy[], updated?: ReadonlySet<string>): readonly string[]
   /**
    * Takes a `policy_updated`; without rules it removes the policy. Returns false and changes nothing if the rules do not have
    * the fingerprint.
@@ -50,6 +52,8 @@ export interface OwnPolicies {
   /** Whether the node itself lets a flow pass from (`ingress`) or to (`egress`) a peer. */
   decide(peer: Remote, flow: Flow & { readonly direction: Direction }): SideVerdict
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 /** Makes the policies of a node that has none yet: every flow passes. */
 export function createOwnPolicies(read: PolicyReader = createPolicyReader()): OwnPolicies {
@@ -66,10 +70,10 @@ export function createOwnPolicies(read: PolicyReader = createPolicyReader()): Ow
 
   return {
     list,
-    replace(given) {
+    replace(given, updated = NONE) {
       const refused: string[] = []
-      const pulled = new Map<string, ReadPolicy>()
-      for (const one of given) {
+      const pulled = new Map([...policies].filter(([policyId]) => updated.has(policyId)))
+      for (const one of given.filter(({ policy_id: policyId }) => !updated.has(policyId))) {
         const policy = read(one)
         if (policy === undefined) refused.push(one.policy_id)
         const kept = policy ?? policies.get(one.policy_id)

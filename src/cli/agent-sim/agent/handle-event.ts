@@ -45,10 +45,9 @@ interface PolicyUpdate {
 }
 
 function takePolicy(deps: MeshAgentDeps, node: SimulatedNode, { event, place }: PolicyUpdate): void {
-  // A reordered update could restore an older revision. An answer on its way may be older than the update.
-  const isPulling = node.pulling.state === 'running'
+  // A reordered update could restore an older revision.
   const isEnough = isInOrder(place) && applyPolicyUpdate(deps, node, event.payload)
-  if (!isEnough || isPulling) pullSoon(deps, node, OWN_WITHIN_MS)
+  if (!isEnough) pullSoon(deps, node, OWN_WITHIN_MS)
 }
 
 function isInOrder({ kind }: Place): boolean {

@@ -7,7 +7,8 @@ import type { MeshAgentDeps } from './agent-deps.ts'
 export function applyPulledPolicies({ mesh, statistics }: MeshAgentDeps, node: SimulatedNode, text: string): void {
   const policies = (node.policies ??= createOwnPolicies(mesh.policies.read))
   const before = new Set(policies.list().map(({ revisionId }) => revisionId))
-  statistics.count('bad_policies', policies.replace(mesh.policies.given(text)).length)
+  const refused = policies.replace(mesh.policies.given(text), node.pulling.changedPolicies)
+  statistics.count('bad_policies', refused.length)
   // Each revision counts once, however often it is pulled.
   for (const { revisionId, unknown } of policies.list())
     if (!before.has(revisionId)) statistics.count('unknown_entries', unknown)
@@ -16,15 +17,19 @@ export function applyPulledPolicies({ mesh, statistics }: MeshAgentDeps, node: S
 /** Applies a `policy_updated`. Returns false if a pull is needed, because its rules do not have its fingerprint. */
 export function applyPolicyUpdate(
   { statistics }: MeshAgentDeps,
-  { policies }: SimulatedNode,
+  { policies, pulling }: SimulatedNode,
   update: PolicyUpdatedPayload,
 ): boolean {
   // Without a first pull there is nothing to change. The server will request the pull.
   if (policies === undefined) return true
   const isApplied = policies.apply(update)
-  if (isApplied) statistics.count('unknown_entries', unknownOf(policies, update.policy_id))
-  else statistics.count('bad_policies')
-  return isApplied
+  if (!isApplied) {
+    statistics.count('bad_policies')
+    return false
+  }
+  statistics.count('unknown_entries', unknownOf(policies, update.policy_id))
+  if (pulling.state === 'running' || pulling.state === 'again') pulling.changedPolicies.add(update.policy_id)
+  return true
 }
 
 function unknownOf(policies: OwnPolicies, policyId: string): number {

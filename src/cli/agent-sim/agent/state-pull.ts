@@ -27,17 +27,19 @@ async function pull(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
   const { pulling } = node
   pulling.state = 'running'
   pulling.changedPeers.clear()
+  pulling.changedPolicies.clear()
   const { node_id: nodeId } = node.identity
   const outcome = await attempt(deps, node, {
     operation: 'state_pull',
     isRepeatable: true,
     call: (nsk) => deps.mesh.pull({ nodeId, nsk, etag: node.etag }),
   })
-  const isAgain = pulling.state.valueOf() === 'again' || pulling.changedPeers.size > 0
+  const isOvertaken = pulling.changedPeers.size + pulling.changedPolicies.size > 0
+  const isAgain = pulling.state.valueOf() === 'again' || isOvertaken
   pulling.state = 'idle'
   if (outcome.ok) applyState(deps, node, outcome.value)
   // It is unknown whether the answer or the event was newer, so the next pull fetches the whole state.
-  if (pulling.changedPeers.size > 0) node.etag = undefined
+  if (isOvertaken) node.etag = undefined
   if (isAgain) pullSoon(deps, node, AGAIN_WITHIN_MS)
 }
 

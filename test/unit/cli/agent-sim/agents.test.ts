@@ -342,6 +342,26 @@ describe('An agent with policies', () => {
     expect(world.tags).toHaveLength(2)
   })
 
+  test('keeps an update that arrives during a pull, and pulls the whole state again', async () => {
+    let answer: (state: PulledBytes) => void = () => undefined
+    const slow = new Promise<PulledBytes>((resolve) => (answer = resolve))
+    const states = [stateWith(), slow, stateWith(given(5, ISOLATE, 3))]
+    const tags: unknown[] = []
+    const world = worldOf({ wire: { pull: async ({ etag }) => states[tags.push(etag) - 1] } })
+    const revisions = () => world.node.policies?.list().map(({ revisionId }) => revisionId)
+    pullSoon(world.deps, world.node, 0)
+    await world.clock.advance(20)
+    pullSoon(world.deps, world.node, 0)
+    await world.clock.advance(20)
+    const update = event('policy_updated', { node_id: id(1), ...given(5, ISOLATE, 2) })
+    handleEvent(world.deps, world.node, { envelope: update, place: NEXT })
+    answer(stateWith())
+    await world.clock.advance(0)
+    expect(revisions()).toEqual([id(1_002)])
+    await world.clock.advance(20)
+    expect([revisions(), tags]).toEqual([[id(1_003)], [undefined, '"1"', undefined]])
+  })
+
   test('knows no policy before its first pull', () => {
     const world = worldOf({})
     handleEvent(world.deps, world.node, {

@@ -40,6 +40,19 @@ describe('The policies of a node', () => {
     expect([own.apply(GONE), held(), isOpen()]).toEqual([true, [], true])
   })
 
+  it('stay as an update left them where a pull was asked for before', () => {
+    const { own, held } = policies()
+    own.replace([ISOLATED])
+    own.apply(GONE)
+    own.apply({ ...ISOLATED, policy_id: 'p2' })
+    const [third, older] = [
+      { ...ISOLATED, policy_id: 'p3' },
+      { ...ISOLATED, policy_id: 'p2', revision_id: 'r0' },
+    ]
+    own.replace([ISOLATED, older, third], new Set(['p1', 'p2']))
+    expect(held()).toEqual(['p2 r1', 'p3 r1'])
+  })
+
   it('stay as they were where the fingerprint is wrong', () => {
     const { own, held, isOpen } = policies()
     expect([own.replace([FORGED]), held()]).toEqual([['p1'], []])
