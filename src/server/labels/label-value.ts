@@ -1,5 +1,5 @@
 import type { LabelValue, ValueSchema } from '../../shared/labels/schema-types.ts'
-import { assertValueSchema, valueFits, type ValueSchema as CheckedSchema } from '../../shared/labels/value-schema.ts'
+import { assertValueSchema, valueFits } from '../../shared/labels/value-schema.ts'
 import { problem, type Problem } from '../../shared/problems.ts'
 import type { LabelAssignmentRow } from '../ports/tables/labels.ts'
 
@@ -20,8 +20,7 @@ export function requireValueSchema(value: unknown): ValueSchema {
 
 /** Why the value does not fit the schema, as a sentence; undefined where it does. */
 export function misfitOf(schema: ValueSchema, value: LabelValue): string | undefined {
-  // The two types differ only in whether an absent member may be written as undefined, which JSON cannot.
-  return valueFits(schema as CheckedSchema, value)
+  return valueFits(schema, value)
 }
 
 /** The columns of a value. */

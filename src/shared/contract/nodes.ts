@@ -73,15 +73,11 @@ export const nodes = defineSurface(
           description: 'One state only',
         }),
         kind: z.string().min(1).max(63).optional().describe('Nodes of this kind only'),
-        labels: z
-          .string()
-          .max(4_096)
-          .regex(/^[^,=]+=[^,]*(,[^,=]+=[^,]*)*$/)
-          .optional()
-          .meta({
-            problem: 'invalid_label_filter',
-            description: 'Nodes with all of these labels: `key=value,key=value`',
-          }),
+        labels: z.string().max(4_096).optional().meta({
+          problem: 'invalid_label_filter',
+          description:
+            'Selector of the nodes, such as `env=prod,tier in (web,api),!legacy`. A key without a scope is that of the Domain in `domain_id`, else of the place of each node. Effective labels count; an unknown key matches nothing.',
+        }),
         ...pageQuery,
       }),
       gate: {

@@ -58,11 +58,26 @@ export const SHARED_COMPONENTS = {
         correlation_id: { type: 'string' },
         errors: {
           type: 'array',
-          description: 'Invalid members of the body',
+          description: 'Invalid members of the body, or the errors of a selector with their places in bytes of UTF-8',
           items: {
-            type: 'object',
-            required: ['pointer', 'detail'],
-            properties: { pointer: { type: 'string', description: 'RFC 6901' }, detail: { type: 'string' } },
+            anyOf: [
+              {
+                type: 'object',
+                required: ['pointer', 'detail'],
+                properties: { pointer: { type: 'string', description: 'RFC 6901' }, detail: { type: 'string' } },
+              },
+              {
+                type: 'object',
+                required: ['offset', 'length', 'code', 'message', 'expected'],
+                properties: {
+                  offset: { type: 'integer' },
+                  length: { type: 'integer' },
+                  code: { type: 'string' },
+                  message: { type: 'string' },
+                  expected: { type: 'array', items: { type: 'string' } },
+                },
+              },
+            ],
           },
         },
       },

@@ -1,4 +1,4 @@
-import { invalid, row } from './row.ts'
+import { invalid, row, type MemberError } from './row.ts'
 
 /** A place in a selector where it is wrong, in bytes of UTF-8. */
 interface SelectorFault {
@@ -44,6 +44,11 @@ export const LABELS_PROBLEMS = {
     400,
     'Invalid selector',
     'The selector is malformed; each error has its place in bytes.',
+  ),
+  invalid_label_filter: row<{ readonly errors?: readonly (SelectorFault | MemberError)[] }>(
+    400,
+    'Invalid label filter',
+    'The label filter must be a selector, such as key=value or several with commas; each error has its place in bytes.',
   ),
   labels_not_provisioned: row(501, 'Not provisioned', 'Labels are not configured on this server.'),
 } as const

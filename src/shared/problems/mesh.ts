@@ -10,7 +10,6 @@ export const MESH_PROBLEMS = {
   node_keys_rotate_not_provisioned: row(501, 'Not provisioned', 'This server does not rotate keys.'),
   node_keys_rotate_preview_not_provisioned: row(501, 'Not provisioned', 'This server does not preview rotations.'),
   keys_rotate_not_provisioned: row(501, 'Not provisioned', 'This server does not complete key rotations.'),
-  invalid_label_filter: invalid('Invalid label filter', 'The label filter must be key=value, or several with commas.'),
   topology_filter_required: invalid(
     'One node only',
     'The Domain has more than 300 nodes; name the node whose edges to show.',

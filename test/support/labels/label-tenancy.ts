@@ -35,6 +35,9 @@ export async function startLabelTenancy(
     async node(inPlace) {
       const id = await tenancy.node(inPlace)
       const { domainId, projectId = null } = inPlace
+      const silent = { created_at: at, accepted_at: null, healthy_since: null }
+      const beat = { node_id: id, ...silent, binary_version: null, binary_checksum: null }
+      await db.insertInto('node_heartbeats').values(beat).execute()
       const edges = [['domain', domainId] as const, ...(projectId === null ? [] : [['project', projectId] as const])]
       await change(async ({ tuples }) => {
         for (const [kind, parent] of edges) {

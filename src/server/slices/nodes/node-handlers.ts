@@ -3,6 +3,7 @@ import { problem } from '../../../shared/problems.ts'
 import { listPage } from '../../http/list-page.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
+import { readLabelFilter } from '../../labels/label-filter.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 import { assignablePlatformLabels } from '../../labels/assignable-labels.ts'
 import type { TextLabels } from '../../labels/node-labels.ts'
@@ -24,11 +25,12 @@ export function createNodeHandlers({
   readonly ids: IdSource
 }): NodeHandlers {
   return {
-    ListNodes(ctx, { domain_id: domainId, labels: text, ...asked }) {
+    async ListNodes(ctx, { domain_id: domainId, labels: text, ...asked }) {
       const { nowMs } = ctx
-      const labels = text === undefined ? undefined : labelsOf(text)
+      const db = datastore.pool('interactive')
+      const labels = text === undefined ? undefined : await readLabelFilter(db, text, domainId)
       const filter = { ...NO_FILTER, ...asked, domainId, labels, nowMs }
-      return listPage(ctx, (range) => readNodes(datastore.pool('interactive'), filter, range), {
+      return listPage(ctx, (range) => readNodes(db, filter, range), {
         positionOf: byId.positionOf,
         visible: ({ id }) => ({ id }),
         toAnswer: (node) => summaryOf(node, nowMs),
@@ -69,22 +71,6 @@ export function createNodeHandlers({
 }
 
 const NO_FILTER = { name: undefined, reachability: undefined, kind: undefined }
-
-/**
- * `key=value,key=value`, whose form the contract has checked, as an object.
- *
- * @throws Problem `invalid_label_filter` where a key is given two values, which no node has.
- */
-function labelsOf(text: string): Record<string, string> {
-  const labels = new Map<string, string>()
-  for (const pair of text.split(',')) {
-    const at = pair.indexOf('=')
-    const [key, value] = [pair.slice(0, at), pair.slice(at + 1)]
-    if ((labels.get(key) ?? value) !== value) throw problem('invalid_label_filter')
-    labels.set(key, value)
-  }
-  return Object.fromEntries(labels)
-}
 
 /** Definitions of the platform that the caller may assign, of the labels that the node does not have already. */
 function newlyAssignable(

@@ -1,4 +1,6 @@
 import { sql, type Nullable, type SelectQueryBuilder } from 'kysely'
+import { labelFilterCondition, type FilteredColumns } from '../../labels/label-filter-sql.ts'
+import type { LabelFilter } from '../../labels/label-filter.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
 import { byId } from '../../sql/keyset.ts'
@@ -36,8 +38,7 @@ export interface NodeFilter {
   readonly name: string | undefined
   readonly reachability: ReachabilityState | undefined
   readonly kind: string | undefined
-  /** Nodes that have all of them. */
-  readonly labels: Readonly<Record<string, string>> | undefined
+  readonly labels: LabelFilter | undefined
   /** The instant for which reachability is computed. */
   readonly nowMs: number
 }
@@ -50,14 +51,21 @@ type Aliased = Tables & {
   e: Nullable<Tables['node_endpoints']>
 }
 
+const LABELLED: FilteredColumns = {
+  kind: sql`'node'`,
+  id: sql.ref('n.id'),
+  domainId: sql.ref('n.domain_id'),
+  projectId: sql.ref('n.project_id'),
+  labels: sql.ref('n.labels'),
+}
+
 /** Reads nodes by id. */
 export function readNodes(db: Db, filter: NodeFilter, range: PageRange): Promise<StoredNode[]> {
   let query = joined(db)
   if (filter.domainId !== undefined) query = query.where('n.domain_id', '=', filter.domainId)
   if (filter.name !== undefined) query = query.where('n.name', '=', filter.name)
   if (filter.kind !== undefined) query = query.where('n.kind', '=', filter.kind)
-  if (filter.labels !== undefined)
-    query = query.where(sql`n.labels`, '@>', sql`${JSON.stringify(filter.labels)}::jsonb`)
+  if (filter.labels !== undefined) query = query.where(labelFilterCondition(filter.labels, LABELLED))
   if (filter.reachability !== undefined) query = inState(query, filter.reachability, filter.nowMs)
   return byId.page(selectNode(query), range).execute()
 }
