@@ -103,8 +103,16 @@ async function putRevision(db: Db, { id, domainId, revisionId, rules }: Revision
   const at = new Date(0)
   await db
     .insertInto('policies')
-    .values({ id, domain_id: domainId, slug: id, revision_id: revisionId, created_at: at, updated_at: at })
-    .onConflict((on) => on.column('id').doUpdateSet({ revision_id: revisionId }))
+    .values({
+      id,
+      domain_id: domainId,
+      slug: id,
+      revision_id: revisionId,
+      applied_revision_id: revisionId,
+      created_at: at,
+      updated_at: at,
+    })
+    .onConflict((on) => on.column('id').doUpdateSet({ revision_id: revisionId, applied_revision_id: revisionId }))
     .execute()
   const numbers = await db.selectFrom('policy_revisions').select('number').where('policy_id', '=', id).execute()
   await db
