@@ -21,6 +21,7 @@ const SECOND_DELETE: Readonly<Record<string, SecondDelete>> = {
   DeleteAdminTokenByID: { clause: REVOCATION },
   DeleteJoinToken: { clause: REVOCATION },
   DeleteAuthSession: { clause: 'S0 Authentication 2: idempotent, always 204' },
+  DeleteObjectLabel: { clause: 'S1 Label registry: delete of an absent assignment answers 204' },
   DeleteAuthSessionByID: { clause: 'the scenario deletes the session that it calls with', code: 'unauthenticated' },
 }
 
