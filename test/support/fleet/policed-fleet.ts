@@ -8,7 +8,7 @@ export type Labelled = `${'node' | 'project' | 'domain'}:${string}`
 
 /** A control plane with policies, and words to label nodes as the registry of labels does. */
 export interface PolicedFleet extends Tenancy {
-  /** Adds a node with these labels of its Domain. */
+  /** Adds a node with these labels of its Domain, as a registration does. */
   labelledNode(place: { domainId: string; projectId?: string }, labels?: Labels): Promise<string>
   /** Defines a label of a Domain and returns its id. */
   define(domainId: string, key: string, members?: { type?: LabelType; inherit?: boolean }): Promise<string>
@@ -114,6 +114,10 @@ export async function startPolicedFleet(store: TestStore, more: Partial<UnderTes
         .values({ node_id: id, created_at: new Date(clock.nowMs), binary_version: null, binary_checksum: null })
         .execute()
       await label(place.domainId, `node:${id}`, labels)
+      await change(async ({ emit }) => {
+        const payload = { node_id: id, name: id, mesh_address: '100.64.0.1', public_key: 'k' }
+        emit({ event: 'peer_registered', domainId: place.domainId, aggregate: `node:${id}`, payload })
+      })
       return id
     },
     async policy(domainId, members = {}) {

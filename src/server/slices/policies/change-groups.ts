@@ -52,7 +52,12 @@ interface GroupChange {
   readonly removed: readonly string[]
 }
 
-function emitGroup(change: Change, domainId: string, { number, added, removed }: GroupChange): void {
+/** Says that nodes joined and left a group; nothing where none did. */
+export function emitGroup(
+  change: Pick<Change, 'emit'>,
+  domainId: string,
+  { number, added, removed }: GroupChange,
+): void {
   const members = added.length + removed.length
   if (members === 0) return
   const payload = members > LISTED_MAX ? { group: number } : { group: number, added: [...added], removed: [...removed] }

@@ -18,12 +18,7 @@ export async function assertTestsHold(tx: Db, domainId: string): Promise<readonl
   if (texts.length === 0) return []
   const bound = await bindStored(tx, domainId, texts)
   const nodes = await readNodeParties(tx, domainId, { policyIds: policies.map(({ id }) => id) })
-  const evaluation = await evaluateNodes(tx, domainId, { nodes, selectors: bound.values(), isAll: true })
-  const selected = (text: string): readonly string[] => {
-    const selector = bound.get(text)
-    if (selector === undefined) throw new Error(`the selector ${text} is not bound`)
-    return evaluation.selected(selector)
-  }
+  const selected = await evaluateNodes(tx, domainId, { nodes, bound, isAll: true })
   const tested = policies.map(({ id, slug, document: { tests } }) => ({ id, slug, tests }))
   const { failures, vacuous } = await runTests(tested, classifyNodes(nodes, policies), selected)
   if (failures.length === 0) return vacuous

@@ -11,37 +11,40 @@ interface LabelClass {
   readonly nodeIds: string[]
 }
 
-/** Evaluates selectors over the effective labels of nodes. Each is evaluated once for nodes with the same labels. */
-export interface NodeEvaluation {
-  /** Ids of the nodes that it selects, in the order of the nodes. */
-  selected(selector: BoundSelector): readonly string[]
+/** Gives the ids of the nodes that a selector selects, by its canonical text. */
+export type SelectNodes = (text: string) => readonly string[]
+
+/** Nodes of a Domain, and the selectors that they are asked for, by their canonical texts. */
+export interface Evaluated {
+  readonly nodes: readonly Pick<MatchedNode, 'id' | 'projectId'>[]
+  readonly bound: ReadonlyMap<string, BoundSelector>
+  /** The nodes are all of the Domain. */
+  readonly isAll: boolean
 }
 
 /**
- * Reads the effective labels of nodes of a Domain: their own, else those of their Project, else those of the Domain, where
- * the Definition is inherited. `isAll`: the nodes are all of the Domain.
+ * Reads the effective labels of nodes: their own, else those of their Project, else those of the Domain, where the Definition
+ * is inherited. Each selector is evaluated once for nodes with the same labels. Asked for another selector, the result throws.
  */
 export async function evaluateNodes(
   tx: Db,
   domainId: string,
-  {
-    nodes,
-    selectors,
-    isAll,
-  }: {
-    readonly nodes: readonly MatchedNode[]
-    readonly selectors: Iterable<BoundSelector>
-    readonly isAll: boolean
-  },
-): Promise<NodeEvaluation> {
-  const definitions = definitionsOf(selectors)
+  { nodes, bound, isAll }: Evaluated,
+): Promise<SelectNodes> {
+  const definitions = definitionsOf(bound.values())
   const labels = await readLabels(tx, domainId, {
     definitionIds: definitions.map(({ id }) => id),
     ...(!isAll && { nodeIds: nodes.map(({ id }) => id) }),
   })
   const classes = classesOf(nodes, effectiveLabels(labels, definitions))
-  return { selected: (selector) => classes.flatMap((one) => (matches(selector, one.labels) ? one.nodeIds : [])) }
+  return (text) => {
+    const selector = bound.get(text)
+    if (selector === undefined) throw new Error(`the selector ${text} is not bound`)
+    return classes.flatMap((one) => (matches(selector, one.labels) ? one.nodeIds : []))
+  }
 }
+
+type LabelledNode = Evaluated['nodes'][number]
 
 function definitionsOf(selectors: Iterable<BoundSelector>): readonly Definition[] {
   const found = new Map<string, Definition>()
@@ -54,7 +57,7 @@ function definitionsOf(selectors: Iterable<BoundSelector>): readonly Definition[
 function effectiveLabels(
   stored: readonly StoredLabel[],
   definitions: readonly Definition[],
-): (node: MatchedNode) => readonly (readonly [string, LabelValue])[] {
+): (node: LabelledNode) => readonly (readonly [string, LabelValue])[] {
   const own = new Map<string, Map<string, LabelValue>>()
   const inherited = new Set(definitions.filter(({ inherit }) => inherit).map(({ id }) => id))
   let ofDomain = new Map<string, LabelValue>()
@@ -75,8 +78,8 @@ function effectiveLabels(
 }
 
 function classesOf(
-  nodes: readonly MatchedNode[],
-  labelsOf: (node: MatchedNode) => readonly (readonly [string, LabelValue])[],
+  nodes: readonly LabelledNode[],
+  labelsOf: (node: LabelledNode) => readonly (readonly [string, LabelValue])[],
 ): readonly LabelClass[] {
   const classes = new Map<string, LabelClass>()
   for (const node of nodes) {

@@ -6,7 +6,7 @@ import type { Datastore, Db } from '../../ports/datastore.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
 import { bindStored } from './bound-selectors.ts'
 import { compareReach } from './compare-reach.ts'
-import { evaluateNodes } from './evaluate-nodes.ts'
+import { evaluateNodes, type SelectNodes } from './evaluate-nodes.ts'
 import { classifyNodes, policiesAt } from './node-classes.ts'
 import { groupsOf, groupsText } from './nodes-store.ts'
 import { readNodeParties, type NodeParty } from './parties-store.ts'
@@ -44,8 +44,7 @@ export function createPreview({
 interface ReadPreview {
   readonly change: PreviewedChange
   readonly nodes: readonly NodeParty[]
-  /** Ids of the nodes of a canonical selector. */
-  readonly selected: (selector: string) => readonly string[]
+  readonly selected: SelectNodes
 }
 
 async function readPreview(
@@ -60,16 +59,7 @@ async function readPreview(
   const kept = change.inForce.filter(({ id }) => !change.dropped.has(id))
   const stored = kept.flatMap(({ document: { tests } }) => tests.flatMap(({ from, to }) => [from, to]))
   const bound = new Map([...(await bindStored(tx, domainId, stored)), ...change.bound])
-  const evaluation = await evaluateNodes(tx, domainId, { nodes, selectors: bound.values(), isAll: true })
-  return {
-    change,
-    nodes,
-    selected(text) {
-      const selector = bound.get(text)
-      if (selector === undefined) throw new Error(`the selector ${text} is not bound`)
-      return evaluation.selected(selector)
-    },
-  }
+  return { change, nodes, selected: await evaluateNodes(tx, domainId, { nodes, bound, isAll: true }) }
 }
 
 function errorsOf(errors: readonly PlacedError[]): Answer {
@@ -136,7 +126,7 @@ function testedAfter({ inForce, dropped, drafts }: PreviewedChange) {
 }
 
 interface Shown {
-  readonly selected: (selector: string) => readonly string[]
+  readonly selected: SelectNodes
   readonly names: ReadonlyMap<string, string>
 }
 

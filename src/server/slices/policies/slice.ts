@@ -1,6 +1,8 @@
 import type { Slice } from '../../http/slice.ts'
+import { createLabelConsumer } from './label-consumer.ts'
 import { createPreview } from './preview.ts'
 import { createReachability } from './reachability.ts'
+import { createRematching } from './rematching.ts'
 import { createPolicies, type PoliciesDeps } from './service.ts'
 
 export { contents } from './contents.ts'
@@ -9,5 +11,7 @@ export { contents } from './contents.ts'
 export function createSlice(ports: PoliciesDeps): Slice<'policies'> {
   return {
     handlers: { policies: { ...createPolicies(ports), ...createPreview(ports), ...createReachability(ports) } },
+    consumers: [createLabelConsumer(ports)],
+    jobs: [createRematching(ports)],
   }
 }

@@ -121,13 +121,8 @@ async function selectedBy(
 ): Promise<Selected> {
   const isMatched = former?.selector === document.selector
   const texts = [...(isMatched ? [] : [document.selector]), ...added.map(({ selector }) => selector)]
-  const selectors = texts.flatMap((text) => bound.get(text) ?? [])
-  const evaluation = await evaluateNodes(db, domainId, { nodes, selectors, isAll: true })
-  const select = (text: string): readonly string[] => {
-    const selector = bound.get(text)
-    if (selector === undefined) throw new Error(`the selector ${text} is not bound`)
-    return evaluation.selected(selector)
-  }
+  const asked = new Map(Array.from(bound).filter(([text]) => texts.includes(text)))
+  const select = await evaluateNodes(db, domainId, { nodes, bound: asked, isAll: true })
   return {
     matched: isMatched ? await readMatches(db, id) : new Set(select(document.selector)),
     groups: new Map(added.map(({ number, selector }) => [number, select(selector)])),
