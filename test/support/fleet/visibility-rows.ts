@@ -101,18 +101,11 @@ interface Revision {
 
 async function putRevision(db: Db, { id, domainId, revisionId, rules }: Revision): Promise<void> {
   const at = new Date(0)
+  const inForce = { revision_id: revisionId, applied_revision_id: revisionId }
   await db
     .insertInto('policies')
-    .values({
-      id,
-      domain_id: domainId,
-      slug: id,
-      revision_id: revisionId,
-      applied_revision_id: revisionId,
-      created_at: at,
-      updated_at: at,
-    })
-    .onConflict((on) => on.column('id').doUpdateSet({ revision_id: revisionId, applied_revision_id: revisionId }))
+    .values({ id, domain_id: domainId, slug: id, ...inForce, created_at: at, updated_at: at })
+    .onConflict((on) => on.column('id').doUpdateSet(inForce))
     .execute()
   const numbers = await db.selectFrom('policy_revisions').select('number').where('policy_id', '=', id).execute()
   await db
