@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { canonicalize } from '../../shared/canonical-json.ts'
 import type { PeerChange } from '../../shared/events/wire-types.ts'
 import type { IdSource } from '../ports/clock.ts'
@@ -7,6 +8,7 @@ import {
   aboutNode,
   aboutPeer,
   aboutVisibility,
+  formerPlace,
   type Audience,
   type OutboxDeclarations,
 } from '../ports/outbox-events.ts'
@@ -106,6 +108,8 @@ function groupChangeOf(payload: unknown): StoredGroupChange {
   return added === undefined || removed === undefined ? { group } : { group, added, removed }
 }
 
+const withFormer = z.object({ former: formerPlace.optional() })
+
 function domainOf({ domainId, event }: NumberedEvent): string {
   if (domainId === null) throw new Error(`${event} names no Domain`)
   return domainId
@@ -124,7 +128,8 @@ function peerHintOf(event: AddressedEvent): DomainHint[] {
   const { audience, seq, payload } = event
   if (audience.to === 'group') return [{ seq, domainId: domainOf(event), change: groupChangeOf(payload) }]
   if (audience.to !== 'peers') return []
-  return [{ seq, domainId: domainOf(event), change: peerChangeOf(audience.change, payload) }]
+  const change = peerChangeOf(audience.change, payload)
+  return [{ seq, domainId: domainOf(event), change, former: withFormer.parse(payload).former }]
 }
 
 function ownHintOf({ audience, seq, payload }: AddressedEvent) {

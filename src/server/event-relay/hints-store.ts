@@ -2,12 +2,14 @@ import { sql } from 'kysely'
 import type { StateBlock } from '../../shared/events/wire-types.ts'
 import type { Db } from '../ports/datastore.ts'
 import { grouped } from './grouped.ts'
+import type { FormerPlace } from '../ports/outbox-events.ts'
 import type { PeerHint } from './peer-changes.ts'
 
 /** Whether there are changes that some node may not have received. */
 export async function hasHints(db: Db): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
-    select exists (select from peer_hints) or exists (select from node_hints) as found`.execute(db)
+    select exists (select from peer_hints) or exists (select from node_hints)
+      or exists (select from pending_peers) or exists (select from visibility_changes) as found`.execute(db)
   return rows[0]?.found === true
 }
 
@@ -26,7 +28,10 @@ export async function lockRelay(tx: Db, name: string): Promise<bigint | undefine
 export interface DueLane {
   readonly nodeId: string
   readonly domainId: string
-  readonly hintedSeq: bigint
+  /** The changes of peers after this outbox row are due; undefined where none are. */
+  readonly afterSeq: bigint | undefined
+  /** Other peers are visible to the node than before. */
+  readonly isResync: boolean
   /** Sorted. */
   readonly ownBlocks: readonly StateBlock[]
   /** Number of changes in its own blocks. */
@@ -57,20 +62,24 @@ export async function preferIndexes(tx: Db): Promise<void> {
 export async function readDue(tx: Db, { now, hintedBefore, perDomain, max }: DueTerms): Promise<DueLane[]> {
   const { rows } = await sql<DueRow>`
     with newest as (
-      select domain_id, max(seq) as seq from peer_hints group by domain_id
+      select domain_id, max(seq) as seq from peer_hints where is_narrow = false group by domain_id
     ), own as materialized (
       select node_id, array_agg(distinct block order by block) as blocks, count(*)::integer as changes
       from node_hints group by node_id
     ), domain as (
       select domain_id from newest
+      union select domain_id from pending_peers
       union select lane.domain_id from own join node_lanes as lane using (node_id)
     )
-    select due.*, own.blocks, own.changes
+    select due.*, own.blocks, own.changes, pending.after_seq, coalesce(pending.is_resync, false) as is_resync
     from domain left join newest using (domain_id) cross join lateral (
-      select node_id, domain_id, hinted_seq, hinted_at from node_lanes as lane
+      select node_id, domain_id, hinted_seq, hinted_at, hinted_seq < newest.seq as is_behind from node_lanes as lane
       where lane.domain_id = domain.domain_id
         and (lane.hinted_at <= ${hintedBefore} or lane.hinted_at > ${now})
-        and (lane.hinted_seq < newest.seq or lane.node_id in (select node_id from own))
+        and (
+          lane.hinted_seq < newest.seq or lane.node_id in (select node_id from own)
+          or lane.node_id in (select node_id from pending_peers)
+        )
         and (
           -- The planner would prefer a join, which is slow as soon as there are many outgoing events.
           select former.id from outgoing_events as former
@@ -81,21 +90,32 @@ export async function readDue(tx: Db, { now, hintedBefore, perDomain, max }: Due
         select count(*) from node_lanes as hinted
         where hinted.domain_id = domain.domain_id and hinted.hinted_at > ${hintedBefore} and hinted.hinted_at <= ${now}
       )))
-    ) as due left join own using (node_id)
+    ) as due left join own using (node_id) left join pending_peers as pending on pending.node_id = due.node_id
     order by due.hinted_at, due.hinted_seq limit ${max}`.execute(tx)
   return rows.map((row) => ({
     nodeId: row.node_id,
     domainId: row.domain_id,
-    hintedSeq: BigInt(row.hinted_seq),
+    afterSeq: afterSeqOf(row),
+    isResync: row.is_resync,
     ownBlocks: row.blocks ?? [],
     ownChanges: row.changes ?? 0,
   }))
+}
+
+/** A lane that is behind the changes that concern every lane is due with all since its last hint. */
+function afterSeqOf({ hinted_seq: hinted, is_behind: isBehind, after_seq: after }: DueRow): bigint | undefined {
+  if (isBehind === true) return BigInt(hinted)
+  return after === null ? undefined : BigInt(after)
 }
 
 interface DueRow {
   readonly node_id: string
   readonly domain_id: string
   readonly hinted_seq: string
+  /** Null where no change concerns every lane. */
+  readonly is_behind: boolean | null
+  readonly after_seq: string | null
+  readonly is_resync: boolean
   readonly blocks: readonly StateBlock[] | null
   readonly changes: number | null
 }
@@ -115,23 +135,27 @@ export async function readRecent(
   max: number,
 ): Promise<ReadonlyMap<string, RecentHints>> {
   const { rows } = await sql<RecentRow>`
-    select domain.id as domain_id, recent.seq, recent.change
+    select domain.id as domain_id, recent.seq, recent.change, recent.former
     from unnest(${domainIds}::uuid[]) as domain (id) cross join lateral (
-      select seq, coalesce(peer, group_change) as change from peer_hints where domain_id = domain.id order by seq desc limit ${max + 1}
+      select seq, coalesce(peer, group_change) as change, former from peer_hints where domain_id = domain.id order by seq desc limit ${max + 1}
     ) as recent
     order by recent.seq`.execute(tx)
   const hints = grouped(rows, ({ domain_id }) => domain_id)
-  return new Map(Array.from(hints, ([domainId, of]) => [domainId, { isCut: of.length > max, hints: of.map(toHint) }]))
+  return new Map(
+    Array.from(hints, ([domainId, of]) => [domainId, { isCut: of.length > max, hints: of.map(toPeerHint) }]),
+  )
 }
 
-interface RecentRow {
+/** A row of `peer_hints`. */
+export interface RecentRow {
   readonly domain_id: string
   readonly seq: string
   readonly change: PeerHint['change']
+  readonly former: FormerPlace | null
 }
 
-function toHint({ seq, change }: RecentRow): PeerHint {
-  return { seq: BigInt(seq), change }
+export function toPeerHint({ seq, change, former }: RecentRow): PeerHint {
+  return { seq: BigInt(seq), change, former: former ?? undefined }
 }
 
 /** Marks lanes without changes as hinted up to `seq`. */
@@ -146,16 +170,21 @@ export async function deleteOwnHints(tx: Db, nodeIds: readonly string[]): Promis
   if (nodeIds.length > 0) await sql`delete from node_hints where node_id = any(${nodeIds}::uuid[])`.execute(tx)
 }
 
-/** Deletes peer changes that every node of the Domain has received. */
+/** Deletes peer changes that every node has received that they concern. */
 export async function deleteDeliveredHints(tx: Db): Promise<void> {
   await sql`
     delete from peer_hints using (
       -- Grouped, so that it is computed once per Domain: a correlated subquery would run for each change.
       select changed.domain_id, min(lane.hinted_seq) as delivered
-      from (select distinct domain_id from peer_hints) as changed left join node_lanes as lane using (domain_id)
+      from (select distinct domain_id from peer_hints where is_narrow = false) as changed
+      left join node_lanes as lane using (domain_id)
       group by changed.domain_id
     ) as domain
-    where peer_hints.domain_id = domain.domain_id and (domain.delivered is null or peer_hints.seq <= domain.delivered)`.execute(
-    tx,
-  )
+    where peer_hints.domain_id = domain.domain_id and peer_hints.is_narrow = false
+      and (domain.delivered is null or peer_hints.seq <= domain.delivered)`.execute(tx)
+  await sql`
+    delete from peer_hints as hint
+    where hint.is_narrow and not exists (
+      select from pending_peers as pending where pending.domain_id = hint.domain_id and pending.after_seq < hint.seq
+    )`.execute(tx)
 }

@@ -1,11 +1,10 @@
-import { PEERS_INLINE_MAX } from '../../shared/events/wire-types.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Datastore, Db } from '../ports/datastore.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
 import { EVENT_RELAY } from './consumer.ts'
 import type { RelayCounters } from './counters.ts'
-import { grouped } from './grouped.ts'
-import { hintPayload } from './hint-payload.ts'
+import type { Template } from './event-template.ts'
+import { hintsOf } from './hint-events.ts'
 import {
   deleteDeliveredHints,
   deleteOwnHints,
@@ -16,11 +15,10 @@ import {
   readDue,
   readRecent,
   type DueLane,
-  type RecentHints,
 } from './hints-store.ts'
 import { addOutgoing } from './outgoing-store.ts'
-import { createChangeMerger } from './peer-changes.ts'
-import type { Template, NodeEvent } from './event-template.ts'
+import { createViewers, type Decided } from './viewers.ts'
+import { deletePending } from './viewers-store.ts'
 
 export interface HintsDeps {
   readonly datastore: Datastore
@@ -52,6 +50,7 @@ const RECENT_MAX = 2_000
  */
 export function createHints({ datastore, clock, ids, counters, onHinted }: HintsDeps): LeaderJob {
   const worker = datastore.pool('worker')
+  const viewers = createViewers(datastore)
   let cleanedMs = -Infinity
 
   /** Reads every lane of the Domain, so it does not run in each pass. */
@@ -64,25 +63,28 @@ export function createHints({ datastore, clock, ids, counters, onHinted }: Hints
   async function pass(tx: Db): Promise<Pass> {
     const seq = await lockRelay(tx, EVENT_RELAY)
     if (seq === undefined) return { due: 0, merged: 0 }
+    const decided = await viewers.decide(tx, seq)
     await preferIndexes(tx)
     const now = new Date(clock.now())
     const hintedBefore = new Date(now.getTime() - WINDOW_MS)
     const due = await readDue(tx, { now, hintedBefore, perDomain: PER_DOMAIN_MAX, max: LANES_MAX })
     const merged = due.length > 0 ? await hint(tx, due, { seq, occurredAt: now }) : 0
     await cleanUp(tx, now.getTime())
-    return { due: due.length, merged }
+    return { due: due.length, merged, decided }
   }
 
   /** Resolves with the number of changes that were merged into another hint. */
   async function hint(tx: Db, due: readonly DueLane[], at: At): Promise<number> {
-    const recent = await readRecent(tx, [...new Set(due.map(({ domainId }) => domainId))], RECENT_MAX)
-    const hints = hintsOf(due, recent, at)
+    const domainIds = [...new Set(due.map(({ domainId }) => domainId))]
+    const recent = await readRecent(tx, domainIds, RECENT_MAX)
+    const hints = hintsOf(due, { recent, visibilities: await viewers.visibilities(tx, domainIds) }, at)
     await addOutgoing(tx, { ids, hinted: { seq: at.seq, at: at.occurredAt } }, hints)
     const hinted = new Set(hints.map(({ nodeId }) => nodeId))
     const unaffected = due.filter(({ nodeId }) => !hinted.has(nodeId)).map(({ nodeId }) => nodeId)
     await advanceLanes(tx, unaffected, at.seq)
     const changed = due.filter(({ ownChanges }) => ownChanges > 0).map(({ nodeId }) => nodeId)
     await deleteOwnHints(tx, changed)
+    await deletePending(tx, pendingOf(due))
     return hints.reduce((sum, { changes }) => sum + changes - 1, 0)
   }
 
@@ -91,7 +93,9 @@ export function createHints({ datastore, clock, ids, counters, onHinted }: Hints
     everyMs: EVERY_MS,
     async run(leading) {
       if (!(await hasHints(worker))) return false
-      const { due, merged } = await leading.transaction(pass)
+      await viewers.prepare()
+      const { due, merged, decided } = await leading.transaction(pass)
+      decided?.commit()
       counters.merged(merged)
       if (due > 0) onHinted()
       return due === LANES_MAX
@@ -103,40 +107,12 @@ interface Pass {
   /** Number of lanes that were due. */
   readonly due: number
   readonly merged: number
+  readonly decided?: Decided
+}
+
+/** The nodes that were due because of peers that only some nodes see. */
+function pendingOf(due: readonly DueLane[]): readonly string[] {
+  return due.filter(({ isResync, afterSeq }) => isResync || afterSeq !== undefined).map(({ nodeId }) => nodeId)
 }
 
 type At = Pick<Template, 'seq' | 'occurredAt'>
-
-/** A hint with the number of changes that it covers. */
-interface Hint extends NodeEvent {
-  readonly changes: number
-}
-
-/** One hint per due lane that has changes, ordered by node id. */
-function hintsOf(due: readonly DueLane[], recent: ReadonlyMap<string, RecentHints>, at: At): Hint[] {
-  const byDomain = grouped(due, ({ domainId }) => domainId)
-  const hints = Array.from(byDomain, ([domainId, lanes]) => hintsWithin(lanes, recent.get(domainId), at)).flat()
-  return hints.toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1))
-}
-
-/** Lanes whose last hint was at the same outbox row share one payload, unless it contains the node's own changes. */
-function hintsWithin(lanes: readonly DueLane[], recent: RecentHints | undefined, at: At): Hint[] {
-  const { hints, isCut } = recent ?? { hints: [], isCut: false }
-  const oldest = isCut ? hints[0]?.seq : undefined
-  const merger = createChangeMerger(hints, PEERS_INLINE_MAX + 1)
-  const points = Array.from(grouped(lanes, ({ hintedSeq }) => hintedSeq)).toSorted(([a], [b]) => (a > b ? -1 : 1))
-  return points.flatMap(([point, lanesAt]) => {
-    const peers = oldest !== undefined && point < oldest ? undefined : merger.since(point)
-    const changes = hints.filter(({ seq }) => seq > point).length
-    const shared = templateOf(hintPayload('', { peers, ownBlocks: [] }), at)
-    return lanesAt.flatMap(({ nodeId, ownBlocks, ownChanges }) => {
-      const isShared = ownBlocks.length === 0 && peers?.peers.has(nodeId) !== true
-      const template = isShared ? shared : templateOf(hintPayload(nodeId, { peers, ownBlocks }), at)
-      return template === undefined ? [] : [{ nodeId, template, changes: changes + ownChanges }]
-    })
-  })
-}
-
-function templateOf(payload: string | undefined, at: At): Template | undefined {
-  return payload === undefined ? undefined : { ...at, type: 'node_state_updated', before: payload, after: undefined }
-}

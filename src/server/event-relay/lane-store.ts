@@ -47,14 +47,17 @@ export async function addPeerHints(tx: Db, hints: readonly DomainHint[]): Promis
   if (hints.length === 0) return
   const [peers, groups] = [hints.map(({ change }) => peerOf(change)), hints.map(({ change }) => groupOf(change))]
   await sql`
-    insert into peer_hints (seq, domain_id, node_id, peer, group_change)
-    select * from unnest(
+    insert into peer_hints (seq, domain_id, node_id, peer, group_change, former, is_narrow)
+    select hint.*, case when domain.peer_visibility = 'reachable' then null else false end
+    from unnest(
       ${hints.map(({ seq }) => seq.toString())}::bigint[],
       ${hints.map(({ domainId }) => domainId)}::uuid[],
       ${peers.map((peer) => peer?.node_id ?? null)}::uuid[],
       ${peers.map(jsonOf)}::jsonb[],
-      ${groups.map(jsonOf)}::jsonb[]
-    )`.execute(tx)
+      ${groups.map(jsonOf)}::jsonb[],
+      ${hints.map(({ former }) => jsonOf(former))}::jsonb[]
+    ) as hint (seq, domain_id, node_id, peer, group_change, former)
+    left join domains as domain on domain.id = hint.domain_id`.execute(tx)
 }
 
 function peerOf(change: PeerHint['change']) {

@@ -1,9 +1,12 @@
 import type { GroupChange, PeerChange } from '../../shared/events/wire-types.ts'
+import type { FormerPlace } from '../ports/outbox-events.ts'
 
 /** A change of peers with the number of its outbox row: of one peer, or of a group of them. */
 export interface PeerHint {
   readonly seq: bigint
   readonly change: PeerChange | StoredGroupChange
+  /** What decided who saw a deregistered peer; absent for other changes. */
+  readonly former?: FormerPlace | undefined
 }
 
 /** A change of a group. Without lists: too many nodes joined or left it to list them. */

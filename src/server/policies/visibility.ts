@@ -10,8 +10,10 @@ export interface Visibility {
   sees(one: number, other: number): boolean
   /** The nodes that a node sees, without itself. */
   seenBy(place: number): Runs
-  /** The nodes that see a node that is not in the world, if it were of that class. */
+  /** The nodes that nodes of the class see, and that see them: each of them, and themselves where they see each other. */
   seeingClass(index: number): Runs
+  /** Whether the node is a relay, which sees more than others of its class. */
+  isRelay(place: number): boolean
 }
 
 /** Maximum of classes whose runs are kept. */
@@ -88,6 +90,7 @@ export function createVisibility(world: World): Visibility {
       return withoutPlace(seeingClass(classAt(place)), place)
     },
     seeingClass,
+    isRelay: (place) => place === first || place === second,
   }
 }
 
@@ -119,4 +122,15 @@ export function eachPlace(runs: Runs, visit: (place: number) => void): void {
   for (let at = 0; at < runs.length; at += 2) {
     for (let place = runs[at] ?? 0; place < (runs[at + 1] ?? 0); place++) visit(place)
   }
+}
+
+/** Whether the runs contain the place. */
+export function isAmong(runs: Runs, place: number): boolean {
+  let [low, high] = [0, runs.length / 2]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((runs[2 * middle + 1] ?? 0) <= place) low = middle + 1
+    else high = middle
+  }
+  return (runs[2 * low] ?? Infinity) <= place
 }

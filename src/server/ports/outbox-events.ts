@@ -118,6 +118,8 @@ const label = z.object({ kind: text, object_id: text, qualified_key: text, defin
  */
 export const changedNodeLabels = z.object({ definition_id: text.nullable(), scope: text })
 
+export type FormerPlace = z.infer<typeof formerPlace>
+
 /** A role of a subject on an object. */
 export const grant = z.object({ tuple_id: text, subject: text, relation: text })
 

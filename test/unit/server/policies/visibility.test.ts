@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createVisibility, type Runs, type Visibility } from '../../../../src/server/policies/visibility.ts'
+import { differenceOf } from '../../../../src/server/policies/visibility-differences.ts'
+import {
+  createVisibility,
+  eachPlace,
+  isAmong,
+  type Runs,
+  type Visibility,
+} from '../../../../src/server/policies/visibility.ts'
 import { isOvergrown, withChanges, type World, type WorldNode } from '../../../../src/server/policies/world.ts'
 import { relayTo, type Relays } from '../../../../src/server/sql/edge-mode.ts'
 import { canonicalize } from '../../../../src/shared/canonical-json.ts'
@@ -142,6 +149,40 @@ describe('visibility', () => {
         }
       }),
       { numRuns: 500 },
+    )
+  })
+
+  test('changed for exactly the nodes that see others among those of both worlds', () => {
+    fc.assert(
+      fc.property(nodes, nodes, rules, rules, fc.boolean(), (first, second, oneRules, otherRules, isSame) => {
+        const before = whole(first, oneRules, NO_RELAYS)
+        const after = withChanges(before, {
+          revision: 2,
+          relays: NO_RELAYS,
+          isWhole: true,
+          rules: isSame ? oneRules : otherRules,
+          nodes: second,
+        })
+        const isInBoth = (id: string) => before.ids.includes(id) && after.ids.includes(id)
+        const [was, is] = [seenIn(before), seenIn(after)]
+        const among = (ids: readonly string[] | undefined) => ids?.filter(isInBoth).join()
+        const expected = IDS.filter((id) => isInBoth(id) && among(was.get(id)) !== among(is.get(id)))
+        const changed = differenceOf(createVisibility(before), createVisibility(after))
+        expect(changed.toSorted()).toEqual(expected)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('finds the places of runs', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(30), { maxLength: 10 }), (places) => {
+        const runs = places.toSorted((a, b) => a - b).flatMap((place) => [place, place + 1])
+        for (let place = 0; place <= 31; place++) expect(isAmong(runs, place)).toBe(places.includes(place))
+        const visited: number[] = []
+        eachPlace(runs, (place) => void visited.push(place))
+        expect(visited).toEqual(places.toSorted((a, b) => a - b))
+      }),
     )
   })
 
