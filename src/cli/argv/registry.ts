@@ -19,6 +19,7 @@ import { idpCommands } from '../commands/idp/commands.ts'
 import { labelsCommands } from '../commands/labels/commands.ts'
 import { nodesCommands } from '../commands/nodes/commands.ts'
 import { objectsCommands } from '../commands/objects/commands.ts'
+import { policiesCommands } from '../commands/policies/commands.ts'
 import { serviceIdentitiesCommands } from '../commands/service-identities/commands.ts'
 import { tokensCommands } from '../commands/tokens/commands.ts'
 import { tuplesCommands } from '../commands/tuples/commands.ts'
@@ -52,6 +53,7 @@ export const NOUNS: readonly OwnCommands[] = [
   credentialsCommands,
   labelsCommands,
   objectsCommands,
+  policiesCommands,
 ]
 
 /**

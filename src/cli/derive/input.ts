@@ -59,7 +59,8 @@ function placesFirst(members: readonly Member[]): readonly Member[] {
   return members.toSorted((one, other) => Number(isPlace(other.noun)) - Number(isPlace(one.noun)))
 }
 
-async function bodyStart({ io }: Session, { operation }: Plan, given: Given): Promise<Record<string, unknown>> {
+async function bodyStart({ io }: Session, { operation, body }: Plan, given: Given): Promise<Record<string, unknown>> {
+  if (body !== undefined) return { ...body }
   const path = given.flags['from-file']
   const isSecret = operation.body?.fields.some(({ writeOnly }) => writeOnly === true) ?? false
   return typeof path === 'string' ? { ...(await bodyFromFile(path, { io, isSecret })) } : {}

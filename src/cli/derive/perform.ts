@@ -1,4 +1,5 @@
 import { requestOf, type Reply } from '../../client/client.ts'
+import type { HttpRequest } from '../../client/transport.ts'
 import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { CliError } from '../errors/cli-error.ts'
 import type { Given } from '../argv/command.ts'
@@ -18,13 +19,13 @@ import type { Plan, Target } from './plan.ts'
 /** Runs an operation as a command: resolves, asks, calls, prints, and says what was done. Loads what it needs of that. */
 export async function perform(session: Session, plan: Plan, given: Given): Promise<ExitCode | void> {
   const { operation } = plan
-  if (session.shared.curl === true) return printCalls(session, operation, await targetsFor(session, plan, given))
+  if (session.shared.curl === true) return printCalls(session, plan, await targetsFor(session, plan, given))
   if (operation.access === 'write') await (await import('./confirm.ts')).assertAnswerable(session, operation)
   const targets = await targetsFor(session, plan, given)
   if (operation.access === 'write') await assertChangeable(session, operation, targets)
   if (operation.paging) return performList(session, operation, targets)
   const isRepeatable = given.flags[IF_NOT_EXISTS] === true
-  const replies = await callEach(session, operation, { targets, isRepeatable })
+  const replies = await callEach(session, plan, { targets, isRepeatable })
   await settle(plan, replies)
   const values = await shownValues(session, operation, { replies, targets })
   await emitValues(session, operation, { values, targets })
@@ -135,7 +136,7 @@ type Answered = Reply & Partial<Existing>
 /** Calls for one target after the other; what a failure leaves undone is said. */
 async function callEach(
   session: Session,
-  operation: ManifestOperation,
+  { operation, headers }: Plan,
   { targets, isRepeatable }: Calls,
 ): Promise<readonly Answered[]> {
   const caller = await session.caller()
@@ -145,7 +146,13 @@ async function callEach(
   for (const [index, target] of targets.entries()) {
     if (session.io.interrupted.aborted) throw interruptedAt(targets, index)
     try {
-      replies.push(await orExisting(caller.call(operation, target.input), session, { operation, target, isRepeatable }))
+      replies.push(
+        await orExisting(caller.call(operation, target.input, { headers }), session, {
+          operation,
+          target,
+          isRepeatable,
+        }),
+      )
       progress?.at(replies.length)
     } catch (error) {
       progress?.end()
@@ -167,11 +174,16 @@ function interruptedAt(targets: readonly Target[], index: number): CliError {
   return new CliError(`interrupted; ${undone(targets, index)}`, { exitCode: EXIT.interrupted, code: 'interrupted' })
 }
 
-async function printCalls(session: Session, operation: ManifestOperation, targets: readonly Target[]): Promise<void> {
+function withHeaders(request: HttpRequest, headers: Plan['headers']): HttpRequest {
+  return headers === undefined ? request : { ...request, headers: { ...request.headers, ...headers } }
+}
+
+async function printCalls(session: Session, plan: Plan, targets: readonly Target[]): Promise<void> {
+  const { operation, headers } = plan
   const { printCurl } = await import('../output/curl.ts')
   const pageOf = operation.paging ? (await import('./lists.ts')).firstPage : undefined
   const inputs = targets.map(({ input }) => pageOf?.(session, input) ?? input)
-  const requests = inputs.map((input) => requestOf(operation, input))
+  const requests = inputs.map((input) => withHeaders(requestOf(operation, input), headers))
   await printCurl(session, requests, { secretMembers: secretMembersOf(operation) })
   if (operation.paging && session.shared.all === true)
     session.note(

@@ -8,6 +8,10 @@ export interface Plan {
   readonly lists?: OtherLists
   /** The one object, where the command has found it already. */
   readonly object?: Resolved
+  /** Members of the body that the command has read already; flags override them. */
+  readonly body?: Readonly<Record<string, unknown>>
+  /** Sent with each call, e.g. `if-match`; names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Awaited with the answer of each call before anything is printed. */
   readonly settled?: (value: unknown) => Promise<void>
 }

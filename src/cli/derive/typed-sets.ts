@@ -27,7 +27,8 @@ export function pairsFrom(texts: readonly string[], flag: string): Readonly<Reco
   return Object.fromEntries(pairs)
 }
 
-function isNone(texts: readonly string[], flag: string): boolean {
+/** Whether the empty set is meant. Throws a usage error where the word for it stands beside others. */
+export function isNone(texts: readonly string[], flag: string): boolean {
   if (!texts.includes(NONE)) return false
   if (texts.length > 1) throw usageError(`${flag} ${NONE} is the empty set and goes with no other value`)
   return true

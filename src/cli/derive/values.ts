@@ -6,6 +6,7 @@ import type { Io } from '../output/io.ts'
 import type { Row } from '../output/members.ts'
 import { objectFrom, textOf } from './files.ts'
 import { isPairs, isWords, type Member } from './members.ts'
+import { rulesFrom, testsFrom } from './typed-policies.ts'
 import { packagesFrom, pairsFrom } from './typed-sets.ts'
 
 /** A member's value as the API takes it, from what the parser read. Throws a usage error; bounds are the server's to judge. */
@@ -21,7 +22,7 @@ export function apiValue({ field, word, form, place }: Member, raw: FlagValue, n
   return jsonValue(raw, shown)
 }
 
-const SETS = { pairs: pairsFrom, packages: packagesFrom } as const
+const SETS = { pairs: pairsFrom, packages: packagesFrom, rules: rulesFrom, tests: testsFrom } as const
 
 /** What was typed for a repeated flag; a person who is asked types one. */
 function textsOf(raw: FlagValue): readonly string[] {

@@ -1,4 +1,5 @@
 import { faultsIn } from './selector-errors.ts'
+import { memberOf } from '../output/members.ts'
 import type { Hints } from './hints.ts'
 
 /** What to do next about refusals of labels and selectors, by code. */
@@ -18,6 +19,11 @@ export const LABEL_HINTS: Readonly<Record<string, Hints>> = {
   definition_not_found: () => ['See which there are: ctl labels definitions'],
   object_not_found: () => [],
   invalid_label_filter: () => ["Check the selector: ctl labels preview 'SELECTOR'"],
-  invalid_selector: ({ problem: { document } }) =>
-    faultsIn(document['errors']).map(({ offset, message }) => `  at byte ${offset}: ${message}`),
+  invalid_selector: ({ problem: { document } }) => faultLines(document['errors']),
+}
+
+/** Errors of the only selector of a request. Those of one of several are said with its member. */
+function faultLines(errors: unknown): readonly string[] {
+  const own = Array.isArray(errors) ? errors.filter((error) => typeof memberOf(error, 'pointer') !== 'string') : []
+  return faultsIn(own).map(({ offset, message }) => `  at byte ${offset}: ${message}`)
 }

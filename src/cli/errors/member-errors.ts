@@ -1,5 +1,5 @@
 import { membersOf, type Member } from '../derive/members.ts'
-import { isRow } from '../output/members.ts'
+import { isRow, type Row } from '../output/members.ts'
 import type { Refusal } from './hints.ts'
 
 /**
@@ -11,7 +11,15 @@ export function memberErrors({ problem, session, words }: Refusal): readonly str
   if (!Array.isArray(errors)) return []
   const operation = Object.values(session.manifest().operations).find(({ id }) => id === problem.operationId)
   const members = operation?.cli?.command === words ? membersOf(operation) : []
-  return errors.filter(isRow).map(({ pointer, detail }) => `  ${place(String(pointer), members)}: ${String(detail)}`)
+  return errors.filter(isRow).flatMap((error) => {
+    const { pointer } = error
+    return typeof pointer === 'string' ? [`  ${place(pointer, members)}: ${detailOf(error)}`] : []
+  })
+}
+
+/** What is wrong with a member; of a selector also where, in bytes. */
+function detailOf({ detail, message, offset }: Row): string {
+  return detail === undefined ? `at byte ${String(offset)}: ${String(message)}` : String(detail)
 }
 
 /** `/provider_packages/0/source` is `--package 1, source`: a person counts flags from 1. */

@@ -7,6 +7,7 @@ import { CATALOGUE_HINTS } from './catalogue-hints.ts'
 import type { Hints, Refusal } from './hints.ts'
 import { LABEL_HINTS } from './label-hints.ts'
 import { memberErrors } from './member-errors.ts'
+import { POLICY_HINTS } from './policy-hints.ts'
 import { grantCommand, seeingRelation } from './role-hints.ts'
 import type { Session } from '../session/session.ts'
 
@@ -68,6 +69,7 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   ...APPROVAL_HINTS,
   ...CATALOGUE_HINTS,
   ...LABEL_HINTS,
+  ...POLICY_HINTS,
   slug_conflict: ({ words }) => [`Choose another slug; those taken: ctl ${words.split(' ')[0] ?? ''} list`],
   tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
   idp_binding_not_found: (refusal) => signInPlaceHints(refusal) ?? listHints(refusal),

@@ -16,12 +16,12 @@ export interface FlagWords {
   readonly name?: string
   /**
    * `pairs`: `KEY=VALUE`, repeated; an object whose values are texts. `packages`: `SOURCE@VERSION`, repeated; an array of
-   * `{ source, version }`. The word `none` is the empty object or array.
+   * `{ source, version }`. `rules` and `tests` of policies: sentences, repeated. The word `none` is the empty object or array.
    */
   readonly form?: FlagForm
 }
 
-export type FlagForm = 'pairs' | 'packages'
+export type FlagForm = 'pairs' | 'packages' | 'rules' | 'tests'
 
 /** The command of an operation. */
 export interface CliWords {

@@ -20,6 +20,7 @@ const common = { credentials: OPERATOR, notProvisioned: 'policies_not_provisione
 const columns = ['slug', 'selector', 'isolates', 'matched_count', 'revision', 'updated_at']
 const wide = ['display_name', 'id', 'revision_id', 'fingerprint', 'created_at']
 const refs = { id: 'policies' }
+const flags = { rules: { name: 'rule', form: 'rules' }, tests: { name: 'test', form: 'tests' } } as const
 
 /** A policy hangs off its Domain by its row (decisions: Objects addressed by id alone). */
 const domain = 'domain:{row.domain_id}'
@@ -57,7 +58,16 @@ export const policies = defineSurface(
       responses: { 201: Policy },
       headers: { Location: 'Path of the new policy', ETag: 'Its revision' },
       problems: [...refusals, 'domain_not_found', 'slug_conflict', 'policy_limit_exceeded'],
-      cli: { command: 'policies create', refs: { id: 'domains' }, columns, wide },
+      cli: {
+        command: 'policies create',
+        args: ['slug'],
+        refs: { id: 'domains' },
+        flags,
+        handle: { member: 'slug', taken: 'slug_conflict' },
+        columns,
+        wide,
+        done: 'Created policy {slug}.',
+      },
     },
     ListPolicies: {
       ...common,
@@ -103,7 +113,7 @@ export const policies = defineSurface(
       responses: { 200: Policy },
       headers: { ETag: 'Its revision' },
       problems: [...refusals, 'policy_stale'],
-      cli: { command: 'policies update', args: ['id'], refs, columns, wide },
+      cli: { command: 'policies update', args: ['id'], refs, flags, columns, wide, done: 'Changed policy {slug}.' },
     },
     DeletePolicy: {
       ...common,
@@ -153,7 +163,14 @@ export const policies = defineSurface(
       responses: { 200: Policy },
       headers: { ETag: 'Its revision' },
       problems: ['policy_revision_not_found', 'invalid_selector', 'policy_test_failed', 'policy_stale'],
-      cli: { command: 'policies rollback', args: ['id'], refs, columns, wide },
+      cli: {
+        command: 'policies rollback',
+        args: ['id'],
+        refs,
+        columns,
+        wide,
+        done: 'Policy {slug} has revision {revision} now.',
+      },
     },
     PreviewPolicies: {
       ...common,

@@ -129,6 +129,14 @@ const Pairs = z.object({
   sample: z.array(Pair).describe('The first 100'),
 })
 
+const Side = z.object({
+  isolated: z.boolean(),
+  allowed: z.boolean(),
+  policy_id: Uuid.optional(),
+  policy: z.string().optional(),
+  rule: z.int().optional().describe('Index in the rules of the policy'),
+})
+
 const TestFailure = z.object({
   policy_id: Uuid.nullable().describe('Null for a policy that does not exist yet'),
   policy: z.string(),
@@ -136,6 +144,8 @@ const TestFailure = z.object({
   from_node_id: Uuid,
   to_node_id: Uuid,
   expect: z.enum(['allowed', 'denied']),
+  egress: Side.optional().describe('What decides at the sending node'),
+  ingress: Side.optional().describe('What decides at the receiving node'),
 })
 
 export const PolicyPreviewResponse = z
@@ -155,14 +165,6 @@ export const PolicyPreviewResponse = z
     selector_errors: z.array(z.object({ pointer: z.string(), errors: z.array(SelectorErrorField) })).optional(),
   })
   .meta({ id: 'PolicyPreviewResponse' })
-
-const Side = z.object({
-  isolated: z.boolean(),
-  allowed: z.boolean(),
-  policy_id: Uuid.optional(),
-  policy: z.string().optional(),
-  rule: z.int().optional().describe('Index in the rules of the policy'),
-})
 
 export const ReachabilityVerdict = z
   .object({

@@ -9,16 +9,25 @@ const UUID = '019c1a10-0000-7000-8000-000000110001'
 const REFERENCES: Readonly<Record<string, string>> = {
   subjects: `user:${UUID}`,
   objects: `project:${UUID}`,
+  selectors: 'env=prod',
+  'label-keys': UUID,
+  'label-values': 'text=web',
   tuples: `project:${UUID}#viewer@user:${UUID}`,
 }
 
 /** Values of flags, by what help calls them. */
-const TYPED: Readonly<Record<string, string>> = { 'SOURCE@VERSION': 'oci://example.com/web@v1', 'KEY=VALUE': 'key=web' }
+const TYPED: Readonly<Record<string, string>> = {
+  'SOURCE@VERSION': 'oci://example.com/web@v1',
+  'KEY=VALUE': 'key=web',
+  RULE: 'none',
+}
 
 interface Special {
   readonly args: readonly string[]
   readonly stdin?: string | undefined
 }
+
+const POLICY = '{"slug":"web","selector":"*","rules":[]}'
 
 /** What commands take that cannot be told from their flags, by their words. */
 const SPECIAL: Readonly<Record<string, Special>> = {
@@ -32,7 +41,9 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   'authz lookup-subjects': { args: ['user', 'read', `project:${UUID}`] },
   'authz what-can': { args: [`user:${UUID}`, 'read'] },
   'events verify': { args: ['-'], stdin: '{}' },
-  'labels set': { args: [`node:${UUID}`, 'text=web', '--yes'] },
+  'policies rollback': { args: [UUID, '--to', '1', '--domain', UUID, '--yes'] },
+  'policies preview': { args: ['-', '--domain', UUID], stdin: POLICY },
+  'policies test': { args: ['-', '--domain', UUID], stdin: POLICY },
   'nodes prune': { args: ['--unreachable-for', '30d', '--domain', UUID, '--yes'] },
   'nodes rotate': { args: [UUID, '--yes'] },
   'nodes wait': { args: [UUID, '--for', 'reachability=healthy'] },
@@ -56,6 +67,7 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'bundles update': ['--display-name', 'Web'],
   'resources update': ['--display-name', 'Web'],
   'labels redefine': ['--description', 'Web'],
+  'policies update': ['--display-name', 'Web'],
   'idp update': ['--label', 'Web'],
   'admin users update': ['--display-name', 'Web'],
   'tuples update': ['--relation', 'editor'],

@@ -16,9 +16,12 @@ const BEYOND_THE_STUB = new Set([
   'audit tail',
   'authz validate',
   'events verify',
+  'labels preview',
   'login',
   'nodes events',
   'nodes rotate',
+  'policies preview',
+  'policies test',
   'tuples export',
 ])
 

@@ -68,11 +68,11 @@ const INTEGER = /^-?\d{1,16}$/
 
 /** A typed value as its Definition takes it. Throws a usage error that begins with `what` for one of another type. */
 export function labelValue(type: ValueSchema['type'], text: string, what: string): LabelValue {
-  if (type === 'string') return text
   if (type === 'boolean') {
     if (text === 'true' || text === 'false') return text === 'true'
     throw usageError(`${what} must be true or false, not "${text}"`)
   }
+  if (type !== 'integer') return text
   const value = Number(text)
   if (INTEGER.test(text) && Number.isSafeInteger(value)) return value
   throw usageError(`${what} must be an integer, not "${text}"`)
