@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { memberOf } from '../../../src/cli/output/members.ts'
 import { commandLines, type CommandLine } from '../../support/cli/command-lines.ts'
 import { createCliHome, type CliHome, type CliResult } from '../../support/cli/cli-run.ts'
 import { operationAt, startShapeServer } from '../../support/cli/shape-server.ts'
@@ -153,7 +154,10 @@ describe('Over all commands', () => {
     expect(await faults(listing, ['--limit', '3', '--all'], isRefused)).toEqual([])
     const asked = stub.seen.length
     expect(await faults(listing, ['--limit', '3'], isDone)).toEqual([])
-    const limits = stub.seen.slice(asked).map(({ query }) => query.get('limit'))
+    // A question that has a body asks for it there.
+    const limits = stub.seen
+      .slice(asked)
+      .map(({ query, body }) => query.get('limit') ?? String(memberOf(body, 'limit')))
     expect(limits.filter((limit) => limit === '3').length).toBe(listing.length)
   })
 

@@ -9,7 +9,7 @@ import type { Session } from '../../session/session.ts'
 import { makeChanges } from './changing.ts'
 import { PLACES, scopeOfKey, typedKey } from './keys.ts'
 import { namedDefinition, type Definition } from './reading.ts'
-import { DEFINITION, showDefinition } from './showing.ts'
+import { DEFINED, DEFINITION, showDefinition } from './showing.ts'
 import { DEFINING, plainMembers, saysValues, valueSchema } from './value-flags.ts'
 
 const NEW_KEY = {
@@ -50,7 +50,7 @@ export const define = defineCommand({
         expected: EXPECTED,
       })
       if (answers === undefined) return
-      await showDefinition(session, answers[0] as Definition) // What the contract says of 201.
+      await showDefinition(session, answers[0] as Definition, DEFINED) // What the contract says of 201.
       session.note(harmless(`Defined ${key.text}.`))
     } catch (error) {
       const isTaken = error instanceof ProblemAnswer && error.code === 'definition_conflict'
@@ -87,7 +87,7 @@ export const redefine = defineCommand({
     const calls = [{ input: { id: found.id, body }, label: text }]
     const answers = await makeChanges(session, { operation, calls, expected: EXPECTED })
     if (answers === undefined) return
-    await showDefinition(session, answers[0] as Definition) // What the contract says of 200.
+    await showDefinition(session, answers[0] as Definition, DEFINED) // What the contract says of 200.
     session.note(harmless(`Changed ${text}.`))
   },
 })

@@ -7,7 +7,7 @@ import { rowsOf } from '../../output/members.ts'
 import { PLACES } from './keys.ts'
 import { OBJECT, objectNamed } from './objects.ts'
 import type { Label } from './reading.ts'
-import { showLabels } from './showing.ts'
+import { showEffective, showLabels } from './showing.ts'
 
 const FLAGS = {
   effective: {
@@ -36,7 +36,8 @@ export const list = defineCommand({
       return perform(session, { operation }, { args: [], flags: input })
     const { value } = await (await session.caller()).call(operation, input)
     const labels = (rowsOf(value) ?? []) as readonly Label[] // What the contract says of 200.
-    await showLabels(session, labels, flags.effective === true ? `${kind}:${id}` : undefined)
+    if (flags.effective === true) await showEffective(session, labels, `${kind}:${id}`)
+    else await showLabels(session, labels)
     if (labels.length === 0) session.note('Nothing to list.')
   },
 })

@@ -7,7 +7,7 @@ import { makeChanges, type NamedCall } from './changing.ts'
 import { PLACES, scopeNamed, typedKey } from './keys.ts'
 import { OBJECT, objectNamed, scopeOfObject, type LabelledObject } from './objects.ts'
 import { nearestOf, readDefinitions, refuseUnknown, type Definition, type Label } from './reading.ts'
-import { LABEL, showLabels } from './showing.ts'
+import { LABEL, LABELS_SET, showLabels } from './showing.ts'
 import { labelValue } from './value-flags.ts'
 
 /** Gives an object labels. */
@@ -28,7 +28,7 @@ export const set = defineCommand({
     const calls = await callsFor(session, object, typed)
     const answers = await makeChanges(session, { operation, calls, expected: { view: LABEL, isList: true } })
     if (answers === undefined) return
-    await showLabels(session, answers as readonly Label[]) // What the contract says of 200.
+    await showLabels(session, answers as readonly Label[], LABELS_SET) // What the contract says of 200.
     session.note(harmless(`Set ${pairs.join(', ')} on ${text}.`))
   },
 })

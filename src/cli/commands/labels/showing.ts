@@ -16,21 +16,27 @@ export const DEFINITION: View = {
   wide: OTHERS,
   members: [...OWN_COLUMNS, ...OTHERS],
   isWhole: true,
-  isChecked: true,
 }
+/** A Definition after a change: how it is shown was checked before. */
+export const DEFINED: View = { ...DEFINITION, isChecked: true }
 /** How labels of an object are shown. */
 export const LABEL: View = {
   columns: LABEL_COLUMNS,
   wide: LABEL_OTHERS,
   members: [...LABEL_COLUMNS, ...LABEL_OTHERS],
-  isChecked: true,
 }
-const FROM = { ...LABEL, columns: ['key', 'value', 'from', 'assigned_by', 'updated_at'] }
+/** Labels after a change. */
+export const LABELS_SET: View = { ...LABEL, isChecked: true }
+const FROM = {
+  ...LABEL,
+  columns: ['key', 'value', 'from', 'assigned_by', 'updated_at'],
+  members: [...LABEL_COLUMNS, 'from', ...LABEL_OTHERS],
+}
 
 /** Prints one Definition, whole. Texts name its scope; other formats have the shape of the API. */
-export async function showDefinition(session: Session, definition: Definition): Promise<void> {
+export async function showDefinition(session: Session, definition: Definition, view = DEFINITION): Promise<void> {
   const [row] = await withKeys(session, [definition])
-  await session.emit(row, DEFINITION)
+  await session.emit(row, view)
 }
 
 /** Prints a page of Definitions. */
@@ -47,10 +53,15 @@ async function withKeys(session: Session, definitions: readonly Definition[]): P
   return definitions.map((one) => ({ ...one, key: keyIn(names, one), type: one.value_schema.type }))
 }
 
-/** Prints labels of an object; `of` is the object where some may be inherited. */
-export async function showLabels(session: Session, labels: readonly Label[], of?: string): Promise<void> {
-  const items = (await isText(session)) ? await named(session, labels, of) : labels
-  await session.emit({ items }, of === undefined ? LABEL : FROM)
+/** Prints labels of an object. */
+export async function showLabels(session: Session, labels: readonly Label[], view = LABEL): Promise<void> {
+  const items = (await isText(session)) ? await named(session, labels, undefined) : labels
+  await session.emit({ items }, view)
+}
+
+/** Prints labels of an object, with where it inherits them from. */
+export async function showEffective(session: Session, labels: readonly Label[], of: string): Promise<void> {
+  await session.emit({ items: await named(session, labels, of) }, FROM)
 }
 
 async function named(session: Session, labels: readonly Label[], of: string | undefined): Promise<readonly unknown[]> {
