@@ -28,7 +28,7 @@ import { peerVisibility } from './migrations/0023-peer-visibility.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
-const MIGRATIONS: readonly Migration[] = [
+export const MIGRATIONS: readonly Migration[] = [
   foundation,
   signingKeys,
   order,

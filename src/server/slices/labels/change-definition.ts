@@ -70,7 +70,6 @@ export async function removeDefinition(change: Change, id: string): Promise<void
 async function releaseLabels(change: Change, definition: DefinitionRecord, assignments: number): Promise<void> {
   const { id, on_delete } = definition
   if (on_delete === 'block') throw problem('assignments_exist', { assignments })
-  await store.lockNodesWith(change.db, id)
-  await (on_delete === 'cascade' ? store.deleteLabels : store.orphanLabels)(change.db, id)
+  await store.releaseLabels(change.db, id, on_delete)
   nodeLabelsOfScopeChanged(change, definition)
 }

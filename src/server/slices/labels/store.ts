@@ -97,28 +97,35 @@ export async function countOnOtherKinds(tx: Db, definitionId: string, kinds: rea
   return rows[0]?.count ?? 0
 }
 
-/**
- * Locks the nodes that have the label, by id: the labels in their rows change, and a deregistration locks a node before
- * its labels.
- */
-export async function lockNodesWith(tx: Db, definitionId: string): Promise<void> {
-  await sql`
-    select from nodes where id in (
-      select object_id from label_assignments where definition_id = ${definitionId} and kind = 'node'
-    ) order by id for no key update`.execute(tx)
+/** Labels that one statement releases: it must end before the deadline of statements. */
+const RELEASED_MAX = 5_000
+
+/** Deletes all labels of the Definition, or keeps them without it, in several statements of the transaction. */
+export async function releaseLabels(tx: Db, definitionId: string, how: 'cascade' | 'orphan'): Promise<void> {
+  for (;;) {
+    const objects = await objectsWith(tx, definitionId)
+    if (objects.length === 0) return
+    // A deregistration locks a node before its labels, and the labels in the row of a node change with these.
+    await sql`select from nodes where id = any(${objects}::uuid[]) order by id for no key update`.execute(tx)
+    const labels = sql`definition_id = ${definitionId} and object_id = any(${objects}::uuid[])`
+    await (
+      how === 'cascade'
+        ? sql`delete from label_assignments where ${labels}`
+        : sql`update label_assignments set definition_id = null where ${labels}`
+    ).execute(tx)
+  }
 }
 
-export async function deleteLabels(tx: Db, definitionId: string): Promise<void> {
-  await tx.deleteFrom('label_assignments').where('definition_id', '=', definitionId).execute()
-}
-
-/** Keeps the labels without their Definition. */
-export async function orphanLabels(tx: Db, definitionId: string): Promise<void> {
-  await tx
-    .updateTable('label_assignments')
-    .set({ definition_id: null })
+/** The first objects that have the label, by id. */
+async function objectsWith(tx: Db, definitionId: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('label_assignments')
+    .select('object_id')
     .where('definition_id', '=', definitionId)
+    .orderBy('object_id')
+    .limit(RELEASED_MAX)
     .execute()
+  return rows.map(({ object_id: id }) => id)
 }
 
 /** Definitions whose tuples are not written yet, by id. */

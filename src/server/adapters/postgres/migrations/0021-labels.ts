@@ -183,16 +183,22 @@ from nodes as node cross join lateral jsonb_each_text(node.labels) as label
 join label_definitions as definition
   on definition.scope_kind = 'domain' and definition.domain_id = node.domain_id and definition.local_key = label.key;
 
--- The labels in a node's row: those of its Domain by their local key, others by their qualified key.
-create function keep_node_labels() returns trigger language plpgsql as $$
+-- The labels in a node's row: those of its Domain by their local key, others by their qualified key. A session keeps the
+-- plan that it made while the table was small, and the embedded store has one session: without the setting, that plan
+-- would read the labels of all objects.
+create function keep_node_labels() returns trigger language plpgsql set enable_seqscan = off as $$
 begin
-  update nodes set labels = coalesce((
-    select jsonb_object_agg(
+  update nodes set labels = kept.labels
+  from (
+    select changed_node.id, coalesce(jsonb_object_agg(
       case when label.qualified_key like 'domain:%' then substr(label.qualified_key, 45) else label.qualified_key end,
       label.value order by label.qualified_key
-    ) from label_assignments as label where label.kind = 'node' and label.object_id = nodes.id
-  ), '{}')
-  where nodes.id in (select object_id from changed where kind = 'node');
+    ) filter (where label.qualified_key is not null), '{}') as labels
+    from (select distinct object_id as id from changed where kind = 'node') as changed_node
+    left join label_assignments as label on label.kind = 'node' and label.object_id = changed_node.id
+    group by changed_node.id
+  ) as kept
+  where nodes.id = kept.id and nodes.labels <> kept.labels;
   return null;
 end $$;
 create trigger keep_node_labels_added after insert on label_assignments
