@@ -15,7 +15,8 @@ import { labelTest } from './selector-sql.ts'
 
 /**
  * Objects that are gathered and sorted, at most. A requirement that fewer objects meet drives the statement whatever its form;
- * beyond it objects are read in the order of the page, until the page is full.
+ * beyond it objects are read in the order of the page, until the page is full. What an index delivers in that order is never
+ * gathered.
  */
 export const GATHERED_MAX = 2_000
 
@@ -38,31 +39,39 @@ interface Estimate {
   readonly places: LabelledPlaces
 }
 
+/** Where a statement begins. */
+export interface Driver {
+  /** Objects that may match, each once. */
+  readonly rows: ObjectRows
+  /** The requirement that all of them meet, so that it need not be looked at again. */
+  readonly met?: BoundRequirement
+}
+
 /**
- * The statement of the objects that are looked at for a selector, each of them once: those of the requirement that the fewest
- * meet, or of the scope where that has fewer. `!=`, `notin` and `!` never drive. Counts are bounded and taken in one statement.
+ * Chooses the objects that are looked at for a selector: those of the requirement that the fewest meet, or of the scope where that
+ * has fewer. `!=`, `notin` and `!` never drive. Counts are bounded and taken in one statement.
  */
-export async function chooseDriver(db: Db, selected: Selected, isKind: KindCondition): Promise<ObjectRows> {
+export async function chooseDriver(db: Db, selected: Selected, isKind: KindCondition): Promise<Driver> {
   const { bound, scope, gatheredMax = GATHERED_MAX } = selected
   const driving = bound.requirements.filter((requirement) => isDriving(requirement))
   const ofScope = scopeRows(scope, isKind)
   const isScoped = scope.domainId !== undefined || scope.projectId !== undefined
   const [only, ...others] = driving
-  if (only === undefined) return ofScope
+  if (only === undefined) return { rows: ofScope }
   if (others.length === 0 && !isScoped && isSortedByIndex(only))
-    return sortedRows({ requirement: only, places: NO_PLACES }, isKind)
+    return sortedDriver({ requirement: only, places: NO_PLACES }, isKind)
   const estimated = await estimate(db, driving, { isKind, ofScope: isScoped ? ofScope : undefined, gatheredMax })
-  return bestOf(estimated, gatheredMax, isKind) ?? ofScope
+  return bestOf(estimated, gatheredMax, isKind) ?? { rows: ofScope }
 }
 
 /** The fewest objects; undefined where these are those of the scope, or no requirement delivers them in the order of the page. */
-function bestOf({ inScope, estimates }: Estimated, gatheredMax: number, isKind: KindCondition): ObjectRows | undefined {
+function bestOf({ inScope, estimates }: Estimated, gatheredMax: number, isKind: KindCondition): Driver | undefined {
   const best = estimates.reduce((one, other) => (other.count < one.count ? other : one))
   if (inScope < best.count) return undefined
-  if (best.count <= gatheredMax)
-    return sql<never>`select distinct kind, id from (${objectsOf(best.requirement, isKind)}) as gathered`
-  const sorted = estimates.find((one) => isMergeable(one))
-  return sorted && sortedRows(sorted, isKind)
+  if (best.count <= gatheredMax && !isMergeable(best))
+    return { rows: sql<never>`select distinct kind, id from (${objectsOf(best.requirement, isKind)}) as gathered` }
+  const sorted = isMergeable(best) ? best : estimates.find((one) => isMergeable(one))
+  return sorted && sortedDriver(sorted, isKind)
 }
 
 const NO_PLACES: LabelledPlaces = { projects: [], domains: [] }
@@ -84,9 +93,9 @@ function isMergeable({ requirement, places: { projects, domains } }: Estimate): 
   return isListed(requirement) && requirement.values.length + projects.length + domains.length <= PARTS_MAX
 }
 
-function sortedRows({ requirement, places }: Omit<Estimate, 'count'>, isKind: KindCondition): ObjectRows {
+function sortedDriver({ requirement, places }: Omit<Estimate, 'count'>, isKind: KindCondition): Driver {
   if (!isListed(requirement)) throw new Error('only a list of values is read in order')
-  return sortedObjectsOf(requirement, isKind, places)
+  return { rows: sortedObjectsOf(requirement, isKind, places), met: requirement }
 }
 
 function scopeRows({ domainId, projectId }: QueryScope, isKind: KindCondition): ObjectRows {

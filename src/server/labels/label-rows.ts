@@ -44,8 +44,9 @@ export interface LabelledPlaces {
 }
 
 /**
- * The objects that meet a requirement of the form `in`, each once, as parts that an index delivers by kind and id: one for each
- * value, and for an inherited label one for each Project and Domain that has it.
+ * Exactly the objects that meet a requirement of the form `in`, each once, as parts that an index delivers by kind and id: one for each
+ * value, and for an inherited label one for each Project and Domain that has it. Each part is sorted by itself, so that the planner merges
+ * them instead of having several processes gather all of them.
  */
 export function sortedObjectsOf(
   { definition, values }: ListRequirement,
@@ -66,7 +67,9 @@ export function sortedObjectsOf(
         where object.domain_id = ${id} and ${hasNoneOf(definition.id)}${isOutside(projects)}`,
     ),
   ]
-  const sorted = parts.map((part) => sql`(select kind, id from (${part}) as part where ${isKind})`)
+  const sorted = parts.map(
+    (part) => sql`(select kind, id from (${part}) as part where ${isKind} order by kind, id offset 0)`,
+  )
   return sql<never>`${sql.join(sorted, sql` union all `)}`
 }
 

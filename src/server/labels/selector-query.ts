@@ -5,7 +5,7 @@ import type { QueryScope } from '../../shared/selectors/definition.ts'
 import type { Db } from '../ports/datastore.ts'
 import type { PageRange } from '../ports/page-range.ts'
 import { byKindAndId } from '../sql/keyset.ts'
-import { chooseDriver } from './choose-driver.ts'
+import { chooseDriver, type Driver } from './choose-driver.ts'
 import type { KindCondition } from './label-rows.ts'
 import { effectiveLabel, selectorCondition, type ObjectColumns } from './selector-sql.ts'
 
@@ -84,17 +84,18 @@ function kindCondition({ kind }: SelectedObjects, follows: RawBuilder<unknown> =
   return kind === undefined ? follows : sql`kind = ${storedKind(kind)} and ${follows}`
 }
 
-/** The driver delivers objects that may match, each once; its order is kept, since each of them is looked up by itself. */
-function matchesOf({ bound, scope, kind }: SelectedObjects, driver: RawBuilder<unknown>) {
+/** The order of the driver is kept, since each of its objects is looked up by itself. */
+function matchesOf({ bound, scope, kind }: SelectedObjects, { rows, met }: Driver) {
+  const requirements = bound.requirements.filter((requirement) => requirement !== met)
   const isOfSubkind = kind !== undefined && storedKind(kind) !== kind
   const conditions = [
-    selectorCondition(bound, COLUMNS),
+    selectorCondition({ requirements }, COLUMNS),
     ...(isOfSubkind ? [sql`object.subkind = ${kind}`] : []),
     ...placeConditions(scope),
   ]
   return sql<Omit<SelectedObject, 'labels'>>`(
     select driver.kind, driver.id, object.subkind, object.domain_id, object.project_id
-    from (${driver}) as driver
+    from (${rows}) as driver
     cross join lateral (
       select kind, id, subkind, domain_id, project_id from label_objects as place
       where place.kind = driver.kind and place.id = driver.id offset 0

@@ -14,9 +14,12 @@ const BASELINE = fileURLToPath(new URL('./bare-fastify.mjs', import.meta.url))
 const EMPTY = fileURLToPath(new URL('./empty-server.mjs', import.meta.url))
 const BYTES = fileURLToPath(new URL('./bare-bytes.mjs', import.meta.url))
 
-/** Starts `ctl serve` on a free port with an empty store; `databaseUrl` undefined takes the embedded one. */
-export async function startCtl({ databaseUrl, env = {} } = {}) {
-  const directory = await mkdtemp(join(tmpdir(), 'ctl-bench-'))
+/**
+ * Starts `ctl serve` on a free port with an empty store; `databaseUrl` undefined takes the embedded one. A `directory` that is given
+ * has its files, and is kept.
+ */
+export async function startCtl({ databaseUrl, env = {}, directory: given } = {}) {
+  const directory = given ?? (await mkdtemp(join(tmpdir(), 'ctl-bench-')))
   const tokenFile = join(directory, 'token')
   const child = spawn(
     process.execPath,
@@ -55,7 +58,7 @@ export async function startCtl({ databaseUrl, env = {} } = {}) {
     async stop() {
       child.kill('SIGTERM')
       await once(child, 'exit')
-      await rm(directory, { recursive: true, force: true })
+      if (given === undefined) await rm(directory, { recursive: true, force: true })
     },
   }
 }
