@@ -153,7 +153,7 @@ async function nodeEventsOf(db: Db, events: readonly AddressedEvent[]): Promise<
     events.filter(({ audience }) => audience.to === 'hosts'),
   )
   const nodeEvents = events.flatMap((event) => {
-    if (event.audience.to === 'matched') return policies(event, event.audience.change)
+    if (event.audience.to === 'matched') return policies(event)
     if (event.audience.to === 'hosts') return bridges.eventsOf(event)
     return event.audience.to === 'node' ? [ownEvent(event, event.audience.type)] : []
   })

@@ -6,9 +6,8 @@ import { endOfPolicy, policyTemplate, type NodeEvent } from './event-template.ts
 
 const { policy_revision_created: REVISED, policy_deleted: DELETED } = SHARED_EVENTS
 
-type Change = 'revised' | 'deleted'
 /** Makes the events of one outbox row, ordered by node id. */
-type PolicyEvents = (event: NumberedEvent, change: Change) => NodeEvent[]
+type PolicyEvents = (event: NumberedEvent) => NodeEvent[]
 
 /** Reads the policy revisions that the outbox rows name, and makes the events for the nodes that they match. */
 export async function createPolicyEvents(db: Db, events: readonly NumberedEvent[]): Promise<PolicyEvents> {
@@ -28,8 +27,8 @@ export async function createPolicyEvents(db: Db, events: readonly NumberedEvent[
   )
   const matched = new Set(matches.map(({ policy_id, node_id }) => `${policy_id} ${node_id}`))
   const isMatched = (policyId: string, nodeId: string) => matched.has(`${policyId} ${nodeId}`)
-  return (event, change) =>
-    change === 'deleted' ? deletionEvents(event) : revisionEvents(event, { revisions, isMatched })
+  return (event) =>
+    event.event === 'policy_deleted' ? deletionEvents(event) : revisionEvents(event, { revisions, isMatched })
 }
 
 /**

@@ -13,7 +13,7 @@ export type Audience =
   /** The node itself receives the payload. */
   | { readonly to: 'node'; readonly type: 'action_request' | 'session_setup' }
   /** The nodes that the policy matches, and those that it matched before. */
-  | { readonly to: 'matched'; readonly change: 'revised' | 'deleted' }
+  | { readonly to: 'matched' }
   /** The present and former hosts of the bridge resource. */
   | { readonly to: 'hosts' }
   /** The nodes of the Domain that see other peers than before receive a hint. */
@@ -82,14 +82,12 @@ export function toNode<P extends About<typeof aboutNode>>(
   return { payload, audience: { to: 'node', type } }
 }
 
-function toMatched<P extends About<typeof aboutPolicyRevision>>(
-  change: 'revised' | 'deleted',
-  payload: P,
-): Declared<P> {
-  return { payload, audience: { to: 'matched', change } }
+function toMatched<P extends About<typeof aboutPolicyRevision>>(payload: P): Declared<P> {
+  return { payload, audience: { to: 'matched' } }
 }
 
-function toGroup(): Declared<typeof aboutGroup> {
+/** For changes of the members of a policy group. */
+export function toGroup(): Declared<typeof aboutGroup> {
   return { payload: aboutGroup, audience: { to: 'group' } }
 }
 
@@ -147,19 +145,12 @@ export const SHARED_EVENTS = {
   // policies and bridges
   /** Only where the selector or the compiled rules changed. The nodes that left are those that only the revision before matched. */
   policy_revision_created: toMatched(
-    'revised',
     aboutPolicyRevision.extend({ former_revision_id: z.uuid().optional(), left_node_ids: z.array(z.uuid()) }),
   ),
   /** The nodes are those that the policy matched when it was deleted: its rows are gone. */
-  policy_deleted: toMatched('deleted', aboutPolicyRevision.extend({ node_ids: z.array(z.uuid()) })),
+  policy_deleted: toMatched(aboutPolicyRevision.extend({ node_ids: z.array(z.uuid()) })),
   /** With peer visibility `reachable`: something changed that decides who sees whom. */
   peer_visibility_changed: { payload: aboutVisibility, audience: { to: 'viewers' } },
-  /** The policies of a node changed, since its labels did. */
-  node_policies_changed: toOwnBlock('policy', aboutNode),
-  /** The groups of a node changed, since its labels did. All of them are listed. */
-  peer_groups_changed: toPeers('groups_changed', aboutPeer.extend({ groups: z.array(z.int()) })),
-  /** Nodes joined a new group, or left one that exists no longer. The members are left out where they are too many to list. */
-  policy_group_changed: toGroup(),
   'bridge.PublicIngressRuleConfigured': toHosts(),
   'bridge.PublicIngressRuleRemoved': toHosts(),
   'bridge.RelayConfigured': toHosts(),

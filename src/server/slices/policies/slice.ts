@@ -6,6 +6,7 @@ import { createRematching } from './rematching.ts'
 import { createPolicies, type PoliciesDeps } from './service.ts'
 
 export { contents } from './contents.ts'
+export { events } from './events.ts'
 
 /** Policies, which say what nodes may reach each other. */
 export function createSlice(ports: PoliciesDeps): Slice<'policies'> {
