@@ -21,12 +21,13 @@ export function createLoopback(): BoundLoopback {
       bound = app
     },
     loopback: {
-      call(caller, { method, url, body, sourceAddress }) {
+      call(caller, { method, url, body, ifMatch, sourceAddress }) {
         const { fastify } = bound ?? missing()
         return callers.present(caller, async (bearer) => {
           const headers = {
             authorization: `Bearer ${bearer}`,
             ...(body !== '' && { 'content-type': 'application/json' }),
+            ...(ifMatch !== undefined && { 'if-match': ifMatch }),
           }
           const sent = { url, headers, remoteAddress: sourceAddress, ...(body !== '' && { payload: body }) }
           // A held call was received with its method before.

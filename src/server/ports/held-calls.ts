@@ -8,6 +8,8 @@ export interface SentCall {
   readonly url: string
   /** The body's JSON text; empty where it has none. */
   readonly body: string
+  /** What the call is conditional on: it is refused once approved, where somebody else changed the object meanwhile. */
+  readonly ifMatch?: string | undefined
   /** Facts about the caller that caveats read. */
   readonly sourceAddress: string
   readonly acr?: string | undefined

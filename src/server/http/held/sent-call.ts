@@ -3,10 +3,10 @@ import type { SentCall } from '../../ports/held-calls.ts'
 
 /** The call as it arrived. Its body was decoded as JSON before, so it is text. */
 export function sentCallOf(
-  { method, url, body }: FastifyRequest,
-  facts: Omit<SentCall, 'method' | 'url' | 'body'>,
+  { method, url, body, headers }: FastifyRequest,
+  facts: Omit<SentCall, 'method' | 'url' | 'body' | 'ifMatch'>,
 ): SentCall {
-  return { method, url, body: bytesOf(body)?.toString('utf8') ?? '', ...facts }
+  return { method, url, body: bytesOf(body)?.toString('utf8') ?? '', ifMatch: headers['if-match'], ...facts }
 }
 
 /** Operations receive their body as bytes (`acceptBodies` of `mount.ts`); none where there was no body. */
