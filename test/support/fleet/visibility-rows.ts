@@ -1,6 +1,6 @@
 import type { Change } from '../../../src/server/ports/unit-of-work.ts'
 import { visibilityChanged } from '../../../src/server/policies/visibility-changes.ts'
-import { peersChanged } from '../../../src/server/sql/state-revisions.ts'
+import { ownStateChanged, peersChanged } from '../../../src/server/sql/state-revisions.ts'
 import { canonicalize } from '../../../src/shared/canonical-json.ts'
 import { fingerprintOf } from '../../../src/shared/policies/fingerprint.ts'
 import type { AcceptEntry, CompiledEntry, Direction } from '../../../src/shared/policies/rule-types.ts'
@@ -46,6 +46,7 @@ export function visibilityRows({ ids, change: run }: VisibilityFleet) {
     await run(async (change) => {
       const { db } = change
       await visibilityChanged(change, domainId)
+      await ownStateChanged(db, [...new Set([...(await matchedBy(db, id)), ...nodeIds])])
       await putRevision(db, { id, domainId, revisionId: ids.next(), rules: canonicalize(rules) })
       await db.deleteFrom('policy_matches').where('policy_id', '=', id).execute()
       if (nodeIds.length > 0)
@@ -59,6 +60,7 @@ export function visibilityRows({ ids, change: run }: VisibilityFleet) {
   async function withoutPolicy(domainId: string, id: string): Promise<void> {
     await run(async (change) => {
       await visibilityChanged(change, domainId)
+      await ownStateChanged(change.db, await matchedBy(change.db, id))
       await change.db.deleteFrom('policies').where('id', '=', id).execute()
     })
   }
@@ -73,6 +75,7 @@ export function visibilityRows({ ids, change: run }: VisibilityFleet) {
       const { db } = change
       await peersChanged(db, domainId, [nodeId])
       await visibilityChanged(change, domainId, [nodeId])
+      await ownStateChanged(db, [nodeId])
       await db
         .updateTable('nodes')
         .set({ policy_groups: [...groups] })
@@ -90,6 +93,11 @@ export function visibilityRows({ ids, change: run }: VisibilityFleet) {
   }
 
   return { policy, withoutPolicy, place }
+}
+
+async function matchedBy(db: Db, policyId: string): Promise<readonly string[]> {
+  const rows = await db.selectFrom('policy_matches').select('node_id').where('policy_id', '=', policyId).execute()
+  return rows.map(({ node_id }) => node_id)
 }
 
 interface Revision {
