@@ -27,6 +27,6 @@ export const policiesCommands: OwnCommands = {
   },
   'policies reach': {
     summary: 'Say whether one node may reach another, and by which rules',
-    load: async () => (await import('./reach.ts')).reach,
+    load: async () => (await import('./reachability.ts')).reach,
   },
 }

@@ -39,13 +39,6 @@ export async function policiesIn(path: string, io: Io): Promise<readonly PolicyF
   return found.map((document, index) => policyOf(document, found.length > 1 ? `${name}, policy ${index + 1}` : name))
 }
 
-/** Reads the only policy of a file. */
-export async function policyIn(path: string, io: Io): Promise<PolicyFile> {
-  const [policy, ...others] = await policiesIn(path, io)
-  if (policy === undefined || others.length > 0) throw usageError(`${path} must have one policy`)
-  return policy
-}
-
 async function textOf(path: string, io: Io): Promise<string> {
   if (path === '-') return io.stdin.text()
   try {

@@ -8,7 +8,7 @@ import { harmless } from '../../output/style.ts'
 import { printedCurl } from '../authz/question.ts'
 import type { Session } from '../../session/session.ts'
 import type { PolicyPreview } from './answers.ts'
-import { FILES, namesIn, nodeNames, policiesOf, previewOf } from './asking.ts'
+import { FILES, namesIn, nodeNames, policiesOf, previewOf } from './preview-request.ts'
 import { domainOf } from './reading.ts'
 import { failureText } from './sentences.ts'
 

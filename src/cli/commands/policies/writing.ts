@@ -1,13 +1,12 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { usageError } from '../../errors/cli-error.ts'
 import type { Command, Given } from '../../argv/command.ts'
-import type { ExitCode } from '../../errors/exit-code.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import { perform } from '../../derive/perform.ts'
 import { operationOf } from '../../session/noun-lists.ts'
 import type { Session } from '../../session/session.ts'
-import { policyIn, type PolicyFile } from './documents.ts'
+import { policiesIn, type PolicyFile } from './documents.ts'
 import { namedPolicy, revisionHeader } from './reading.ts'
 import { assertSelectors } from './selectors.ts'
 import type { Policy } from './answers.ts'
@@ -27,14 +26,15 @@ export function create(manifest: Manifest): Command {
       'See before what it would change: ctl policies preview FILE; and whether all tests hold: ctl policies test FILE.',
     ].join('\n'),
     examples: [
-      'ctl policies create -f db-in.yaml',
+      'ctl policies create -f tiers.yaml',
       'ctl policies create db-in --selector tier=db --rule "ingress tcp:5432 from tier=api"',
       'ctl policies create default-deny --selector "*" --isolates ingress --rule none',
     ],
     async run(session, given) {
-      const { members } = await writtenIn(session, given)
-      const plan = { operation, body: members, settled: warnOfVacuous(session) }
-      return perform(session, plan, withoutFile(given))
+      for (const { members } of await writtenIn(session, given)) {
+        const plan = { operation, body: members, settled: warnOfVacuous(session) }
+        await perform(session, plan, withoutFile(given))
+      }
     },
   }
 }
@@ -64,12 +64,18 @@ export function update(manifest: Manifest): Command {
       'ctl policies update -f db-in.yaml',
       'ctl policies update db-in --rule "ingress tcp:5432 from tier in (api,jobs)"',
     ],
-    run: (session, given) => change(session, manifest, given),
+    async run(session, given) {
+      for (const file of await writtenIn(session, given)) await change(session, { manifest, file }, given)
+    },
   }
 }
 
-async function change(session: Session, manifest: Manifest, given: Given): Promise<ExitCode | void> {
-  const file = await writtenIn(session, given)
+interface Written {
+  readonly manifest: Manifest
+  readonly file: PolicyFile
+}
+
+async function change(session: Session, { manifest, file }: Written, given: Given): Promise<void> {
   const { revision, ...flags } = given.flags
   const { slug, ...members } = file.members
   const policy = await namedPolicy(session, nameOf(given.args, slug), flags)
@@ -78,7 +84,7 @@ async function change(session: Session, manifest: Manifest, given: Given): Promi
   const headers = revisionHeader(policy, typeof revision === 'string' ? revision : file.revisionId)
   const operation = operationOf(manifest, 'PatchPolicy')
   const plan = { operation, headers, body: members, settled: warnOfVacuous(session) }
-  return perform(session, plan, withoutFile({ args: [policy.id], flags }))
+  await perform(session, plan, withoutFile({ args: [policy.id], flags }))
 }
 
 /** The policy that is meant: the one that is named, else that of the file. */
@@ -113,15 +119,17 @@ export function remove(manifest: Manifest): Command {
 }
 
 /** What the file of `-f` says, nothing without one. Selectors are checked, also those of flags, before anything is asked. */
-async function writtenIn({ io }: Session, { flags }: Given): Promise<PolicyFile> {
+async function writtenIn({ io }: Session, { args, flags }: Given): Promise<readonly PolicyFile[]> {
   const path = flags['from-file']
-  const file =
-    typeof path === 'string' ? await policyIn(path, io) : { name: 'flags', members: {}, revisionId: undefined }
-  await assertSelectors([file])
+  const files = typeof path === 'string' ? await policiesIn(path, io) : [NO_FILE]
+  if (files.length > 1 && args.length > 0) throw usageError(`${String(path)} has several policies, and one is named`)
+  await assertSelectors(files)
   const selector = flags['selector']
   if (typeof selector === 'string') await assertSelectors([{ name: '--selector', members: { selector } }])
-  return file
+  return files
 }
+
+const NO_FILE: PolicyFile = { name: 'flags', members: {}, revisionId: undefined }
 
 function withoutFile({ args, flags }: Given): Given {
   const { 'from-file': _read, ...others } = flags

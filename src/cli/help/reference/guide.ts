@@ -16,6 +16,7 @@ Commands have the form \`ctl <noun> <verb>\`. Nouns are plural; the singular wor
 | add the first node | [\`ctl join-tokens create\`](#ctl-join-tokens-create), then start its agent ([nodes](nodes.md#enrol)) |
 | see the nodes | [\`ctl nodes list\`](#ctl-nodes-list) |
 | complete names and flags with Tab | [\`ctl completion install\`](#ctl-completion-install) |
+| say which nodes reach each other | [\`ctl policies create\`](#ctl-policies-create) ([policies](policies.md)) |
 | find the cause of a failure | [\`ctl doctor\`](#ctl-doctor) |
 
 ## Names of objects
@@ -28,7 +29,12 @@ per line. If a text matches several objects, the command lists them and exits wi
 Names are looked up in one Domain and, for resources, in one Project: those of \`--domain\` and \`--project\`, else those of
 the [settings](#contexts-and-settings), else your own Domain and its only Project.
 
-\`ctl completion install\` lets bash, zsh or fish complete commands, flags and names of objects, and ids from their fourth
+Where a command takes several objects, \`-l SELECTOR\` picks them by their labels instead: \`-l 'env=prod,tier in (web,api)'\`.
+[Labels and selectors](labels.md) has the grammar. A selector that cannot be read is underlined and exits with 2. Labels are
+\`env\` for the nearest one that is defined, or \`platform/env\`, \`domain:acme/env\`, \`project:web/env\`; objects with labels are
+\`KIND:NAME\`, such as \`node:web-1\`.
+
+\`ctl completion install\` lets bash, zsh or fish complete commands, flags, names of objects and labels, and ids from their fourth
 digit on. The shell requests names with your credential and caches them for some seconds in \`$XDG_CACHE_HOME/ctl\`, else
 \`~/.cache/ctl\`. It offers nothing if the server does not answer within 300 ms; \`CTL_COMPLETION_TIMEOUT\` changes this.
 

@@ -39,6 +39,18 @@ describe('ctl policies create', () => {
     })
   })
 
+  it('takes several policies of one file, one after the other', async () => {
+    const stdin = `${POLICY_FILES['deny.yaml']}---\n${POLICY_FILES['open.yaml']}`
+    const { exitCode, stderr } = await run('policies create -f -', { stdin })
+    expect([exitCode, sent('POST').map(({ body }) => (body as { slug: string }).slug)]).toEqual([
+      0,
+      ['default-deny', 'open'],
+    ])
+    expect(stderr).toContain('Created policy default-deny.\n')
+    const named = await run('policies create web -f -', { stdin })
+    expect([named.exitCode, sent('POST')]).toEqual([2, []])
+  })
+
   it('takes what policies show printed, in another Domain or under another name', async () => {
     await run('policies create web-in -f -', { stdin: stringify(STORED_POLICY) })
     const body = sent('POST')[0]?.body
