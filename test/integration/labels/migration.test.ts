@@ -97,10 +97,8 @@ describe.each(STORES)('The migration of labels on the $name store', (store) => {
         .orderBy('label.object_id')
         .orderBy('definition.local_key')
         .execute()
-      const of = (id: string, local_key: string, value: string) => ({
-        ...{ object_id: id, local_key, value },
-        ...{ kind: 'node', assigned_by: 'system:migration' },
-      })
+      const rest = { kind: 'node', assigned_by: 'system:migration' }
+      const of = (id: string, local_key: string, value: string) => ({ object_id: id, local_key, value, ...rest })
       expect(labels).toEqual([
         of(WEB, 'note', 'x=y %_"'),
         of(WEB, 'platform/env', 'prod'),

@@ -76,11 +76,11 @@ describe.each(STORES)('Labels of nodes and join tokens on the $name store', (sto
 
     test('that were deleted since the token was created are defined again', async () => {
       const { token } = await fleet.token(domainId, { labels: { short: 'x' } })
-      const [{ id = '' } = {}] = await fleet.db
+      const { id } = await fleet.db
         .selectFrom('label_definitions')
         .select('id')
         .where('local_key', '=', 'short')
-        .execute()
+        .executeTakeFirstOrThrow()
       expect((await root(`DELETE /v1/label-definitions/${id}`)).status).toBe(204)
       const joined = await fleet.register(token)
       expect([joined.status, await labelsOf(String(joined.body['node_id']))]).toEqual([
@@ -246,11 +246,11 @@ describe.each(STORES)('Labels of nodes and join tokens on the $name store', (sto
       expect((await root(`DELETE /v1/nodes/${node}`)).status).toBe(204)
       const left = await fleet.db.selectFrom('label_assignments').select('kind').where('object_id', '=', node).execute()
       expect(left).toEqual([])
-      const [{ id = '' } = {}] = await fleet.db
+      const { id } = await fleet.db
         .selectFrom('label_definitions')
         .select('id')
         .where('local_key', '=', 'lonely')
-        .execute()
+        .executeTakeFirstOrThrow()
       expect((await root(`DELETE /v1/label-definitions/${id}`)).status).toBe(204)
     })
   })
