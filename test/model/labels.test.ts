@@ -63,7 +63,7 @@ class Model {
         return this.freeze(one.key)
       case 'put':
         return this.put(this.of(one.node), one.key, one.value)
-      case 'take':
+      default:
         return this.take(this.of(one.node), one.key)
     }
   }
@@ -180,7 +180,7 @@ describe.each(STORES)('Definitions and labels on the $name store', (store) => {
           return root(`DELETE /v1/label-definitions/${await idOf(one.key)}`)
         case 'put':
           return world.put(`node/${nodes[one.node]}`, keyOf(one.key), one.value)
-        case 'take':
+        default:
           return root(`DELETE /v1/objects/node/${nodes[one.node]}/labels?qualified_key=${keyOf(one.key)}`)
       }
     }
