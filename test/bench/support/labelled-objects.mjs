@@ -43,7 +43,7 @@ const tuples = (subject, relation, resource, rows) => sql`
   select gen_random_uuid(), ${subject}, '', ${relation}, ${resource}, '', '[]', null, null, true,
     (select revision from authz_head), now() from ${rows}`
 
-const label = (kind, objectId, key, value, rows) => sql`
+const label = ({ kind, objectId, key, value, rows }) => sql`
   insert into label_assignments (kind, object_id, qualified_key, definition_id, value, value_type, number, assigned_by,
     created_at, updated_at)
   select ${kind}, ${objectId}, ${sql.lit(`platform/${key}`)}, ${id(7, sql.lit(KEYS.indexOf(key)))}, ${value},
@@ -102,9 +102,23 @@ const STATEMENTS = [
     numbers(KEYS.length),
   ),
   sql`alter table label_assignments disable trigger keep_node_labels_added`,
-  label(sql`'project'`, id(2, sql`n`), 'env', sql`(array['prod', 'staging', 'dev'])[1 + n % 3]`, numbers(PROJECTS)),
-  label(sql`'node'`, id(3, sql`n`), 'env', sql`'canary'`, sql`generate_series(0, ${sql.lit(NODES - 1)}, 50) as n`),
-  ...LABELS.map(([key, value]) => label(sql`'node'`, id(3, sql`n`), key, value, numbers(NODES))),
+  label({
+    kind: sql`'project'`,
+    objectId: id(2, sql`n`),
+    key: 'env',
+    value: sql`(array['prod', 'staging', 'dev'])[1 + n % 3]`,
+    rows: numbers(PROJECTS),
+  }),
+  label({
+    kind: sql`'node'`,
+    objectId: id(3, sql`n`),
+    key: 'env',
+    value: sql`'canary'`,
+    rows: sql`generate_series(0, ${sql.lit(NODES - 1)}, 50) as n`,
+  }),
+  ...LABELS.map(([key, value]) =>
+    label({ kind: sql`'node'`, objectId: id(3, sql`n`), key, value, rows: numbers(NODES) }),
+  ),
   sql`alter table label_assignments enable trigger keep_node_labels_added`,
   sql`vacuum analyze`,
 ]
