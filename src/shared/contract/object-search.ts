@@ -9,9 +9,10 @@ import {
 } from './label-schemas.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
 
-const common = {
-  credentials: OPERATOR,
-  notProvisioned: 'labels_not_provisioned',
+const common = { credentials: OPERATOR, notProvisioned: 'labels_not_provisioned' } as const
+
+const scoped = {
+  ...common,
   sentences: { invalid_scope: 'The scope is platform, or domain or project with the scope_id of one.' },
 } as const
 
@@ -20,7 +21,7 @@ export const objectSearch = defineSurface(
   { summary: 'Selectors, and the objects that they match', nouns: { objects: { section: 'Fleet', position: 5 } } },
   {
     PreviewLabelSelector: {
-      ...common,
+      ...scoped,
       method: 'POST',
       path: '/v1/labels/selectors/preview',
       summary: 'Check a selector, and count what it matches anywhere',
@@ -52,7 +53,7 @@ export const objectSearch = defineSurface(
       problems: ['domain_not_found', 'project_not_found'],
     },
     SearchObjectsByLabel: {
-      ...common,
+      ...scoped,
       method: 'POST',
       path: '/v1/objects/search',
       summary: 'Find the objects that a selector matches and on which you hold a relation',
