@@ -8,6 +8,7 @@ import {
   byCreatedAtDescending,
   byId,
   byIdDescending,
+  byKindAndId,
   byLogin,
   bySlug,
   type Keyset,
@@ -20,6 +21,7 @@ interface Item {
   readonly id: string
   readonly slug: string
   readonly alias: string
+  readonly kind: string
   readonly login: string
   readonly created_at: Date
   readonly at: Date
@@ -28,6 +30,7 @@ interface Item {
 /** Rows 2 and 3 are of one instant, and capital letters come first in the order of bytes. */
 const ITEMS = sql<Item>`(
   select id::uuid, name collate "C" as slug, name collate "C" as alias, name collate "C" as login,
+    left(name, 1) collate "C" as kind,
     created_at::timestamptz, created_at::timestamptz as at
   from (values
     (${sql.lit(id(1))}, 'b', '2026-03-01T08:00:00.001Z'),
@@ -41,6 +44,7 @@ const ORDERS: readonly (readonly [order: string, keyset: Keyset<Item>, ids: read
   ['bySlug', bySlug, [3, 2, 5, 1, 4]],
   ['byAlias', byAlias, [3, 2, 5, 1, 4]],
   ['byLogin', byLogin, [3, 2, 5, 1, 4]],
+  ['byKindAndId', byKindAndId, [3, 2, 5, 1, 4]],
   ['byId', byId, [1, 2, 3, 4, 5]],
   ['byIdDescending', byIdDescending, [5, 4, 3, 2, 1]],
   ['byCreatedAt', byCreatedAt, [4, 1, 2, 3, 5]],
