@@ -90,10 +90,17 @@ const UNKNOWN = {
 function previewed({ body }: SeenRequest): StubAnswer {
   const { selector } = body as { readonly selector: string }
   if (selector.startsWith('evn'))
-    return { body: { canonical: null, requirements: [], errors: [UNKNOWN], counts: {}, sample: [] } }
+    return { body: { canonical: null, requirements: [], errors: [UNKNOWN], counts: {}, complete: true, sample: [] } }
   const sample = [{ kind: 'node', id: ID.web, display_name: 'web-1', domain_id: ID.domain, project_id: null }]
   return {
-    body: { canonical: `${OWN}/env=prod`, requirements: [], errors: [], counts: { node: 23, project: 1 }, sample },
+    body: {
+      canonical: `${OWN}/env=prod`,
+      requirements: [],
+      errors: [],
+      counts: { node: 23, project: 1 },
+      complete: true,
+      sample,
+    },
   }
 }
 
