@@ -128,7 +128,7 @@ describe.each(STORES)('What nodes see under random policies on the $name store',
       }
       if (done.does === 'join') return join(world)
       const member = memberOf(world, done.of)
-      if (member === undefined) return
+      if (member === undefined) return undefined
       if (done.does === 'place') {
         const { groups, policies } = done
         return rows.place(domain, member.node_id, { groups, policyIds: policies.map(policyId) })
