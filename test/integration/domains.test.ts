@@ -44,6 +44,7 @@ describe.each(STORES)('Domains on the $name store', (store) => {
           trusted_networks: [],
           business_hours: null,
           strong_acr: [],
+          peer_visibility: 'all',
           created_at: stamp,
           updated_at: stamp,
         })
@@ -251,6 +252,23 @@ describe.each(STORES)('Domains on the $name store', (store) => {
           outcome: 'granted',
           domainId: id,
         })
+      })
+
+      it('makes all nodes see other peers, with another visibility alone', async () => {
+        const id = await tenancy.domain()
+        const peers = () =>
+          tenancy.db.selectFrom('domain_peers').selectAll().where('domain_id', '=', id).executeTakeFirst()
+        const reachable = { peer_visibility: 'reachable' }
+        const first = await tenancy.call(tenancy.root, `PATCH /v1/domains/${id}`, reachable)
+        expect(first.body).toMatchObject(reachable)
+        expect(await peers()).toMatchObject({ revision: '1', whole_revision: '1' })
+        expect(await tenancy.outbox(first)).toMatchObject([
+          { event: 'DomainUpdated' },
+          { event: 'peer_visibility_changed', domain_id: id, aggregate: `domain:${id}`, payload: { revision: 1 } },
+        ])
+        const again = await tenancy.call(tenancy.root, `PATCH /v1/domains/${id}`, { ...reachable, endpoint_ttl: 60 })
+        expect(await peers()).toMatchObject({ revision: '1' })
+        expect(await tenancy.outbox(again)).toMatchObject([{ event: 'DomainUpdated' }])
       })
 
       it.each([

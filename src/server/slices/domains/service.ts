@@ -59,8 +59,8 @@ export function createDomains({ datastore, ids, contents, approvalQueue }: Domai
         if (domain === undefined) throw problem('domain_not_found')
         const next = patchedDomain(domain, body, new Date(ctx.nowMs))
         await store.updateDomain(change.db, next)
-        if (next.peer_visibility !== domain.peer_visibility) await visibilitySettingChanged(change, id)
         announce(change, 'DomainUpdated', next)
+        if (next.peer_visibility !== domain.peer_visibility) await visibilitySettingChanged(change, id)
         if (touchesCaveats(body)) change.domainChanged(id)
         return next
       })
