@@ -35,15 +35,15 @@ export interface Decided {
   commit(): void
 }
 
-/** What the nodes of a Domain have been told of who sees whom. */
-interface Told {
+/** The state of visibility in a Domain that its nodes are notified of. */
+interface Notified {
   /** The last state that was compared with the one before it. */
   readonly visibility: Visibility
   /** Changes of an earlier revision were not compared by this process: it did not know the state before them. */
   readonly since: number
 }
 
-/** Maximum of Domains whose last state is kept; every node of another one is told when visibility changes there. */
+/** Maximum of Domains whose last state is kept; every node of another one receives a hint when visibility changes there. */
 const DOMAINS_MAX = 256
 /** Maximum of undecided changes that are decided one by one; with more, every lane of the Domain becomes due. */
 const UNDECIDED_MAX = 2_000
@@ -54,18 +54,18 @@ export function createViewers(datastore: Datastore): Viewers {
   // Reads of a pass are in its transaction, so that they see all that was committed before the changes that it handles.
   let reader: Db = datastore.pool('worker')
   const worlds = createWorlds({ read: (id, since) => readWorld(reader, id, since), worldsMax: DOMAINS_MAX })
-  const told = new LRUCache<string, Told>({ max: DOMAINS_MAX })
+  const notified = new LRUCache<string, Notified>({ max: DOMAINS_MAX })
 
   async function latest(db: Db, domainId: string): Promise<Visibility | undefined> {
     reader = db
     return worlds.latest(domainId)
   }
 
-  /** Resolves with what the nodes of the Domain are told then. */
-  async function decideDomain(tx: Db, domainId: string, seq: bigint): Promise<Told | undefined> {
+  /** Resolves with the state that the nodes of the Domain are notified of then. */
+  async function decideDomain(tx: Db, domainId: string, seq: bigint): Promise<Notified | undefined> {
     const undecided = await readUndecided(tx, domainId, UNDECIDED_MAX)
     const visibility = await latest(tx, domainId)
-    const known = told.get(domainId)
+    const known = notified.get(domainId)
     if (visibility === undefined) {
       if (undecided.visibilityRevisions.length > 0) await addPendingOfDomain(tx, domainId, seq)
       await decided(tx, domainId, [])
@@ -75,7 +75,7 @@ export function createViewers(datastore: Datastore): Viewers {
     if (isUnknown) await addPendingOfDomain(tx, domainId, seq)
     else if (known !== undefined) await addPending(tx, resyncs(known.visibility, visibility, seq))
     await decided(tx, domainId, await spread(tx, undecided, visibility))
-    // Whatever the nodes were told of before, they pull all of it now.
+    // Every earlier change is in what the nodes pull now.
     return { visibility, since: isUnknown ? -1 : (known?.since ?? visibility.world.revision) }
   }
 
@@ -83,18 +83,18 @@ export function createViewers(datastore: Datastore): Viewers {
     async prepare() {
       const db = datastore.pool('worker')
       for (const domainId of await undecidedDomains(db)) {
-        const [known, visibility] = [told.peek(domainId), await latest(db, domainId)]
+        const [known, visibility] = [notified.peek(domainId), await latest(db, domainId)]
         if (known !== undefined && visibility !== undefined) await prepareDifference(known.visibility, visibility)
       }
     },
     async decide(tx, seq) {
-      const next = new Map<string, Told | undefined>()
+      const next = new Map<string, Notified | undefined>()
       for (const domainId of await undecidedDomains(tx)) next.set(domainId, await decideDomain(tx, domainId, seq))
       return {
         commit() {
           for (const [domainId, of] of next) {
-            if (of === undefined) told.delete(domainId)
-            else told.set(domainId, of)
+            if (of === undefined) notified.delete(domainId)
+            else notified.set(domainId, of)
           }
         },
       }
@@ -111,7 +111,7 @@ export function createViewers(datastore: Datastore): Viewers {
 }
 
 /** Whether visibility changed in a way that this process cannot compare with the state before. */
-function isUncovered(known: Told | undefined, { visibilityRevisions }: Undecided): boolean {
+function isUncovered(known: Notified | undefined, { visibilityRevisions }: Undecided): boolean {
   if (visibilityRevisions.length === 0) return false
   return known === undefined || visibilityRevisions.some((revision) => revision <= known.since)
 }

@@ -3,13 +3,13 @@ import { placeIn } from '../policies/world.ts'
 import type { FormerPlace } from '../ports/outbox-events.ts'
 import type { PeerHint, StoredGroupChange } from './peer-changes.ts'
 
-/** The nodes of which a change tells: by their places, or as they were; `everybody` where that is not known. */
+/** The nodes that a change is about: by their places, or as they were; `unknown` where it is not known who saw them. */
 type Subject =
   | { readonly kind: 'node'; readonly place: number }
   | { readonly kind: 'members'; readonly places: ReadonlyMap<string, number> }
   | { readonly kind: 'former'; readonly classIndex: number }
-  | { readonly kind: 'nobody' }
-  | { readonly kind: 'everybody' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unknown' }
 
 /** A hint with the nodes that it is about, in a world in which each sees only some others. */
 export interface PlacedHint {
@@ -27,9 +27,9 @@ function subjectOf({ change, former }: PeerHint, { world }: Visibility): Subject
   const place = placeIn(world, change.node_id)
   if (place >= 0) return { kind: 'node', place }
   // The event of its deregistration follows.
-  if (!change.changes.includes('deregistered')) return { kind: 'nobody' }
+  if (!change.changes.includes('deregistered')) return { kind: 'none' }
   const { relay_node_id: first, second_relay_node_id: second } = world.relays
-  if (former === undefined || change.node_id === first || change.node_id === second) return { kind: 'everybody' }
+  if (former === undefined || change.node_id === first || change.node_id === second) return { kind: 'unknown' }
   return { kind: 'former', classIndex: world.classes.classOf(placeOfFormer(former)) }
 }
 
@@ -38,7 +38,7 @@ function placeOfFormer({ mesh_address: meshAddress, groups, policy_ids: policyId
 }
 
 function membersOf({ added, removed }: StoredGroupChange, ids: readonly string[]): Subject {
-  if (added === undefined || removed === undefined) return { kind: 'everybody' }
+  if (added === undefined || removed === undefined) return { kind: 'unknown' }
   const places = [...added, ...removed].map((id) => [id, placeIn({ ids }, id)] as const)
   return { kind: 'members', places: new Map(places.filter(([, place]) => place >= 0)) }
 }
@@ -48,14 +48,14 @@ export function viewersOf({ subject }: PlacedHint, visibility: Visibility): read
   if (subject.kind === 'node') return [visibility.seenBy(subject.place)]
   if (subject.kind === 'members') return viewersOfMembers([...subject.places.values()], visibility)
   if (subject.kind === 'former') return [visibility.seeingClass(subject.classIndex), ...relaysOf(visibility)]
-  return subject.kind === 'nobody' ? [] : undefined
+  return subject.kind === 'none' ? [] : undefined
 }
 
 function viewersOfMembers(places: readonly number[], visibility: Visibility): readonly Runs[] {
   return [...new Set(places.map((place) => viewersOfMember(place, visibility)))]
 }
 
-/** With the member itself where its class sees each other: the change of a group tells a member nothing of itself. */
+/** With the member itself where its class sees each other: a hint may name the node that receives it. */
 function viewersOfMember(place: number, visibility: Visibility): Runs {
   if (visibility.isRelay(place)) return visibility.seenBy(place)
   return visibility.seeingClass(visibility.world.classOf[place] ?? 0)
@@ -73,7 +73,7 @@ export function viewerKey(visibility: Visibility, place: number): string {
   return visibility.isRelay(place) ? `relay ${place}` : `class ${visibility.world.classOf[place] ?? 0}`
 }
 
-/** The hints that a node may receive, and others of its `viewerKey` too: each tells only of nodes that they see. */
+/** The hints that a node may receive, and others of its `viewerKey` too: each is about nodes that they see. */
 export function visibleHints(
   placed: readonly PlacedHint[],
   visibility: Visibility,
@@ -84,7 +84,7 @@ export function visibleHints(
   const isVisible = (subject: Subject): boolean => {
     if (subject.kind === 'node') return isAmong(seen, subject.place)
     if (subject.kind === 'former') return sawFormer(visibility, { viewer, classIndex, former: subject.classIndex })
-    return subject.kind === 'everybody'
+    return subject.kind === 'unknown'
   }
   return placed.flatMap(({ hint, subject }) => {
     if (subject.kind !== 'members') return isVisible(subject) ? [hint] : []

@@ -3,7 +3,7 @@ import { placeIn, type World } from './world.ts'
 /** Places in the list of a world's nodes: pairs of the first one and that after the last one, ascending. */
 export type Runs = readonly number[]
 
-/** Who sees whom in a world. Nodes are named by their places in it. Whoever is seen sees the other one too. */
+/** Who sees whom in a world. Nodes are named by their places in it. A node sees those that see it. */
 export interface Visibility {
   readonly world: World
   /** Whether two different nodes see each other: they may exchange packets, or one of them relays edges of the other. */
