@@ -1,5 +1,5 @@
 // What a pull costs where nodes see 50 of 10,000 peers (`peer_visibility: reachable`), beside `all`: 100 policies, 500 groups,
-// PostgreSQL. `--nodes=N` takes another number.
+// PostgreSQL. A tenth of the nodes pulls. `--nodes=N` takes another number.
 import { Agent, request } from 'node:http'
 import { loadavg } from 'node:os'
 import pg from 'pg'
@@ -9,6 +9,8 @@ import { printRecord, printTable, round } from './support/report.mjs'
 import { callApi, memoryOf, registerNodes, startCtl } from './support/servers.mjs'
 
 const NODES = 10_000
+/** Nodes that register, and pull; the others are rows. */
+const REGISTERED = 1_000
 /** Registrations at once: those of one Domain wait for each other. */
 const REGISTERING = 4
 const TEAM = 100
@@ -25,9 +27,9 @@ export async function run(args) {
   const client = new pg.Client({ connectionString: postgres.url })
   try {
     await client.connect()
-    const nodes = await registerNodes(server, count, REGISTERING)
+    const nodes = await registerNodes(server, Math.min(count, REGISTERED), REGISTERING)
     const { domain_id: domainId } = await callApi(server, 'GET', '/v1/auth/whoami')
-    await fill(client, domainId)
+    await fill(client, domainId, count)
     const show = (peer_visibility) => callApi(server, 'PATCH', `/v1/domains/${domainId}`, { body: { peer_visibility } })
     const all = await measure(server, nodes, Math.min(PULLS, 300))
     await show('reachable')
@@ -43,7 +45,20 @@ export async function run(args) {
 }
 
 /** Teams of 100 nodes, each closed but for flows from its first half to its second one; every node is in another group too. */
-async function fill(client, domainId) {
+async function fill(client, domainId, count) {
+  await client.query(
+    `insert into nodes (id, domain_id, name, kind, public_key, mesh_address, psk_sealed, psk_issued_at, labels, ephemeral,
+       created_at, updated_at)
+     select gen_random_uuid(), $1, 'bench-' || n, 'vm', decode(md5(n::text) || md5(n::text), 'hex'),
+       '100.100.0.0'::inet + n, '\\x00', 1760000000000000000 + n, '{}', false, now(), now()
+     from generate_series($2::int, $3::int - 1) as n`,
+    [domainId, Math.min(count, REGISTERED), count],
+  )
+  await client.query(
+    `insert into node_heartbeats (node_id, created_at) select id, now() from nodes where domain_id = $1
+     on conflict do nothing`,
+    [domainId],
+  )
   await client.query(
     `update nodes set policy_groups =
        array[1 + 2 * (n / $2::int) + n % 2, 201 + (3 * (n / $2::int) + n % $3::int + 150) % $4::int]
@@ -117,7 +132,8 @@ async function afterChange(server, client, { domainId, nodes }) {
     domainId,
   ])
   const [moved, viewer] = byName.rows.map(({ id }) => nodes.find((node) => node.node_id === id))
-  const stranger = nodes.find((node) => node.node_id === byName.rows.at(-1).id)
+  const last = byName.rows.findLast(({ id }) => nodes.some((node) => node.node_id === id))
+  const stranger = nodes.find((node) => node.node_id === last.id)
   const before = await pull(server, agent, stranger)
   await client.query('begin')
   const { rows } = await client.query(
