@@ -11,6 +11,8 @@ import { EVENT_KEYS, EVENT_STREAMS, SAVED } from './events-fleet.ts'
 import { FLEET, ID, KEY_SET, TOKEN } from './fleet.ts'
 import { IDP } from './idp-fleet.ts'
 import { SECRETS } from './secrets-fleet.ts'
+import { LABELLED } from '../support/fleet/labels-fleet.ts'
+import { POLICED, POLICY_FILES } from '../support/fleet/policies-fleet.ts'
 
 /** A line with the exit code that it must have, said here so that refreshing the files cannot hide a regression. */
 interface Scripted extends CliOptions {
@@ -422,6 +424,61 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl cloud-credentials delete production --cloud eu1 --yes', exit: 0 },
     { line: 'ctl cloud-credentials create --help', exit: 0 },
   ],
+  labels: [
+    { line: 'ctl labels definitions', exit: 0 },
+    { line: 'ctl labels definitions -o jsonl --scope platform', exit: 0 },
+    { line: 'ctl labels define region --enum eu1,us1 --on-delete cascade --inherit', exit: 0 },
+    { line: 'ctl labels define tier --if-not-exists -o name', exit: 0 },
+    { line: 'ctl labels define tier', exit: 6 },
+    { line: 'ctl labels definition teir', exit: 3 },
+    { line: 'ctl labels redefine tier --description Layer', exit: 0 },
+    { line: 'ctl labels undefine tier', exit: 2, only: 'pipe' },
+    { line: 'ctl labels undefine tier', exit: 0, only: 'tty', answers: [true] },
+    { line: 'ctl labels set node:web-1 env=prod weight=3', exit: 0 },
+    { line: 'ctl labels set node:web-1 weight=heavy', exit: 2 },
+    { line: 'ctl labels set node:web-1 tier=web env=dev', exit: 9 },
+    { line: 'ctl labels list node:web-1', exit: 0 },
+    { line: 'ctl labels list node:web-1 --effective', exit: 0 },
+    { line: 'ctl labels remove node:web-1 env tier', exit: 0 },
+    { line: "ctl labels preview 'env=prod'", exit: 0 },
+    { line: "ctl labels preview 'env=🚀,tier ~ web,x in (a'", exit: 9 },
+    { line: "ctl labels preview 'evn=prod' -o json", exit: 9 },
+    { line: "ctl objects search 'env=prod' --kind node --all", exit: 0 },
+    { line: "ctl objects search 'env=prod' --limit 1", exit: 0 },
+    { line: "ctl nodes list -l 'site=(a,tier ~ b'", exit: 2 },
+    { line: 'ctl labels define --help', exit: 0 },
+    { line: 'ctl labels set --help', exit: 0 },
+  ],
+  policies: [
+    { line: 'ctl policies list', exit: 0 },
+    { line: 'ctl policies show db-in', exit: 0 },
+    { line: 'ctl policies revisions db-in', exit: 0 },
+    { line: 'ctl policies create web-in -f db-in.yaml', exit: 0, files: POLICY_FILES },
+    { line: 'ctl policies create db-in -f db-in.yaml', exit: 6 },
+    { line: 'ctl policies create -f syntax.yaml', exit: 9 },
+    { line: 'ctl policies create web-in --selector tier=db --rule "allow tier=api"', exit: 2 },
+    { line: 'ctl policies update db-in --rule "ingress tcp:5432 from tier=api" --curl', exit: 0 },
+    {
+      line: 'ctl policies update -f - --revision 019c1a10-0000-7000-8000-0000000ea001',
+      exit: 6,
+      stdin: POLICY_FILES['db-in.yaml'],
+    },
+    { line: 'ctl policies preview deny.yaml', exit: 10 },
+    { line: 'ctl policies preview open.yaml', exit: 10 },
+    { line: 'ctl policies preview db-in.yaml', exit: 0 },
+    { line: 'ctl policies preview unknown.yaml', exit: 9 },
+    { line: 'ctl policies preview ports.yaml', exit: 9 },
+    { line: 'ctl policies test open.yaml', exit: 10 },
+    { line: 'ctl policies test', exit: 0 },
+    { line: 'ctl policies reach web-1 db-1 --port 5432', exit: 10 },
+    { line: 'ctl policies reach db-1 web-1 --protocol icmp', exit: 0 },
+    { line: 'ctl policies reach web-1 db-1 -o json', exit: 10 },
+    { line: 'ctl policies rollback db-in', exit: 0 },
+    { line: 'ctl policies delete db-in', exit: 2, only: 'pipe' },
+    { line: 'ctl policies delete db-in --yes', exit: 0 },
+    { line: 'ctl policies create --help', exit: 0 },
+    { line: 'ctl policies test --help', exit: 0 },
+  ],
   explaining: [
     { line: 'ctl --help', exit: 0 },
     { line: 'ctl nodes', exit: 0 },
@@ -434,11 +491,14 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
   ],
 }
 
+/** Labels and policies. What other scripts see of nodes and projects stays as it is. */
+const GROUPED = Object.fromEntries(Object.entries({ ...LABELLED, ...POLICED }).filter(([route]) => !(route in FLEET)))
+
 describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   let stub: StubServer
   beforeAll(async () => {
     stub = await startStub(
-      { ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...APPROVALS, ...IDP, ...SECRETS, ...deviceFlow() },
+      { ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...APPROVALS, ...IDP, ...SECRETS, ...GROUPED, ...deviceFlow() },
       ({ path, headers }) =>
         path.startsWith('/v1/') && !isOpen(path) && headers.authorization !== `Bearer ${TOKEN}`
           ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')

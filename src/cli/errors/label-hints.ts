@@ -15,7 +15,12 @@ export const LABEL_HINTS: Readonly<Record<string, Hints>> = {
   cardinality_exceeded: () => ['See them: ctl labels list OBJECT'],
   definition_conflict: () => ['See what it says: ctl labels definition KEY; change it: ctl labels redefine KEY'],
   definition_in_use: ({ problem: { document } }) =>
-    Array.isArray(document['holders']) ? document['holders'].map((holder) => `  ${String(holder)}`) : [],
+    Array.isArray(document['holders'])
+      ? [
+          ...document['holders'].map((holder) => `  ${String(holder)}`),
+          'See policies with their ids: ctl policies list -o wide',
+        ]
+      : [],
   definition_not_found: () => ['See which there are: ctl labels definitions'],
   object_not_found: () => [],
   invalid_label_filter: () => ["Check the selector: ctl labels preview 'SELECTOR'"],

@@ -1,5 +1,6 @@
 import type { policies } from '../../../shared/contract/policies.ts'
 import type { Result } from '../../../shared/contract/operation-types.ts'
+import { verdictOf } from '../../../shared/policies/verdict.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
@@ -7,7 +8,7 @@ import { holdDomain } from '../../sql/hold-domain.ts'
 import { bindStored } from './bound-selectors.ts'
 import { compareReach } from './compare-reach.ts'
 import { evaluateNodes, type SelectNodes } from './evaluate-nodes.ts'
-import { classifyNodes, policiesAt } from './node-classes.ts'
+import { classifyNodes, policiesAt, type ClassedNodes } from './node-classes.ts'
 import { groupsOf, groupsText } from './nodes-store.ts'
 import { readNodeParties, type NodeParty } from './parties-store.ts'
 import {
@@ -18,7 +19,8 @@ import {
   type PreviewEntry,
 } from './previewed-policies.ts'
 import type { PlacedError } from './resolve-document.ts'
-import { runTests } from './run-tests.ts'
+import { runTests, type TestFailure } from './run-tests.ts'
+import { createSideAnswers } from './side-answers.ts'
 
 type Answer = Result<(typeof policies)['operations']['PreviewPolicies']>
 
@@ -81,10 +83,7 @@ function errorsOf(errors: readonly PlacedError[]): Answer {
 
 async function answerOf(entries: readonly PreviewEntry[], read: ReadPreview): Promise<Answer> {
   const { change, nodes, selected } = read
-  const all = [
-    ...change.inForce,
-    ...change.drafts.map(({ id, slug, entries: rules }) => ({ id: id ?? slug, entries: rules })),
-  ]
+  const all = [...change.inForce, ...change.drafts.map((draft) => ({ id: keyOf(draft), entries: draft.entries }))]
   const after = classifyNodes(afterwards(read), all)
   const { gained, lost } = await compareReach(classifyNodes(nodes, all), after)
   const { failures, vacuous } = await runTests(testedAfter(change), after, selected)
@@ -93,7 +92,7 @@ async function answerOf(entries: readonly PreviewEntry[], read: ReadPreview): Pr
     policies: entries.map(({ slug }) => previewed(slug, change.drafts, { selected, names })),
     gained: { ...gained, sample: [...gained.sample] },
     lost: { ...lost, sample: [...lost.sample] },
-    failures: [...failures],
+    failures: failures.map(createReasons(change, after)),
     vacuous: vacuous.map(({ policy, test, selector }) => ({ policy, test, selector })),
   }
 }
@@ -115,6 +114,37 @@ function afterwards({ change, nodes, selected }: ReadPreview): readonly NodePart
       ...members.flatMap(({ number, ids }) => (ids.has(node.id) ? [number] : [])),
     ]),
   }))
+}
+
+/** Tells a draft from the stored policy that it would replace. */
+function keyOf({ slug }: PreviewedPolicy): string {
+  return `draft:${slug}`
+}
+
+/** Adds to a failure what decides at both ends, among the policies as they would be. */
+function createReasons(
+  change: PreviewedChange,
+  after: ClassedNodes,
+): (failure: TestFailure) => Answer['failures'][number] {
+  const toSide = createSideAnswers(
+    [
+      ...change.inForce.map(({ id, slug, document: { rules }, entries }) => ({ key: id, id, slug, rules, entries })),
+      ...change.drafts.map((draft) => {
+        const { id, slug, resolved, entries } = draft
+        return { key: keyOf(draft), id, slug, rules: resolved.document.rules, entries }
+      }),
+    ],
+    change.groups,
+  )
+  const tests = new Map(testedAfter(change).map((policy) => [policy.slug, policy.tests]))
+  return (failure) => {
+    const [from, to] = [after.classOf(failure.from_node_id), after.classOf(failure.to_node_id)]
+    const flow = tests.get(failure.policy)?.[failure.test]
+    if (from === undefined || to === undefined || flow === undefined)
+      throw new Error('a failure names a node or a test that there is not')
+    const { egress, ingress } = verdictOf(from.party, to.party, { protocol: flow.protocol, port: flow.port })
+    return { ...failure, egress: toSide(egress), ingress: toSide(ingress) }
+  }
 }
 
 function testedAfter({ inForce, dropped, drafts }: PreviewedChange) {

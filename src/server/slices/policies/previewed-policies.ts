@@ -31,6 +31,8 @@ export interface PreviewedChange {
   readonly drafts: readonly PreviewedPolicy[]
   /** Groups that would be new, with numbers that are not given yet. */
   readonly newGroups: readonly Group[]
+  /** Numbers of groups by selector, also of those that would be new. */
+  readonly groups: ReadonlyMap<string, number>
   readonly bound: ReadonlyMap<string, BoundSelector>
 }
 
@@ -72,7 +74,7 @@ export async function previewChange(
   }))
   const dropped = new Set(entries.flatMap(({ slug }) => bySlug.get(slug) ?? []))
   const bound = new Map(resolving.resolved.flatMap(({ resolved }) => [...resolved.bound]))
-  return { change: { inForce, dropped, drafts, newGroups: groups.added, bound }, errors: [] }
+  return { change: { inForce, dropped, drafts, newGroups: groups.added, groups: groups.numbers, bound }, errors: [] }
 }
 
 function assertFits(inForce: readonly PolicyInForce[], entries: readonly PreviewEntry[]): void {
