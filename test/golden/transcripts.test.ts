@@ -394,7 +394,7 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl nodes show', exit: 2, only: 'pipe' },
     { line: 'ctl nodes show -l site=nowhere', exit: 3 },
     { line: 'ctl nodes show web-1 -l site=here', exit: 2 },
-    { line: 'ctl nodes list -l site', exit: 2 },
+    { line: "ctl nodes list -l 'site in here'", exit: 2 },
     { line: 'ctl nodes list extra', exit: 2 },
     { line: 'ctl nodes update web-1', exit: 2 },
     { line: 'ctl projects create web --display-name Web', exit: 6 },
