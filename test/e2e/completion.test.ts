@@ -19,6 +19,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { FLEET, TOKEN, ID } from '../golden/fleet.ts'
+import { LABELLED } from '../support/fleet/labels-fleet.ts'
 import { runCtl, type CtlResult } from '../support/server/ctl-process.ts'
 import { requirement } from '../support/run/requirements.mjs'
 import { refused, startStub, type StubRoutes, type StubServer } from '../support/cli/stub-server.ts'
@@ -38,6 +39,7 @@ const NODE_PAGE = page([{ id: ID.web, display_name: 'web-1' }]).body
 
 /** Names that a shell could take for something else. */
 const ROUTES: StubRoutes = {
+  ...LABELLED,
   ...FLEET,
   [`GET /v1/domains/${ID.domain}/identities`]: page([
     identity(ID.me, 'build bot', 'service-identity'),
@@ -116,6 +118,11 @@ const LINES: readonly (readonly [line: string, offered: readonly string[]])[] = 
   ],
   ['ctl authz who-can read pro', ['project:web']],
   ['ctl tuples create me viewer pl', ['platform']],
+  ["ctl nodes list -l 'ti", ['tier']],
+  ["ctl nodes list -l 'tier in (we", ['tier in (web']],
+  ['ctl nodes list --selector=tier=', ['--selector=tier=api', '--selector=tier=web']],
+  ['ctl labels set node:web-1 tier=a', ['tier=api']],
+  ['ctl labels remove node:web-1 we', ['weight']],
   ['ctl nodes show -o ', []],
   ['ctl nodes show --url http://127.0.0.1:1 w', []],
   ['ctl serve ', []],
