@@ -6,6 +6,7 @@ import { nonEmptyPatch } from './patch.ts'
 import {
   Policy,
   PolicyCreateRequest,
+  PolicyGraph,
   PolicyPatchRequest,
   PolicyPreviewRequest,
   PolicyPreviewResponse,
@@ -186,6 +187,19 @@ export const policies = defineSurface(
       audit: { relation: 'policy.preview', when: 'all' },
       responses: { 200: PolicyPreviewResponse },
       problems: ['invalid_policy', 'domain_not_found', 'policy_not_found', 'policy_limit_exceeded'],
+    },
+    GetPolicyGraph: {
+      ...common,
+      method: 'GET',
+      path: '/v1/domains/{id}/policies/graph',
+      summary: 'Show which groups of nodes may reach which',
+      description: 'Nodes are in one group when no verdict of the policies in force tells them apart.',
+      params: ofDomain,
+      gate: check('read', 'domain:{path.id}'),
+      audit: { relation: 'policy.graph', when: 'all' },
+      responses: { 200: PolicyGraph },
+      problems: [],
+      cli: { command: 'policies graph', refs: { id: 'domains' }, rows: 'edges', columns: ['from', 'to', 'flows'] },
     },
     CheckReachability: {
       ...common,

@@ -166,6 +166,29 @@ export const PolicyPreviewResponse = z
   })
   .meta({ id: 'PolicyPreviewResponse' })
 
+export const PolicyGraph = z
+  .object({
+    groups: z
+      .array(
+        z.object({
+          group: z.int(),
+          policies: z.array(z.string()).describe('Slugs of the policies that match its nodes'),
+          node_count: z.int(),
+          sample: z.array(z.object({ node_id: Uuid, name: z.string() })).describe('The first 20 of its nodes'),
+        }),
+      )
+      .describe('Nodes that policies treat alike, the largest groups first'),
+    edges: z.array(
+      z.object({
+        from: z.int().describe('Group of the senders'),
+        to: z.int(),
+        flows: z.array(z.string()).describe('any, or icmp, tcp 22, udp 53,8000-8100'),
+      }),
+    ),
+    omitted_groups: z.int().describe('Groups beyond the first 64'),
+  })
+  .meta({ id: 'PolicyGraph' })
+
 export const ReachabilityVerdict = z
   .object({
     from: Uuid,

@@ -73,6 +73,15 @@ export function sideAllows(
   return sideVerdict(acceptedBy(sides[direction], prepareRemote(remote)), flow)
 }
 
+/** The destination ports of a protocol that pass from one node to another, merged; that of ICMP stands for all of it. */
+export function passingRanges(from: PreparedParty, to: PreparedParty, protocol: FlowProtocol): readonly PortRange[] {
+  const [egress, ingress] = [acceptedBy(from.sides.egress, to.remote), acceptedBy(to.sides.ingress, from.remote)]
+  const whole = WHOLE_RANGE[protocol]
+  return acceptedRanges(egress, protocol, whole).flatMap(([first, last]) =>
+    acceptedRanges(ingress, protocol, [first, last]),
+  )
+}
+
 /** Whether some flow passes between two nodes in at least one direction. */
 export function mayExchange(one: Party | PreparedParty, other: Party | PreparedParty): boolean {
   const [first, second] = [prepared(one), prepared(other)]

@@ -129,6 +129,19 @@ export const POLICED: StubRoutes = {
   [`POST /v1/policies/${POLICY}/rollback`]: (request) => changed({ ...request, body: {} }),
   [`POST /v1/domains/${ID.domain}/policies/preview`]: previewed,
   [`GET /v1/domains/${ID.domain}/reachability-check`]: reached,
+  [`GET /v1/domains/${ID.domain}/policies/graph`]: {
+    body: {
+      groups: [
+        { group: 0, policies: [], node_count: 30, sample: [{ node_id: ID.web, name: 'web-1' }] },
+        { group: 1, policies: ['db-in', 'ssh'], node_count: 1, sample: [{ node_id: ID.db, name: 'db "1"' }] },
+      ],
+      edges: [
+        { from: 0, to: 0, flows: ['any'] },
+        { from: 0, to: 1, flows: ['icmp', 'tcp 22,5432'] },
+      ],
+      omitted_groups: 1,
+    },
+  },
   [`GET /v1/nodes/${ID.web}`]: { body: node(ID.web, 'web-1') },
   [`GET /v1/nodes/${ID.db}`]: { body: node(ID.db, 'db-1') },
 }

@@ -25,6 +25,9 @@ export const policiesCommands: OwnCommands = {
     summary: 'Run the tests of policies in files, together with those that are stored',
     load: async () => (await import('./test.ts')).test,
   },
+  'policies graph': {
+    load: async (manifest) => (await import('./graph.ts')).graph(manifest),
+  },
   'policies reach': {
     summary: 'Say whether one node may reach another, and by which rules',
     load: async () => (await import('./reachability.ts')).reach,
