@@ -340,9 +340,9 @@ describe.each(STORES)('Policies on the $name store', (store) => {
         const { body } = await send(`GET /v1/policies/${policy.id}/revisions`)
         const items = body['items'] as { revision: number; selector: string; created_by: string }[]
         expect(items.map(({ revision, selector }) => [revision, selector])).toEqual([
-          [3, `${qualified('env')}`],
+          [3, qualified('env')],
           [2, '*'],
-          [1, `${qualified('env')}`],
+          [1, qualified('env')],
         ])
         expect(items[0]?.created_by).toBe(fleet.root)
       })
@@ -451,14 +451,19 @@ describe.each(STORES)('Policies on the $name store', (store) => {
       })
     })
 
-    it('go with their Domain', async () => {
-      await arrange()
+    it('go with their Domain, and hold no Definition of the platform any more', async () => {
       const empty = await fleet.domain()
-      await fleet.define(empty, 'role')
-      await fleet.policy(empty, { selector: 'role', rules: [SSH] })
+      const policy = await fleet.policy(empty, { selector: 'platform/env', rules: [{ ...SSH, peers: 'env=prod' }] })
+      const held = () =>
+        fleet.db
+          .selectFrom('selector_definitions')
+          .select('holder')
+          .where('holder', '=', `policy:${policy.id}`)
+          .execute()
+      expect(await held()).toHaveLength(1)
       expect((await send(`DELETE /v1/domains/${empty}`)).status).toBe(204)
-      const left = await fleet.db.selectFrom('policies').select('id').where('domain_id', '=', empty).execute()
-      expect(left).toEqual([])
+      expect(await held()).toEqual([])
+      expect(await fleet.db.selectFrom('policies').select('id').where('domain_id', '=', empty).execute()).toEqual([])
     })
   })
 })

@@ -139,7 +139,7 @@ describe.each(STORES)('Policies and labels that change at once on the $name stor
         return
       }
       const objects = { node: `node:${node}`, project: `project:${project}`, domain: `domain:${domainId}` } as const
-      const object: Labelled = objects[what.on as keyof typeof objects]
+      const object: Labelled = objects[what.on]
       await fleet.label(domainId, object, { [what.key]: what.value })
     }
 

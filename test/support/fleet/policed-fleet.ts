@@ -1,3 +1,4 @@
+import type { Db } from '../../../src/server/ports/datastore.ts'
 import type { LabelValue } from '../../../src/shared/selectors/bind-selector.ts'
 import type { Answer, UnderTest } from '../server/control-plane.ts'
 import { startTenancy, type Tenancy } from '../server/tenancy.ts'
@@ -65,34 +66,45 @@ export async function startPolicedFleet(store: TestStore, more: Partial<UnderTes
     return found?.id ?? define(domainId, key)
   }
 
+  interface LabelPlace {
+    readonly kind: string
+    readonly object_id: string
+    readonly qualified_key: string
+  }
+
+  async function remove(tx: Db, { kind, object_id, qualified_key }: LabelPlace): Promise<void> {
+    await tx
+      .deleteFrom('label_assignments')
+      .where('kind', '=', kind)
+      .where('object_id', '=', object_id)
+      .where('qualified_key', '=', qualified_key)
+      .execute()
+  }
+
+  async function put(tx: Db, place: LabelPlace & { definition_id: string }, value: LabelValue): Promise<void> {
+    const at = new Date(clock.nowMs)
+    const type = typeof value === 'number' ? 'integer' : typeof value
+    const valued = {
+      value: String(value),
+      value_type: type as 'string' | 'integer' | 'boolean',
+      number: typeof value === 'number' ? String(value) : null,
+      updated_at: at,
+    }
+    await tx
+      .insertInto('label_assignments')
+      .values({ ...place, ...valued, assigned_by: 'user:somebody', created_at: at })
+      .onConflict((on) => on.columns(['kind', 'object_id', 'qualified_key']).doUpdateSet(valued))
+      .execute()
+  }
+
   const label: PolicedFleet['label'] = async (domainId, object, labels) => {
     const [kind = '', objectId = ''] = object.split(':')
-    const at = new Date(clock.nowMs)
     for (const [key, value] of Object.entries(labels)) {
       const definitionId = await definitionOf(domainId, key)
       await change(async ({ db: tx, emit }) => {
-        await tx
-          .deleteFrom('label_assignments')
-          .where('kind', '=', kind)
-          .where('object_id', '=', objectId)
-          .where('definition_id', '=', definitionId)
-          .execute()
-        if (value !== undefined)
-          await tx
-            .insertInto('label_assignments')
-            .values({
-              kind,
-              object_id: objectId,
-              qualified_key: `domain:${domainId}/${key}`,
-              definition_id: definitionId,
-              value: String(value),
-              value_type: typeof value === 'number' ? 'integer' : typeof value === 'boolean' ? 'boolean' : 'string',
-              number: typeof value === 'number' ? String(value) : null,
-              assigned_by: 'user:somebody',
-              created_at: at,
-              updated_at: at,
-            })
-            .execute()
+        const place = { kind, object_id: objectId, qualified_key: `domain:${domainId}/${key}` }
+        if (value === undefined) await remove(tx, place)
+        else await put(tx, { ...place, definition_id: definitionId }, value)
         emit({
           event: 'node_labels_changed',
           domainId,

@@ -1,7 +1,7 @@
 import type { BoundSelector, Definition, LabelValue } from '../../../shared/selectors/bind-selector.ts'
 import { matches } from '../../../shared/selectors/evaluate-selector.ts'
 import type { Db } from '../../ports/datastore.ts'
-import { readLabels, type MatchedNode, type StoredLabel } from './nodes-store.ts'
+import { readLabels, type MatchedNode, type StoredLabels } from './nodes-store.ts'
 
 type Labels = ReadonlyMap<string, LabelValue>
 
@@ -32,19 +32,17 @@ export async function evaluateNodes(
   { nodes, bound, isAll }: Evaluated,
 ): Promise<SelectNodes> {
   const definitions = definitionsOf(bound.values())
-  const labels = await readLabels(tx, domainId, {
+  const stored = await readLabels(tx, domainId, {
     definitionIds: definitions.map(({ id }) => id),
     ...(!isAll && { nodeIds: nodes.map(({ id }) => id) }),
   })
-  const classes = classesOf(nodes, effectiveLabels(labels, definitions))
+  const classes = classesOf(nodes, stored, definitions)
   return (text) => {
     const selector = bound.get(text)
     if (selector === undefined) throw new Error(`the selector ${text} is not bound`)
     return classes.flatMap((one) => (matches(selector, one.labels) ? one.nodeIds : []))
   }
 }
-
-type LabelledNode = Evaluated['nodes'][number]
 
 function definitionsOf(selectors: Iterable<BoundSelector>): readonly Definition[] {
   const found = new Map<string, Definition>()
@@ -54,40 +52,53 @@ function definitionsOf(selectors: Iterable<BoundSelector>): readonly Definition[
   return [...found.values()]
 }
 
-function effectiveLabels(
-  stored: readonly StoredLabel[],
-  definitions: readonly Definition[],
-): (node: LabelledNode) => readonly (readonly [string, LabelValue])[] {
-  const own = new Map<string, Map<string, LabelValue>>()
-  const inherited = new Set(definitions.filter(({ inherit }) => inherit).map(({ id }) => id))
-  let ofDomain = new Map<string, LabelValue>()
-  for (const { kind, objectId, definitionId, value } of stored) {
-    if (kind !== 'node' && !inherited.has(definitionId)) continue
-    const labels = own.get(objectId) ?? new Map<string, LabelValue>()
-    own.set(objectId, labels.set(definitionId, value))
-    if (kind === 'domain') ofDomain = labels
-  }
-  const none: Labels = new Map()
-  return ({ id, projectId }) => {
-    const places = [own.get(id) ?? none, (projectId === null ? undefined : own.get(projectId)) ?? none, ofDomain]
-    return definitions.flatMap((definition) => {
-      const value = places.map((labels) => labels.get(definition.id)).find((found) => found !== undefined)
-      return value === undefined ? [] : [[definition.id, value] as const]
-    })
-  }
-}
-
+/** Nodes of one Project whose own labels are the same are in one class. */
 function classesOf(
-  nodes: readonly LabelledNode[],
-  labelsOf: (node: LabelledNode) => readonly (readonly [string, LabelValue])[],
+  nodes: Evaluated['nodes'],
+  stored: readonly StoredLabels[],
+  definitions: readonly Definition[],
 ): readonly LabelClass[] {
+  const textOf = new Map(stored.map(({ objectId, labels }) => [objectId, labels]))
+  const ofDomain = stored.find(({ kind }) => kind === 'domain')?.labels
   const classes = new Map<string, LabelClass>()
-  for (const node of nodes) {
-    const labels = labelsOf(node)
-    const key = JSON.stringify(labels)
-    const found = classes.get(key)
-    if (found === undefined) classes.set(key, { labels: new Map(labels), nodeIds: [node.id] })
-    else found.nodeIds.push(node.id)
+  for (const { id, projectId } of nodes) {
+    const own = textOf.get(id) ?? NO_LABELS
+    const key = projectId === null ? own : projectId + own
+    const known = classes.get(key)
+    if (known !== undefined) known.nodeIds.push(id)
+    else {
+      const places = [ofDomain, projectId === null ? undefined : textOf.get(projectId)]
+      classes.set(key, { labels: effectiveLabels(own, places, definitions), nodeIds: [id] })
+    }
   }
   return [...classes.values()]
 }
+
+const NO_LABELS = '[]'
+
+/** `places`: the labels of the Domain, then those of the Project, as texts. */
+function effectiveLabels(
+  own: string,
+  places: readonly (string | undefined)[],
+  definitions: readonly Definition[],
+): Labels {
+  const inherited = places.flatMap((text) => parseLabels(text ?? NO_LABELS, definitions))
+  const mayInherit = inherited.filter(([{ inherit }]) => inherit)
+  const all = [...mayInherit, ...parseLabels(own, definitions)]
+  return new Map(all.map(([{ id }, value]) => [id, value]))
+}
+
+function parseLabels(text: string, definitions: readonly Definition[]): readonly (readonly [Definition, LabelValue])[] {
+  // As `readLabels` wrote it.
+  const labels = JSON.parse(text) as readonly (readonly [number, string, keyof typeof VALUES])[]
+  return labels.flatMap(([place, value, type]) => {
+    const definition = definitions[place - 1]
+    return definition === undefined ? [] : [[definition, VALUES[type](value)] as const]
+  })
+}
+
+const VALUES = {
+  string: (text: string): LabelValue => text,
+  integer: (text: string): LabelValue => Number(text),
+  boolean: (text: string): LabelValue => text === 'true',
+} as const

@@ -38,7 +38,8 @@ export function classifyNodes(nodes: readonly NodeParty[], policies: readonly Cl
   }
   const sidesOf = createSides(policies)
   const classes = Array.from(byKey.values(), (members, index) => classOf(members, { index, sidesOf }))
-  const byNode = new Map(classes.flatMap((one) => one.nodes.map(({ id }) => [id, one] as const)))
+  const byNode = new Map<string, NodeClass>()
+  for (const one of classes) for (const { id } of one.nodes) byNode.set(id, one)
   return { classes, classOf: (nodeId) => byNode.get(nodeId) }
 }
 
@@ -87,6 +88,7 @@ function createPlaces(policies: readonly ClassedPolicy[]): (address: string) => 
     ),
   )
   const ends = [...new Set(Array.from(networks).flatMap(endsOf))].toSorted((a, b) => a - b)
+  if (ends.length === 0) return () => 0
   return (address) => {
     const [word = 0] = parseAddress(address) ?? []
     return countUpTo(ends, word >>> 0)

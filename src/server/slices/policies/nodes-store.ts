@@ -1,5 +1,4 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { LabelValue } from '../../../shared/selectors/bind-selector.ts'
 import type { Db } from '../../ports/datastore.ts'
 
 /** A node, as much as matching needs of it. */
@@ -33,52 +32,39 @@ export async function readNodes(tx: Db, range: NodeRange): Promise<readonly Matc
   return rows.map(({ id, project_id: projectId, groups }) => ({ id, projectId, groups }))
 }
 
-/** A label of an object of the Domain. */
-export interface StoredLabel {
+/** The labels of an object of the Domain. */
+export interface StoredLabels {
   readonly kind: 'node' | 'project' | 'domain'
   readonly objectId: string
-  readonly definitionId: string
-  readonly value: LabelValue
+  /** JSON of `[place of the Definition, value, type][]`, by place: equal for equal labels. */
+  readonly labels: string
 }
 
-/** Reads the labels of some Definitions on nodes, and on the Domain and Projects that they may inherit from. */
+/**
+ * Reads the labels of some Definitions on nodes, and on the Domain and Projects that they may inherit from. They are one text
+ * for each object: few nodes of ten thousand have labels of their own, and only different texts are parsed.
+ */
 export async function readLabels(
   tx: Db,
   domainId: string,
   { definitionIds, nodeIds }: { readonly definitionIds: readonly string[]; readonly nodeIds?: readonly string[] },
-): Promise<readonly StoredLabel[]> {
+): Promise<readonly StoredLabels[]> {
   if (definitionIds.length === 0) return []
   const isOfNode =
     nodeIds === undefined
       ? sql`label.object_id in (select id from nodes where domain_id = ${domainId})`
       : sql`label.object_id = any(${nodeIds}::uuid[])`
-  const { rows } = await sql<LabelRow>`
-    select kind, object_id, definition_id, value, value_type from label_assignments as label
-    where definition_id = any(${definitionIds}::uuid[]) and (
-      (kind = 'node' and ${isOfNode})
-      or (kind = 'project' and label.object_id in (select id from projects where domain_id = ${domainId}))
-      or (kind = 'domain' and label.object_id = ${domainId})
-    )`.execute(tx)
-  return rows.map((row) => ({
-    kind: row.kind,
-    objectId: row.object_id,
-    definitionId: row.definition_id,
-    value: VALUES[row.value_type](row.value),
-  }))
-}
-
-interface LabelRow {
-  readonly kind: StoredLabel['kind']
-  readonly object_id: string
-  readonly definition_id: string
-  readonly value: string
-  readonly value_type: 'string' | 'integer' | 'boolean'
-}
-
-const VALUES: Readonly<Record<LabelRow['value_type'], (text: string) => LabelValue>> = {
-  string: (text) => text,
-  integer: Number,
-  boolean: (text) => text === 'true',
+  const { rows } = await sql<{ kind: StoredLabels['kind']; object_id: string; labels: string }>`
+    select label.kind, label.object_id, '[' || string_agg(
+        '[' || named.place || ',' || to_json(label.value) || ',"' || label.value_type || '"]', ',' order by named.place
+      ) || ']' as labels
+    from unnest(${definitionIds}::uuid[]) with ordinality as named (id, place)
+    join label_assignments as label on label.definition_id = named.id
+    where (label.kind = 'node' and ${isOfNode})
+      or (label.kind = 'project' and label.object_id in (select id from projects where domain_id = ${domainId}))
+      or (label.kind = 'domain' and label.object_id = ${domainId})
+    group by label.kind, label.object_id`.execute(tx)
+  return rows.map(({ kind, object_id: objectId, labels }) => ({ kind, objectId, labels }))
 }
 
 /** Nodes that a policy matches. */

@@ -1,7 +1,6 @@
 import type { PolicyTest } from '../../../shared/policies/policy-document.ts'
 import type { Flow } from '../../../shared/policies/verdict.ts'
 import { createFlowVerdicts, type ClassedNodes, type NodeClass } from './node-classes.ts'
-import type { NodeParty } from './parties-store.ts'
 import { createPauses } from './pause-work.ts'
 
 /** A policy whose tests are run. */
@@ -89,10 +88,10 @@ function byFlow(named: readonly NamedTest[]): readonly (readonly [NamedTest, ...
   return [...flows.values()]
 }
 
-/** Nodes of a class that a selector selects: two of them at most, since one may be at the other end. */
+/** Ids of nodes of a class that a selector selects: two of them at most, since one may be at the other end. */
 interface End {
   readonly of: NodeClass
-  readonly nodes: [NodeParty, NodeParty?]
+  readonly nodeIds: [string, string?]
 }
 
 type Ends = readonly End[]
@@ -102,15 +101,14 @@ function createEnds(
   selected: (selector: string) => readonly string[],
 ): (selector: string) => Ends {
   const known = new Map<string, Ends>()
-  const byId = new Map(nodes.classes.flatMap((one) => one.nodes.map((node) => [node.id, node] as const)))
   const find = (selector: string): Ends => {
     const ends = new Map<number, End>()
     for (const id of selected(selector)) {
-      const [node, of] = [byId.get(id), nodes.classOf(id)]
-      if (node === undefined || of === undefined) continue
+      const of = nodes.classOf(id)
+      if (of === undefined) continue
       const end = ends.get(of.index)
-      if (end === undefined) ends.set(of.index, { of, nodes: [node] })
-      else end.nodes[1] ??= node
+      if (end === undefined) ends.set(of.index, { of, nodeIds: [id] })
+      else end.nodeIds[1] ??= id
     }
     return [...ends.values()]
   }
@@ -127,7 +125,7 @@ function vacuousEnds({ policy, index, test }: NamedTest, endsOf: (selector: stri
     .map((selector) => ({ policyId: policy.id, policy: policy.slug, test: index, selector }))
 }
 
-type Pair = readonly [from: NodeParty, to: NodeParty]
+type Pair = readonly [from: string, to: string]
 
 function failingPair(
   from: Ends,
@@ -148,8 +146,8 @@ function failingPair(
 }
 
 /** A node sends nothing to itself through the mesh. */
-function differentNodes({ nodes: [first, second] }: End, { nodes: [other, another] }: End): Pair | undefined {
-  if (first.id !== other.id) return [first, other]
+function differentNodes({ nodeIds: [first, second] }: End, { nodeIds: [other, another] }: End): Pair | undefined {
+  if (first !== other) return [first, other]
   if (another !== undefined) return [first, another]
   return second === undefined ? undefined : [second, other]
 }
@@ -159,8 +157,8 @@ function failureOf({ policy, index, test }: NamedTest, [from, to]: Pair): TestFa
     policy_id: policy.id,
     policy: policy.slug,
     test: index,
-    from_node_id: from.id,
-    to_node_id: to.id,
+    from_node_id: from,
+    to_node_id: to,
     expect: test.expect,
   }
 }

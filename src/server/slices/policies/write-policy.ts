@@ -44,7 +44,8 @@ export async function putInForce(change: Change, draft: PolicyDraft): Promise<vo
   const removed = (await deleteUnused(db, domainId)).map(({ number }) => number)
   // The same selector and the same rules: every node keeps what it has.
   if (isApplied) return
-  const nodes = await readNodes(db, { domainId })
+  const isAsked = former?.selector !== resolved.document.selector || groups.added.length + removed.length > 0
+  const nodes = isAsked ? await readNodes(db, { domainId }) : []
   const selected = await selectedBy(change, draft, { nodes, added: groups.added })
   await changeGroups(change, nodes, { domainId, added: selected.groups, removed })
   await visibilityChanged(change, domainId)
