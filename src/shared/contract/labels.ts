@@ -26,7 +26,12 @@ const labelWide = ['definition_id', 'created_at', 'kind', 'object_id']
 const common = {
   credentials: OPERATOR,
   notProvisioned: 'labels_not_provisioned',
+} as const
+const ofScope = {
   sentences: { invalid_scope: 'The scope is platform, domain:<uuid> or project:<uuid>, of a UUID other than zero.' },
+} as const
+const ofObject = {
+  sentences: { invalid_kind: 'Objects of this kind cannot have labels; the documentation lists the kinds.' },
 } as const
 
 // Of its own id alone: the row says which object its scope is (decisions: Objects addressed by id alone).
@@ -51,6 +56,7 @@ export const labels = defineSurface(
   {
     ListLabelDefinitions: {
       ...common,
+      ...ofScope,
       method: 'GET',
       path: '/v1/label-definitions',
       summary: 'List the label Definitions of a scope that you may see',
@@ -75,6 +81,7 @@ export const labels = defineSurface(
     },
     CreateLabelDefinition: {
       ...common,
+      ...ofScope,
       method: 'POST',
       path: '/v1/label-definitions',
       summary: 'Define a label that objects of a scope may have',
@@ -147,6 +154,7 @@ export const labels = defineSurface(
     },
     ListObjectLabels: {
       ...common,
+      ...ofObject,
       method: 'GET',
       path: '/v1/objects/{kind}/{id}/labels',
       summary: 'List the labels of an object',
@@ -162,6 +170,7 @@ export const labels = defineSurface(
     },
     PutObjectLabel: {
       ...common,
+      ...ofObject,
       method: 'PUT',
       path: '/v1/objects/{kind}/{id}/labels',
       summary: 'Give an object a label, or another value of it',
@@ -190,6 +199,7 @@ export const labels = defineSurface(
     },
     DeleteObjectLabel: {
       ...common,
+      ...ofObject,
       method: 'DELETE',
       path: '/v1/objects/{kind}/{id}/labels',
       summary: 'Take a label from an object',

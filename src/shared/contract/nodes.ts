@@ -94,6 +94,10 @@ export const nodes = defineSurface(
       paging: { limit: 'rejected', cursor: 'operation' },
       responses: { 200: pageOf(NodeSummary).meta({ id: 'NodeList' }) },
       problems: ['invalid_domain_filter', 'invalid_reachability', 'invalid_label_filter'],
+      sentences: {
+        invalid_label_filter:
+          'The label filter must be a selector, such as key=value or several with commas; each error has its place in bytes.',
+      },
       notProvisioned: 'nodes_not_provisioned',
       cli: {
         command: 'nodes list',

@@ -13,7 +13,6 @@ interface SelectorFault {
 
 /** Problems of label Definitions, labels of objects and selectors (S1 Errors). */
 export const LABELS_PROBLEMS = {
-  invalid_kind: invalid('Invalid kind', 'Objects of this kind cannot have labels; the documentation lists the kinds.'),
   invalid_object_id: invalid('Invalid object id', 'The id of the object must be a UUID other than zero.'),
   object_not_found: row(404, 'Object not found', 'No such object exists.'),
   invalid_definition_id: invalid('Invalid Definition id', 'The Definition id must be a UUID other than zero.'),
@@ -48,7 +47,7 @@ export const LABELS_PROBLEMS = {
   invalid_label_filter: row<{ readonly errors?: readonly (SelectorFault | MemberError)[] }>(
     400,
     'Invalid label filter',
-    'The label filter must be a selector, such as key=value or several with commas; each error has its place in bytes.',
+    'The label filter must be key=value, or several with commas.',
   ),
   labels_not_provisioned: row(501, 'Not provisioned', 'Labels are not configured on this server.'),
 } as const

@@ -34,6 +34,7 @@ describe('A list with pages', () => {
         'audit/chain-store.ts', // Rows and heads of an export, by their numbers in the chain.
         'audit/chain-store.ts',
         'executions/sweep-store.ts',
+        'labels/store.ts', // Definitions whose tuples are not written yet.
         'mediated-sessions/sweep-store.ts',
         'nodes/node-store.ts', // Silent ephemeral nodes.
         'sessions/store.ts', // The newest live sessions of a person, in both statements.

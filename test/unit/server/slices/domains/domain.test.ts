@@ -20,6 +20,7 @@ describe('newDomain', () => {
       trusted_networks: [],
       business_hours: null,
       strong_acr: [],
+      peer_visibility: 'all',
       created_at: CREATED,
       updated_at: CREATED,
     })
@@ -124,6 +125,7 @@ describe('toAnswer', () => {
       trusted_networks: [],
       business_hours: null,
       strong_acr: [],
+      peer_visibility: 'all',
       created_at: '2026-03-01T08:00:00.000Z',
       updated_at: '2026-03-02T09:30:00.000Z',
     })
