@@ -46,7 +46,7 @@ describe.each(STORES)('Policies and labels on the $name store', (store) => {
         .where('event', 'in', ['node_policies_changed', 'peer_groups_changed', 'policy_group_changed'])
         .orderBy('id')
         .execute()
-      emitted = String(rows.at(-1)?.id ?? emitted)
+      emitted = rows.at(-1)?.id ?? emitted
       return rows.map(({ event, payload }) => [event, payload])
     }
 

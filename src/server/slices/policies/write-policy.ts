@@ -43,10 +43,18 @@ export async function putInForce(change: Change, draft: PolicyDraft): Promise<vo
   await replaceHeldDefinitions(db, referenceOf(id), resolved.definitionIds)
   const removed = (await deleteUnused(db, domainId)).map(({ number }) => number)
   // The same selector and the same rules: every node keeps what it has.
-  if (isApplied) return
-  const isAsked = former?.selector !== resolved.document.selector || groups.added.length + removed.length > 0
-  const nodes = isAsked ? await readNodes(db, { domainId }) : []
-  const selected = await selectedBy(change, draft, { nodes, added: groups.added })
+  if (!isApplied) await matchAgain(change, draft, { added: groups.added, removed })
+}
+
+async function matchAgain(
+  change: Change,
+  draft: PolicyDraft,
+  { added, removed }: { readonly added: readonly Group[]; readonly removed: readonly number[] },
+): Promise<void> {
+  const { domainId, former, resolved } = draft
+  const isAsked = former?.selector !== resolved.document.selector || added.length + removed.length > 0
+  const nodes = isAsked ? await readNodes(change.db, { domainId }) : []
+  const selected = await selectedBy(change, draft, { nodes, added })
   await changeGroups(change, nodes, { domainId, added: selected.groups, removed })
   await visibilityChanged(change, domainId)
   await matchNodes(change, draft, selected.matched)
