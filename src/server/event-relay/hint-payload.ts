@@ -31,7 +31,7 @@ interface Listed {
   readonly groups: readonly GroupChange[]
 }
 
-/** The changes of other peers. Those of groups may name the node itself: lanes share them, and nobody is a peer of itself. */
+/** The changes of other peers. Those of groups may name the node itself: lanes share them, and an agent ignores its own id. */
 function othersOf(nodeId: string, { peers, groups }: MergedChanges): Listed {
   return {
     peers: Array.from(peers.values())
