@@ -167,8 +167,9 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
       const policies = await db
         .selectFrom('policies')
         .innerJoin('policy_revisions as revision', 'revision.id', 'policies.revision_id')
+        .innerJoin('policy_matches as matched', 'matched.policy_id', 'policies.id')
         .select(['policies.id', 'revision_id', 'fingerprint', 'rules'])
-        .where('policies.domain_id', '=', domain)
+        .where('matched.node_id', '=', node_id)
         .execute()
       const reports = await db.selectFrom('node_state_reports').selectAll().where('node_id', '=', node_id).execute()
       const executions = await db
