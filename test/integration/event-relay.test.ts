@@ -145,10 +145,7 @@ describe.each(STORES)('the event relay on the $name store', (store) => {
         return storeRevision(inUse.current(), { id: revision, policyId: POLICY, number, rules: RULES, nodeIds })
       }
       const created = (revision: string, former: Readonly<Record<string, unknown>> = {}) =>
-        [
-          'policy_revision_created',
-          { policy_id: POLICY, revision_id: revision, left_node_ids: [], ...former },
-        ] as const
+        ['policy_revision_created', { policy_id: POLICY, revision_id: revision, left_node_ids: [], ...former }] as const
       const told = (nodeId: string, revision: string) => [
         'policy_updated',
         {
