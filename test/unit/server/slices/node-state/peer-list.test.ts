@@ -1,8 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createVisibility } from '../../../../../src/server/policies/visibility.ts'
+import { withChanges } from '../../../../../src/server/policies/world.ts'
 import {
+  hashed,
   NO_PEERS,
   peersOf,
+  versionOf,
   withSegments,
   type PeerList,
 } from '../../../../../src/server/slices/node-state/peer-list.ts'
@@ -125,4 +129,59 @@ test('ten thousand peers that join one by one cost copies alone', () => {
   expect(list.ids).toHaveLength(10_100)
   // Some 1 ms each on a quiet machine; a copy of each segment by itself takes ten times that.
   expect((performance.now() - startedAt) / 100).toBeLessThan(20)
+})
+
+/** Peers of even groups accept nothing, the others accept everything. */
+const SHUT = '[{"action":"isolate","direction":"egress"},{"action":"isolate","direction":"ingress"}]'
+const isShut = ({ groups }: Peer): boolean => groups.length % 2 === 0
+
+/** The list as a replica has it that read these peers at once, where nodes see only some others. */
+function filteredList(peers: readonly Peer[]): PeerList {
+  const world = withChanges(undefined, {
+    revision: 1,
+    relays: { relay_node_id: null, second_relay_node_id: null },
+    isWhole: true,
+    rules: new Map([['shut', SHUT]]),
+    nodes: peers.map((peer) => ({ ...peer, policyIds: isShut(peer) ? ['shut'] : [] })),
+  })
+  const list = withSegments(
+    NO_PEERS,
+    peers.map((peer) => hashed(renderPeer(peer))),
+    1,
+  )
+  return { ...list, visibility: createVisibility(world) }
+}
+
+test('where nodes see some others, each is shown these alone, in a version of its own bytes', () => {
+  fc.assert(
+    fc.property(changes, changes, (first, second) => {
+      const latest = new Map([...first, ...second].map((peer) => [peer.nodeId, peer]))
+      const peers = [...latest.values()].toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1))
+      const [before, after] = [filteredList(first), filteredList(peers)]
+      for (const id of IDS) {
+        const own = latest.get(id)
+        const isBlind = own === undefined || isShut(own)
+        const seen = new Map(isBlind ? [] : [...latest].filter(([, peer]) => !isShut(peer)))
+        expect(shownTo(after, id)).toBe(naive(seen, id))
+        expect(versionOf(after, id) === versionOf(before, id)).toBe(shownTo(after, id) === shownTo(before, id))
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('the version of a list that all nodes see is its revision', () => {
+  expect(versionOf(withSegments(NO_PEERS, [], 7), IDS[0] ?? '')).toBe(7)
+})
+
+test('hashes stay with their peers when others change', () => {
+  fc.assert(
+    fc.property(changes, changes, (first, second) => {
+      const latest = new Map([...first, ...second].map((peer) => [peer.nodeId, peer]))
+      const whole = [...latest.values()].toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1))
+      const segments = (peers: readonly Peer[]) => peers.map((peer) => hashed(renderPeer(peer)))
+      const grown = withSegments(withSegments(NO_PEERS, segments(first), 1), segments(second), 2)
+      expect([...grown.hashes]).toEqual([...withSegments(NO_PEERS, segments(whole), 2).hashes])
+    }),
+  )
 })
