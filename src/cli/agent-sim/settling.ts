@@ -132,11 +132,18 @@ function compareEdges({ statistics, mesh }: MeshAgentDeps, nodes: readonly Simul
   const settled = nodes.filter(({ pulling, isRotating }) => pulling.state === 'idle' && !isRotating)
   statistics.count('unsettled', nodes.length - settled.length)
   if (nodes.length > COMPARED_WITH_ALL) return
-  for (const { view, place } of settled) {
-    for (const { identity, place: other } of settled) {
-      const { node_id, psk_issued_at: own } = identity
-      if (other !== place && own !== undefined && view?.find(node_id)?.psk_issued_at !== own)
-        statistics.count('stale_edges')
-    }
+  for (const node of settled) {
+    for (const other of settled) if (other !== node && isStale(node, other)) statistics.count('stale_edges')
   }
+}
+
+/**
+ * Whether the node knows another instant of the other one's key, or does not know a node that knows it. Two that do not know
+ * each other have no edge: a Domain may show nodes only some of the others. A pull is compared for peers that are missing.
+ */
+function isStale({ view, identity }: SimulatedNode, { view: otherView, identity: other }: SimulatedNode): boolean {
+  if (other.psk_issued_at === undefined) return false
+  const known = view?.find(other.node_id)
+  if (known !== undefined || view === undefined) return known?.psk_issued_at !== other.psk_issued_at
+  return otherView?.find(identity.node_id) !== undefined
 }
