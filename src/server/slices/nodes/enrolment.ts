@@ -1,9 +1,9 @@
 import { problem } from '../../../shared/problems.ts'
-import { nodeLabelsChanged } from '../../labels/announce.ts'
 import { resolveNodeLabels } from '../../labels/node-labels.ts'
 import { addNodeLabels } from '../../labels/replace-node-labels.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
+import { matchNewNode } from '../../policies/rematch-nodes.ts'
 import { completeRotation } from '../../sql/key-rotations.ts'
 import { announcePskAssigned } from '../../sql/node-psk.ts'
 import { peersChanged } from '../../sql/state-revisions.ts'
@@ -23,7 +23,7 @@ interface NewPlace {
 }
 
 /**
- * Adds a node with its labels and its edges to Domain and Project, and announces it to its peers.
+ * Adds a node with its labels, its edges to Domain and Project and its policies, and announces it to its peers.
  *
  * @throws Problem `node_name_conflict`, `public_key_in_use`, `mesh_addresses_exhausted`; `aggregate_invariant` where a label
  *   of the token can no longer be put on nodes, or not with its value.
@@ -47,7 +47,9 @@ export async function enrol(
     )
   }
   if (Object.keys(terms.labels).length > 0) await labelNode(change, terms, { id: node.nodeId, ids, atMs: node.atMs })
-  return announced(change, terms, { ...node, ...placement })
+  const enrolled = announced(change, terms, { ...node, ...placement })
+  await matchNewNode(change, terms.domainId, node.nodeId)
+  return enrolled
 }
 
 /** Gives a new node the labels of its token. */
@@ -59,7 +61,6 @@ async function labelNode(
   const writing = { domainId, ids, nowMs: atMs }
   const resolved = await resolveNodeLabels(change, labels, writing)
   await addNodeLabels(change, { id, by: createdBy }, { labels: resolved, writing })
-  nodeLabelsChanged(change, { scope: `node:${id}`, domainId, definitionId: null })
 }
 
 /**

@@ -1,18 +1,19 @@
 import { z } from 'zod'
 import type { IdSource } from '../../ports/clock.ts'
-import { aboutNode, changedNodeLabels } from '../../ports/outbox-events.ts'
+import { changedNodeLabels } from '../../ports/outbox-events.ts'
 import type { NumberedEvent, OutboxConsumer } from '../../ports/outbox.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
+import { holdsPolicies } from '../../policies/policy-selectors.ts'
 import { holdPeers } from '../../sql/state-revisions.ts'
-import { readNodes } from './nodes-store.ts'
-import { rematchNodes } from './rematch-nodes.ts'
+import { readNodes } from '../../policies/nodes-store.ts'
+import { rematchNodes } from '../../policies/rematch-nodes.ts'
 import { addRematches, namesDefinition, readConcerned, readDomainsOf, type WideScope } from './rematch-store.ts'
 
 /** Nodes that are matched again in one transaction, at most. */
 const BATCH_MAX = 200
 
 /**
- * Makes the consumer that matches nodes again whose effective labels changed, and those that were registered. What concerns
+ * Makes the consumer that matches nodes again whose effective labels changed. A registration matches its node itself. What concerns
  * the nodes of a Project, a Domain or the platform becomes work of its own (`createRematching`): it may be ten thousand nodes.
  */
 export function createLabelConsumer({ ids }: { readonly ids: IdSource }): OutboxConsumer {
@@ -51,7 +52,6 @@ interface WideConcern {
 
 /** What an event concerns; undefined where it is none of labels. @throws ZodError, Error where it names no object. */
 function concernOf({ event, payload }: NumberedEvent): NodeConcern | WideConcern | undefined {
-  if (event === 'peer_registered') return { nodeId: aboutNode.parse(payload).node_id, definitionId: null }
   if (event !== 'node_labels_changed') return undefined
   const { definition_id: definitionId, scope } = changedNodeLabels.parse(payload)
   const [kind, id] = scope.split(':')
@@ -78,6 +78,7 @@ async function rematchEach(change: Change, concerns: readonly NodeConcern[]): Pr
   const domains = await readDomainsOf(change.db, [...new Set(concerns.map(({ nodeId }) => nodeId))])
   // In the order of their ids, as everybody locks several.
   for (const domainId of [...new Set(domains.values())].toSorted()) {
+    if (!(await holdsPolicies(change.db, domainId))) continue
     await holdPeers(change.db, domainId)
     const here = concerns.filter(({ nodeId }) => domains.get(nodeId) === domainId)
     const named = await namedAmong(change, domainId, here)

@@ -2,7 +2,7 @@ import { parseAddress, parseCidr } from '../../../shared/policies/cidr.ts'
 import { preparePolicies, type PreparedPolicies } from '../../../shared/policies/prepare-policies.ts'
 import type { CompiledEntry } from '../../../shared/policies/rule-types.ts'
 import { prepareParty, verdictOf, type Flow, type PreparedParty } from '../../../shared/policies/verdict.ts'
-import { groupsOf } from './nodes-store.ts'
+import { groupsOf } from '../../policies/nodes-store.ts'
 import type { NodeParty } from './parties-store.ts'
 
 /** A policy that indexes of `NodeParty.policies` name. */

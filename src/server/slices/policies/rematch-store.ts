@@ -1,24 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 
-/** A selector that a revision in force has for its nodes. */
-export interface PolicySelector {
-  readonly id: string
-  /** Canonical text. */
-  readonly selector: string
-}
-
-/** Reads what the policies of a Domain match. */
-export function readPolicySelectors(tx: Db, domainId: string): Promise<PolicySelector[]> {
-  return tx
-    .selectFrom('policies')
-    .innerJoin('policy_revisions as revision', 'revision.id', 'policies.revision_id')
-    .select(['policies.id', 'revision.selector'])
-    .where('policies.domain_id', '=', domainId)
-    .orderBy('policies.id')
-    .execute()
-}
-
 /** Reads the Domains of nodes; those that are gone are left out. */
 export async function readDomainsOf(tx: Db, nodeIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await tx.selectFrom('nodes').select(['id', 'domain_id']).where('id', 'in', nodeIds).execute()

@@ -3,8 +3,8 @@ import type { Datastore } from '../../ports/datastore.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { holdPeers } from '../../sql/state-revisions.ts'
-import { readNodes } from './nodes-store.ts'
-import { rematchNodes } from './rematch-nodes.ts'
+import { readNodes } from '../../policies/nodes-store.ts'
+import { rematchNodes } from '../../policies/rematch-nodes.ts'
 import { advanceRematch, namesDefinition, nextRematch, type Rematch } from './rematch-store.ts'
 
 /** Name of the job that matches the nodes of a changed Project or Domain again. */

@@ -6,7 +6,7 @@ import type { MemberError } from '../../../shared/problems/row.ts'
 import type { BoundSelector } from '../../../shared/selectors/bind-selector.ts'
 import type { SelectorError } from '../../../shared/selectors/syntax.ts'
 import type { Db } from '../../ports/datastore.ts'
-import { bindSelectors, describeBound } from './bound-selectors.ts'
+import { bindSelectors, describeBound } from '../../policies/bound-selectors.ts'
 
 /** Members of a document that have selectors. */
 export type SelectorMember = 'selector' | 'rules' | 'tests'

@@ -1,6 +1,6 @@
-import type { BoundSelector, Definition, LabelValue } from '../../../shared/selectors/bind-selector.ts'
-import { matches } from '../../../shared/selectors/evaluate-selector.ts'
-import type { Db } from '../../ports/datastore.ts'
+import type { BoundSelector, Definition, LabelValue } from '../../shared/selectors/bind-selector.ts'
+import { matches } from '../../shared/selectors/evaluate-selector.ts'
+import type { Db } from '../ports/datastore.ts'
 import { readLabels, type MatchedNode, type StoredLabels } from './nodes-store.ts'
 
 type Labels = ReadonlyMap<string, LabelValue>

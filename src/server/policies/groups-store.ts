@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../../ports/datastore.ts'
+import type { Db } from '../ports/datastore.ts'
 
 /** A peer selector with its number. */
 export interface Group {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import type { Definition } from '../../../shared/selectors/bind-selector.ts'
-import type { Scope } from '../../../shared/selectors/syntax.ts'
-import type { Db } from '../../ports/datastore.ts'
-import type { LabelDefinitionRow } from '../../ports/tables/labels.ts'
+import type { Definition } from '../../shared/selectors/bind-selector.ts'
+import type { Scope } from '../../shared/selectors/syntax.ts'
+import type { Db } from '../ports/datastore.ts'
+import type { LabelDefinitionRow } from '../ports/tables/labels.ts'
 
 const COLUMNS = [
   'id',

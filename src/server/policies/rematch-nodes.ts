@@ -1,7 +1,7 @@
-import { PEERS_INLINE_MAX } from '../../../shared/events/wire-types.ts'
-import type { Change } from '../../ports/unit-of-work.ts'
-import { visibilityChanged } from '../../policies/visibility-changes.ts'
-import { ownStateChanged, peersChanged } from '../../sql/state-revisions.ts'
+import { PEERS_INLINE_MAX } from '../../shared/events/wire-types.ts'
+import type { Change } from '../ports/unit-of-work.ts'
+import { visibilityChanged } from './visibility-changes.ts'
+import { ownStateChanged, peersChanged } from '../sql/state-revisions.ts'
 import { bindStored } from './bound-selectors.ts'
 import { emitGroup } from './change-groups.ts'
 import { evaluateNodes } from './evaluate-nodes.ts'
@@ -11,11 +11,12 @@ import {
   groupsOf,
   groupsText,
   readMatchesOf,
+  readNodes,
   writeGroups,
   type Match,
   type MatchedNode,
 } from './nodes-store.ts'
-import { readPolicySelectors } from './rematch-store.ts'
+import { readPolicySelectors } from './policy-selectors.ts'
 
 type Rematching = Pick<Change, 'db' | 'emit'>
 
@@ -39,6 +40,16 @@ export async function rematchNodes(change: Rematching, domainId: string, nodes: 
   const members = groups.map(({ number, selector }) => ({ number, nodeIds: select(selector) }))
   const regrouped = differingGroups(nodes, members)
   await store(change, domainId, { regrouped, rematched: await differingMatches(change, nodes, wanted) })
+}
+
+/**
+ * Matches a node that the transaction adds, so that no policy leaves it out until an event is consumed. The caller holds the
+ * peers of the Domain.
+ */
+export async function matchNewNode(change: Rematching, domainId: string, nodeId: string): Promise<void> {
+  const [policy] = await readPolicySelectors(change.db, domainId)
+  if (policy !== undefined)
+    await rematchNodes(change, domainId, await readNodes(change.db, { domainId, ids: [nodeId] }))
 }
 
 interface Differences {

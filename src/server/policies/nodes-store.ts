@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Db } from '../../ports/datastore.ts'
+import type { Db } from '../ports/datastore.ts'
 
 /** A node, as much as matching needs of it. */
 export interface MatchedNode {

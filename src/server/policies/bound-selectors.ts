@@ -1,14 +1,9 @@
-import {
-  bindSelector,
-  nearestDefinition,
-  type Binding,
-  type Definition,
-} from '../../../shared/selectors/bind-selector.ts'
-import { canonicalSelector } from '../../../shared/selectors/canonical-selector.ts'
-import { parseSelector } from '../../../shared/selectors/parse-selector.ts'
-import { CANONICAL_BYTES_MAX, SELECTOR_BYTES_MAX } from '../../../shared/selectors/syntax.ts'
-import type { BoundSelector } from '../../../shared/selectors/bind-selector.ts'
-import type { Db } from '../../ports/datastore.ts'
+import { bindSelector, nearestDefinition, type Binding, type Definition } from '../../shared/selectors/bind-selector.ts'
+import { canonicalSelector } from '../../shared/selectors/canonical-selector.ts'
+import { parseSelector } from '../../shared/selectors/parse-selector.ts'
+import { CANONICAL_BYTES_MAX, SELECTOR_BYTES_MAX } from '../../shared/selectors/syntax.ts'
+import type { BoundSelector } from '../../shared/selectors/bind-selector.ts'
+import type { Db } from '../ports/datastore.ts'
 import { holdDefinitions, readSuggested } from './definitions-store.ts'
 
 /** A selector as a caller or the store wrote it. A stored one is canonical, and may be longer. */

@@ -1,5 +1,5 @@
-import type { Change } from '../../ports/unit-of-work.ts'
-import { peersChanged } from '../../sql/state-revisions.ts'
+import type { Change } from '../ports/unit-of-work.ts'
+import { peersChanged } from '../sql/state-revisions.ts'
 import { groupsOf, writeGroups, type MatchedNode } from './nodes-store.ts'
 
 /** New groups with their members, and groups that exist no longer. */
