@@ -193,13 +193,28 @@ export const policies = defineSurface(
       method: 'GET',
       path: '/v1/domains/{id}/policies/graph',
       summary: 'Show which groups of nodes may reach which',
-      description: 'Nodes are in one group when no verdict of the policies in force tells them apart.',
+      description:
+        'Nodes are in one group when no verdict of the policies in force tells them apart. With `selector`, groups have only nodes that it matches, and those without any are left out.',
       params: ofDomain,
+      query: z.strictObject({
+        selector: z
+          .string()
+          .optional()
+          .describe(
+            'Only nodes that it matches, such as `env=prod,tier in (web,api),!legacy`; a bare key is the nearest one of the Domain',
+          ),
+      }),
       gate: check('read', 'domain:{path.id}'),
       audit: { relation: 'policy.graph', when: 'all' },
       responses: { 200: PolicyGraph },
-      problems: [],
-      cli: { command: 'policies graph', refs: { id: 'domains' }, rows: 'edges', columns: ['from', 'to', 'flows'] },
+      problems: ['invalid_selector'],
+      cli: {
+        command: 'policies graph',
+        refs: { id: 'domains' },
+        selector: 'selector',
+        rows: 'edges',
+        columns: ['from', 'to', 'flows'],
+      },
     },
     CheckReachability: {
       ...common,

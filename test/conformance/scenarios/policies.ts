@@ -49,7 +49,7 @@ export const policyScenarios: Scenarios<World, typeof policies> = {
     as: root,
     lesser: nobody,
   }),
-  GetPolicyGraph: ({ domainId: id, root, nobody }) => ({ input: { id }, as: root, lesser: nobody }),
+  GetPolicyGraph: ({ domainId: id, root, nobody }) => ({ input: { id, selector: '*' }, as: root, lesser: nobody }),
   async CheckReachability({ domainId: id, node, root, nobody }) {
     const [from, to] = [(await node()).id, (await node()).id]
     return { input: { id, from, to, protocol: 'tcp', port: '22' }, as: root, lesser: nobody }

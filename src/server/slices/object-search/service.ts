@@ -2,7 +2,8 @@ import type { objectSearch } from '../../../shared/contract/object-search.ts'
 import type { QueryScope } from '../../../shared/selectors/definition.ts'
 import { problem } from '../../../shared/problems.ts'
 import { listPage } from '../../http/list-page.ts'
-import type { Handlers, RequestContext } from '../../http/request-context.ts'
+import type { Handlers } from '../../http/request-context.ts'
+import { knowsDefinition } from '../../labels/known-definitions.ts'
 import { namedDefinitions, readSelected } from '../../labels/selector-query.ts'
 import { resolveSelector } from '../../labels/resolve-selector.ts'
 import type { Authorizer } from '../../ports/authorizer.ts'
@@ -63,10 +64,4 @@ export function createObjectSearch({ datastore, authorizer }: ObjectSearchDeps):
       })
     },
   }
-}
-
-/** Who may neither read nor assign a Definition does not know of it. */
-function knowsDefinition(ctx: RequestContext): (id: string) => Promise<boolean> {
-  return async (id) =>
-    (await ctx.holds('read', `labeldefinition:${id}`)) || (await ctx.holds('assign', `labeldefinition:${id}`))
 }

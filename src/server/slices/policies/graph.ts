@@ -2,10 +2,14 @@ import type { policies } from '../../../shared/contract/policies.ts'
 import type { Result } from '../../../shared/contract/operation-types.ts'
 import { PORT_MAX, type PortRange } from '../../../shared/policies/rule-types.ts'
 import { passingRanges } from '../../../shared/policies/verdict.ts'
-import type { Handlers } from '../../http/request-context.ts'
-import type { Datastore } from '../../ports/datastore.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { Handlers, RequestContext } from '../../http/request-context.ts'
+import { knowsDefinition } from '../../labels/known-definitions.ts'
+import { resolveSelector } from '../../labels/resolve-selector.ts'
+import type { Datastore, Db } from '../../ports/datastore.ts'
+import { evaluateNodes } from '../../policies/evaluate-nodes.ts'
 import { classifyNodes, policiesAt, type NodeClass } from './node-classes.ts'
-import { readNodeParties, readPoliciesInForce, type PolicyInForce } from './parties-store.ts'
+import { readNodeParties, readPoliciesInForce, type NodeParty, type PolicyInForce } from './parties-store.ts'
 import { createPauses } from './pause-work.ts'
 
 type Graph = Result<(typeof policies)['operations']['GetPolicyGraph']>
@@ -21,10 +25,11 @@ export function createGraph({
   readonly datastore: Datastore
 }): Pick<Handlers<typeof policies>, 'GetPolicyGraph'> {
   return {
-    async GetPolicyGraph(_ctx, { id: domainId }) {
+    async GetPolicyGraph(ctx, { id: domainId, selector }) {
       const db = datastore.pool('interactive')
+      const select = await selectionOf(ctx, db, { domainId, selector })
       const inForce = await readPoliciesInForce(db, domainId)
-      const nodes = await readNodeParties(db, domainId, { policyIds: inForce.map(({ id }) => id) })
+      const nodes = await select(await readNodeParties(db, domainId, { policyIds: inForce.map(({ id }) => id) }))
       const classes = classifyNodes(nodes, inForce).classes.toSorted(bySize)
       const shown = classes.slice(0, GROUPS_MAX)
       return {
@@ -33,6 +38,25 @@ export function createGraph({
         omitted_groups: classes.length - shown.length,
       }
     },
+  }
+}
+
+/** Gives those of the nodes of a Domain that the graph is about. */
+type Selection = (nodes: readonly NodeParty[]) => Promise<readonly NodeParty[]>
+
+/** Reads the selector of a request, in the scope of its Domain. @throws Problem `invalid_selector` */
+async function selectionOf(
+  ctx: RequestContext,
+  db: Db,
+  { domainId, selector }: { readonly domainId: string; readonly selector?: string | undefined },
+): Promise<Selection> {
+  if (selector === undefined) return async (nodes) => nodes
+  const { bound, canonical, errors } = await resolveSelector(db, selector, { domainId, knows: knowsDefinition(ctx) })
+  if (bound === undefined) throw problem('invalid_selector', { errors })
+  return async (nodes) => {
+    const select = await evaluateNodes(db, domainId, { nodes, bound: new Map([[canonical, bound]]), isAll: true })
+    const selected = new Set(select(canonical))
+    return nodes.filter(({ id }) => selected.has(id))
   }
 }
 
