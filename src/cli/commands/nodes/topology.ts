@@ -11,6 +11,7 @@ import { svg } from './topology/svg/svg.ts'
 import { tree } from './topology/tree.ts'
 import type { Session } from '../../session/session.ts'
 import { operationOf } from '../../session/noun-lists.ts'
+import { assertOnePicture } from '../../output/one-picture.ts'
 import { isText } from '../../output/screen.ts'
 
 const FORMATS = ['table', 'tree', 'dot', 'mermaid', 'svg'] as const
@@ -63,16 +64,13 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
 }
 
 /** Throws a usage error for what goes with no such output. */
-function assertShowable({ io, shared }: Session, format: string, isDrawnAsData: boolean): void {
+function assertShowable(session: Session, format: string, isDrawnAsData: boolean): void {
+  const { shared } = session
   const ofTables = (['sort', 'columns', 'no-headers'] as const).find((name) => shared[name] !== undefined)
   if (format !== 'table' && ofTables !== undefined)
     throw usageError(`--${ofTables} goes with tables only, and --format ${format} is none`)
   if (isDrawnAsData) throw usageError('--format is for people, and -o and --jq are for data: give one of them')
-  if (shared.watch !== undefined && format === 'svg' && !io.stdout.isTty)
-    throw usageError(
-      '--watch writes one picture after the other, which is no SVG file',
-      'Leave out --watch, or take -o json',
-    )
+  assertOnePicture(session, format)
 }
 
 interface Drawn {

@@ -1,25 +1,28 @@
-import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import type { Result } from '../../../shared/contract/operation-types.ts'
-import type { policies } from '../../../shared/contract/policies.ts'
+import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import { usageError } from '../../errors/cli-error.ts'
-import type { Command } from '../../argv/command.ts'
+import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
+import { asSelectorError, selectorError, syntaxFaults } from '../../errors/selector-errors.ts'
+import type { Command, Given } from '../../argv/command.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
+import { SELECTOR, selectorFlag, selectorText } from '../../argv/selector.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import { targetsOf } from '../../derive/input.ts'
 import { perform } from '../../derive/perform.ts'
 import { counted } from '../../output/counts.ts'
+import { assertOnePicture } from '../../output/one-picture.ts'
 import { isScreen } from '../../output/screen.ts'
 import { harmless } from '../../output/style.ts'
 import { operationOf } from '../../session/noun-lists.ts'
-
-type Graph = Result<(typeof policies)['operations']['GetPolicyGraph']>
+import type { Session } from '../../session/session.ts'
+import { nameOf, type Graph } from './graph/groups.ts'
+import { svg } from './graph/svg.ts'
 
 const FLAGS = {
   format: {
     kind: 'text',
     value: 'FORMAT',
-    choices: ['text', 'dot', 'mermaid'],
-    describe: 'Lines, or a picture for Graphviz or Mermaid',
+    choices: ['text', 'dot', 'mermaid', 'svg'],
+    describe: 'Lines, or a picture: for Graphviz, for Mermaid, or as a file for browsers',
     fallback: 'text',
   },
 } as const satisfies FlagSpecs
@@ -32,31 +35,42 @@ export function graph(manifest: Manifest): Command {
     ...derived,
     description:
       'Nodes are in one group when no policy tells them apart; a group goes by the policies that match it. -o json has every group with its nodes.',
-    flags: { ...derived.flags, ...FLAGS },
-    examples: ['ctl policies graph', 'ctl policies graph --format dot | dot -Tsvg > reach.svg'],
+    flags: { ...derived.flags, [SELECTOR]: selectorFlag('nodes'), ...FLAGS },
+    examples: [
+      'ctl policies graph',
+      "ctl policies graph -l 'env=prod' --format svg > reach.svg",
+      'ctl policies graph --format dot | dot -Tpdf > reach.pdf',
+    ],
     async run(session, given) {
-      const { format = 'text', ...flags } = given.flags
-      const isData = !(await isScreen(session))
-      if (isData && given.flags['format'] !== undefined)
-        throw usageError('--format is for people, and flags of tables and data are not: give one of them')
-      if (isData || session.shared.curl === true) return perform(session, { operation }, { ...given, flags })
-      const [target] = await targetsOf(session, { operation }, { ...given, flags })
-      const { value } = await (await session.caller()).call(operation, target?.input ?? {})
-      const found = value as Graph // What the contract says of 200.
-      session.io.stdout.write(`${(WRITERS[String(format)] ?? lines)(found).join('\n')}\n`)
-      if (found.omitted_groups > 0) session.warn(`${counted(found.omitted_groups, 'smaller group')} left out`)
+      const { [SELECTOR]: typed } = given.flags
+      if (typed === undefined) return run(session, operation, given)
+      const text = await selectorText(typed)
+      const faults = await syntaxFaults(text)
+      if (faults.length > 0) throw selectorError(text, faults, EXIT.usage)
+      return run(session, operation, given).catch((error: unknown) => {
+        throw asSelectorError(error, text)
+      })
     },
   }
 }
 
-type Group = Graph['groups'][number]
+async function run(session: Session, operation: ManifestOperation, given: Given): Promise<ExitCode | void> {
+  const { format: asked, ...flags } = given.flags
+  const format = String(asked ?? 'text')
+  const isData = !(await isScreen(session))
+  if (isData && asked !== undefined)
+    throw usageError('--format is for people, and flags of tables and data are not: give one of them')
+  if (isData || session.shared.curl === true) return perform(session, { operation }, { ...given, flags })
+  assertOnePicture(session, format)
+  const [target] = await targetsOf(session, { operation }, { ...given, flags })
+  const { value } = await (await session.caller()).call(operation, target?.input ?? {})
+  draw(session, format, value as Graph) // What the contract says of 200.
+}
 
-/** `db-in (2 nodes: db-1, db-2)`. */
-function nameOf({ policies: slugs, node_count: count, sample }: Group): string {
-  const names = sample.map(({ name }) => name)
-  const more = count > names.length ? ', …' : ''
-  const title = slugs.length === 0 ? 'no policy' : slugs.join(' + ')
-  return harmless(`${title} (${counted(count, 'node')}: ${names.join(', ')}${more})`)
+function draw(session: Session, format: string, found: Graph): void {
+  session.io.stdout.write(WRITERS[format]?.(found) ?? '')
+  if (found.groups.length === 0) session.note('There are no such nodes.')
+  if (found.omitted_groups > 0) session.warn(`${counted(found.omitted_groups, 'smaller group')} left out`)
 }
 
 function lines({ groups, edges }: Graph): readonly string[] {
@@ -92,4 +106,13 @@ function mermaid({ groups, edges }: Graph): readonly string[] {
   ]
 }
 
-const WRITERS: Readonly<Record<string, (graph: Graph) => readonly string[]>> = { text: lines, dot, mermaid }
+function inLines(shown: readonly string[]): string {
+  return shown.map((line) => `${line}\n`).join('')
+}
+
+const WRITERS: Readonly<Record<string, (found: Graph) => string>> = {
+  text: (found) => inLines(lines(found)),
+  dot: (found) => inLines(dot(found)),
+  mermaid: (found) => inLines(mermaid(found)),
+  svg,
+}

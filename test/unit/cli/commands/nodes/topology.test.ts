@@ -7,6 +7,7 @@ import type { CliResult } from '../../../../support/cli/cli-run.ts'
 import { rotatingFleet, type RotatingFleet } from '../../../../support/fleet/rotating-fleet.ts'
 import { refused } from '../../../../support/cli/stub-server.ts'
 import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
+import { isWellFormed } from '../../../../support/cli/well-formed.ts'
 
 const HOSTILE = `"];x -->|<script>alert('1')</script>&\\" #quot; \u001b[31m\u202e`
 
@@ -31,22 +32,6 @@ function meshOf(count: number, name: (index: number) => string = (index) => `web
       ),
   )
   return { domain_id: 'd', nodes, edges }
-}
-
-/** Whether every element that is opened is closed, in order, and nothing stands between quotes that ends them. */
-function isWellFormed(text: string): boolean {
-  const open: string[] = []
-  const tag = /<(\/?)([a-z]+)((?:\s[\w-]+(?::\w+)?="[^"<]*")*)\s*(\/?)>|[^<]+/gy
-  let at = 0
-  for (const found of text.matchAll(tag)) {
-    if (found.index !== at) return false
-    at = found.index + found[0].length
-    const [, closing, name, , alone] = found
-    if (name === undefined) continue
-    if (closing === '/' && open.pop() !== name) return false
-    if (closing !== '/' && alone !== '/') open.push(name)
-  }
-  return at === text.length && open.length === 0
 }
 
 describe('A picture of the mesh', () => {

@@ -1,44 +1,30 @@
 import { counted } from '../../../../output/counts.ts'
 import type { Picture, PlacedNode } from '../picture.ts'
-import type { Drawing } from './drawing.ts'
 import { groups } from './groups.ts'
 import { legend } from './legend.ts'
-import { px, xml } from './markup.ts'
 import { matrix } from './matrix.ts'
+import { page } from './page.ts'
 import { ring } from './ring.ts'
 import { STYLE_SHEET } from './style-sheet.ts'
 
 /** More nodes than this make a ring that nobody can read. */
 const RING_MAX = 60
-const MARGIN = 24
-const HEAD = 56
 
 /** The picture as one SVG file that needs no other: a ring, a matrix for many nodes, groups for many nodes seen from one. */
 export function svg(picture: Picture, from: PlacedNode | undefined): string {
   const isRing = picture.nodes.length <= RING_MAX
   const drawing = isRing ? ring(picture) : from === undefined ? matrix(picture) : groups(from, picture)
   const key = legend(isRing ? 'ring' : from === undefined ? 'matrix' : 'groups')
-  const width = Math.max(drawing.width, key.width) + 2 * MARGIN
-  const height = HEAD + drawing.height + key.height + 3 * MARGIN
   const title =
     from === undefined ? `Mesh of ${counted(picture.nodes.length, 'node')}` : `Mesh as ${from.display_name} reaches it`
-  const lines = [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${px(width)} ${px(height)}" width="${px(width)}" height="${px(height)}" role="img" aria-labelledby="title desc">`,
-    `<title id="title">${xml(title)}</title>`,
-    `<desc id="desc">${xml(description(picture))}</desc>`,
-    `<style>${STYLE_SHEET}</style>`,
-    `<rect class="paper" width="100%" height="100%"/>`,
-    `<text class="title" x="${MARGIN}" y="${MARGIN + 14}">${xml(title)}</text>`,
-    `<text class="faint" x="${MARGIN}" y="${MARGIN + 36}" font-size="13">${xml(counts(picture))}</text>`,
-    placed(drawing, (width - drawing.width) / 2, HEAD + MARGIN),
-    placed(key, MARGIN, HEAD + drawing.height + 2 * MARGIN),
-    '</svg>',
-  ]
-  return `${lines.join('\n')}\n`
-}
-
-function placed({ body }: Drawing, x: number, y: number): string {
-  return `<g transform="translate(${px(x)} ${px(y)})">\n${body.join('\n')}\n</g>`
+  return page({
+    title,
+    counts: counts(picture),
+    description: description(picture),
+    styleSheet: STYLE_SHEET,
+    drawing,
+    legend: key,
+  })
 }
 
 /** `6 edges: 4 direct, 2 relayed by relay-1`. */
