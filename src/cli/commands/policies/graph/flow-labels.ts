@@ -1,6 +1,6 @@
 import { label, labelWidth, px } from '../../nodes/topology/svg/markup.ts'
 import { pointAt, type Curve } from './arrows.ts'
-import type { Point } from './layout.ts'
+import type { BoxSize, Point } from './layout.ts'
 
 const FONT = 11
 const LINE = 15
@@ -13,30 +13,28 @@ export interface Flowing {
   readonly flows: string
 }
 
-/** Labels on arrows, each where it covers no other one if there is such a place. */
-export function flowLabels(arrows: readonly Flowing[]): readonly string[] {
-  const taken: Rectangle[] = []
-  return arrows.map(({ curve, flows }) => {
-    const places = PARTS.map((part) => around(pointAt(curve, part), labelWidth([flows], FONT)))
-    const [first] = places
-    const place = places.find((one) => !taken.some((other) => overlap(one, other))) ?? first
-    if (place === undefined) return ''
+/** A part of the drawing that a label must not cover. */
+export interface Area extends BoxSize {
+  readonly center: Point
+}
+
+/** Labels on arrows, each where it covers neither a box nor another label. One without such a place is in the tooltip alone. */
+export function flowLabels(arrows: readonly Flowing[], boxes: readonly Area[]): readonly string[] {
+  const taken = [...boxes]
+  return arrows.flatMap(({ curve, flows }) => {
+    const size = { width: labelWidth([flows], FONT), height: LINE }
+    const places = PARTS.map((part) => ({ ...size, center: pointAt(curve, part) }))
+    const place = places.find((one) => !taken.some((other) => overlap(one, other)))
+    if (place === undefined) return []
     taken.push(place)
     const { x, y } = place.center
-    return `<text class="flow" x="${px(x)}" y="${px(y)}" text-anchor="middle" dominant-baseline="central">${label(flows)}</text>`
+    const at = `x="${px(x)}" y="${px(y)}" text-anchor="middle" dominant-baseline="central"`
+    return [`<text class="flow" ${at}>${label(flows)}</text>`]
   })
 }
 
-interface Rectangle {
-  readonly center: Point
-  readonly width: number
-}
-
-function around(center: Point, width: number): Rectangle {
-  return { center, width }
-}
-
-function overlap(one: Rectangle, other: Rectangle): boolean {
+function overlap(one: Area, other: Area): boolean {
   const { x, y } = one.center
-  return Math.abs(x - other.center.x) < (one.width + other.width) / 2 && Math.abs(y - other.center.y) < LINE
+  const isBeside = Math.abs(x - other.center.x) >= (one.width + other.width) / 2
+  return !isBeside && Math.abs(y - other.center.y) < (one.height + other.height) / 2
 }

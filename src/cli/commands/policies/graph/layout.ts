@@ -35,7 +35,7 @@ export interface Layout {
 const GAP = { x: 40, y: 24 }
 /** Room outside of the boxes for arrows from a group to itself. */
 export const LOOP_ROOM = 28
-const INNER_MIN = { width: 360, height: 200 }
+const INNER_MIN = { width: 560, height: 320 }
 
 /**
  * Places boxes clockwise around an area, from its upper left corner, so that no arrow through the area crosses a box. Above and

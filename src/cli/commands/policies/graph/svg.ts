@@ -58,7 +58,8 @@ function drawingOf({ groups, edges }: Graph): Drawing {
   const between = arrows.filter(({ sender, receiver }) => sender !== receiver)
   const drawn = boxes.map((box, place) => boxOf(box, size, { group: groups[place], lines: lines[place] ?? [] }))
   const body = [`<g class="${isFew ? 'few' : 'many'}">${arrows.map(arrowOf).join('')}</g>`, ...drawn]
-  return { width, height, body: isFew ? [...body, ...flowLabels(between)] : body }
+  const areas = boxes.map(({ center }) => ({ ...size, center }))
+  return { width, height, body: isFew ? [...body, ...flowLabels(between, areas)] : body }
 }
 
 /** What a box says: its policies, and how many nodes it is. */

@@ -144,7 +144,7 @@ describe('A picture of policies', () => {
   })
 
   it('names what passes on arrows between groups, and in tooltips alone where there are many', () => {
-    expect(svg(graphOf(5, (from, to) => from !== to)).match(/class="flow"/g)).toHaveLength(20)
+    expect(svg(graphOf(4, (from, to) => from !== to)).match(/class="flow"/g)).toHaveLength(12)
     expect(svg(graphOf(8, (from, to) => from !== to))).not.toContain('class="flow"')
   })
 
