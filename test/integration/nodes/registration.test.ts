@@ -78,6 +78,7 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
           public_key: Buffer.from(public_key, 'base64'),
           mesh_address: '100.64.0.1',
           peer_revision: '1',
+          policy_groups: [],
           psk_issued_at: '1772352000000000000',
           labels: {},
           ephemeral: false,
@@ -166,8 +167,8 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
       })
 
       it.each([
-        [{}, 4],
-        [{ project_id: true }, 5],
+        [{}, 5],
+        [{ project_id: true }, 6],
       ])('takes with a token of %o %i statements between begin and commit', async (terms, count) => {
         const project_id = 'project_id' in terms ? await fleet.project(domain) : undefined
         const { token } = await fleet.token(domain, project_id === undefined ? {} : { project_id })

@@ -3,6 +3,8 @@ import type { LabelValue } from '../../../src/shared/selectors/bind-selector.ts'
 import type { Answer, UnderTest } from '../server/control-plane.ts'
 import { startTenancy, type Tenancy } from '../server/tenancy.ts'
 import type { TestStore } from '../datastores/stores.ts'
+import { matchNewNode } from '../../../src/server/policies/rematch-nodes.ts'
+import { holdPeers } from '../../../src/server/sql/state-revisions.ts'
 
 /** Objects that have labels here. */
 export type Labelled = `${'node' | 'project' | 'domain'}:${string}`
@@ -126,9 +128,11 @@ export async function startPolicedFleet(store: TestStore, more: Partial<UnderTes
         .values({ node_id: id, created_at: new Date(clock.nowMs), binary_version: null, binary_checksum: null })
         .execute()
       await label(place.domainId, `node:${id}`, labels)
-      await change(async ({ emit }) => {
+      await change(async (made) => {
         const payload = { node_id: id, name: id, mesh_address: '100.64.0.1', public_key: 'k' }
-        emit({ event: 'peer_registered', domainId: place.domainId, aggregate: `node:${id}`, payload })
+        made.emit({ event: 'peer_registered', domainId: place.domainId, aggregate: `node:${id}`, payload })
+        await holdPeers(made.db, place.domainId)
+        await matchNewNode(made, place.domainId, id)
       })
       return id
     },
