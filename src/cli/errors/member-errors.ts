@@ -19,7 +19,7 @@ export function memberErrors({ problem, session, words }: Refusal): readonly str
 
 /** What is wrong with a member; of a selector also where, in bytes. */
 function detailOf({ detail, message, offset }: Row): string {
-  return detail === undefined ? `at byte ${String(offset)}: ${String(message)}` : String(detail)
+  return typeof detail === 'string' ? detail : `at byte ${String(offset)}: ${String(message)}`
 }
 
 /** `/provider_packages/0/source` is `--package 1, source`: a person counts flags from 1. */

@@ -38,7 +38,7 @@ describe.each(STORES)('Selectors in lists of nodes on the $name store', (store) 
     afterAll(() => plane.stop())
 
     const list = (query: Members) =>
-      plane.call(plane.root, `GET /v1/nodes?${new URLSearchParams(query as Record<string, string>)}`)
+      plane.call(plane.root, `GET /v1/nodes?${new URLSearchParams(query as Record<string, string>).toString()}`)
     const found = async (labels: string, members: Members = {}) => {
       const answer = await list({ labels, ...members })
       expect(answer.status, JSON.stringify(answer.body)).toBe(200)

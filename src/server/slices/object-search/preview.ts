@@ -27,7 +27,7 @@ interface Previewed extends Required<Pick<SelectorUse, 'knows'>> {
 
 /**
  * Reads a selector, and counts and shows what it matches; errors are an answer. Rows are not filtered: the gate asked for `read`
- * on the scope, and the schema grants whoever holds that `read` on each object in it.
+ * on the scope, and the schema grants `read` on each object in it to holders of that one.
  */
 export async function previewSelector(db: Db, { selector, scope, kind, knows }: Previewed): Promise<Preview> {
   const { bound, canonical, errors } = await resolveSelector(db, selector, { ...scope, knows })
