@@ -1,7 +1,7 @@
 import { problem } from '../../shared/problems.ts'
 import type { Db } from '../ports/datastore.ts'
 import { definitionReference } from './definition.ts'
-import { platformDefinitions } from './node-labels.ts'
+import { governedDefinitions } from './node-labels.ts'
 
 /** Asks about the caller of a request. */
 interface Asker {
@@ -11,18 +11,18 @@ interface Asker {
 }
 
 /**
- * The Definitions of the platform that labels of nodes name by these keys, each of which the caller may assign. Labels of
- * the Domain need no more than the node or join token does.
+ * The Definitions that labels of nodes name by these keys, each of which the caller may assign. Those that were made for
+ * labels of nodes need no more than the node or join token does.
  *
  * @throws PermissionDenied for one that the caller may only read; Problem `definition_not_found` for one that the caller may
  *   not even see.
  */
-export async function assignablePlatformLabels(
+export async function assignableLabels(
   asker: Asker,
   db: Db,
   { domainId, keys }: { readonly domainId: string; readonly keys: readonly string[] },
 ): Promise<ReadonlySet<string>> {
-  const definitions = await platformDefinitions(db, domainId, keys)
+  const definitions = await governedDefinitions(db, domainId, keys)
   for (const id of definitions) await requireAssign(asker, definitionReference(id))
   return new Set(definitions)
 }

@@ -43,6 +43,7 @@ export async function defineSilently(change: Change, { scope, localKey, ids, now
     kinds: [],
     system: false,
     granted: true,
+    implicit: true,
     created_at: at,
     updated_at: at,
   }

@@ -27,8 +27,8 @@ export interface LabelWriting {
   readonly ids: IdSource
   readonly nowMs: number
   /**
-   * Definitions of the platform that the caller may assign; undefined where that is not asked. Labels that a node has
-   * already are not asked about.
+   * Definitions that the caller may assign; undefined where that is not asked. Labels that a node has already are not asked
+   * about.
    */
   readonly assignable?: ReadonlySet<string> | undefined
 }
@@ -43,17 +43,16 @@ function candidatesOf(domainId: string, key: string): readonly string[] {
 }
 
 /**
- * The Definitions of the platform that the keys name, by id: their use needs `assign` on each.
- * @throws Problem `definition_not_found`
+ * The Definitions that the keys name, by id, whose use needs `assign`: all but those that were made for labels of nodes.
+ * @throws Problem `definition_not_found` for a label of the platform that is not defined.
  */
-export async function platformDefinitions(db: Db, domainId: string, keys: readonly string[]): Promise<string[]> {
-  const named = keys.filter(isOfPlatform)
-  const candidates = named.flatMap((key) => candidatesOf(domainId, key))
+export async function governedDefinitions(db: Db, domainId: string, keys: readonly string[]): Promise<string[]> {
+  const candidates = keys.flatMap((key) => candidatesOf(domainId, key))
   const found = byKey(await findByKeys(db, candidates))
-  return named.flatMap((key) => {
+  return keys.flatMap((key) => {
     const definition = found.get(keyIn(domainId, key)) ?? found.get(key)
-    if (definition === undefined) throw problem('definition_not_found')
-    return definition.scope_kind === 'platform' ? [definition.id] : []
+    if (definition === undefined && isOfPlatform(key)) throw problem('definition_not_found')
+    return definition === undefined || definition.implicit ? [] : [definition.id]
   })
 }
 
@@ -104,9 +103,9 @@ function nodeLabel(definition: DefinitionRecord, text: string): NodeLabel {
   return { definition, value }
 }
 
-/** @throws Problem `definition_not_found` for a Definition of the platform that the caller was not found to assign. */
+/** @throws Problem `definition_not_found` for a Definition that needs `assign`, and that the caller was not found to assign. */
 export function assertAllAssignable(labels: readonly NodeLabel[], { assignable }: LabelWriting): void {
-  const isOpen = ({ definition: { scope_kind: kind, id } }: NodeLabel): boolean =>
-    kind !== 'platform' || assignable === undefined || assignable.has(id)
+  const isOpen = ({ definition: { implicit, id } }: NodeLabel): boolean =>
+    implicit || assignable === undefined || assignable.has(id)
   if (!labels.every(isOpen)) throw problem('definition_not_found')
 }

@@ -76,7 +76,7 @@ describe.each(STORES)('The migration of labels on the $name store', (store) => {
       await migrate(inUse.current())
       const definitions = await db()
         .selectFrom('label_definitions')
-        .select(['qualified_key', 'value_schema', 'on_delete', 'immutable', 'system', 'granted'])
+        .select(['qualified_key', 'value_schema', 'on_delete', 'immutable', 'system', 'granted', 'implicit'])
         .where('scope_kind', '=', 'domain')
         .orderBy('qualified_key')
         .execute()
@@ -86,6 +86,7 @@ describe.each(STORES)('The migration of labels on the $name store', (store) => {
         immutable: false,
         system: false,
         granted: false,
+        implicit: true,
       }
       const ofHome = ['empty', 'note', 'platform/env', 'zone'].map((key) => `domain:${HOME}/${key}`)
       const ofOther = ['tier', 'zone'].map((key) => `domain:${OTHER}/${key}`)

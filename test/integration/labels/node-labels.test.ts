@@ -159,6 +159,27 @@ describe.each(STORES)('Labels of nodes and join tokens on the $name store', (sto
       expect((await patch(node, labels(63))).status).toBe(200)
     })
 
+    test('that somebody defined need assign, and those that were made for labels of nodes do not', async () => {
+      const node = await enrol({ loose: 'a' })
+      await define('rack')
+      const operator = await fleet.holder(domainId, 'operator', `node:${node}`)
+      expect((await patch(node, { loose: 'b', other: 'x' }, operator)).body['labels']).toEqual({
+        loose: 'b',
+        other: 'x',
+      })
+      expect(refusalOf(await patch(node, { loose: 'b', rack: 'db' }, operator))).toEqual([404, 'definition_not_found'])
+      expect(await shown(node)).toEqual({ loose: 'b', other: 'x' })
+      expect((await patch(node, { loose: 'b', rack: 'db' })).status).toBe(200)
+      const { id } = await fleet.db
+        .selectFrom('label_definitions')
+        .select('id')
+        .where('qualified_key', '=', `domain:${domainId}/loose`)
+        .executeTakeFirstOrThrow()
+      expect((await root(`PATCH /v1/label-definitions/${id}`, { description: 'Where it may roam' })).status).toBe(200)
+      expect(refusalOf(await patch(node, { loose: 'c', rack: 'db' }, operator))).toEqual([404, 'definition_not_found'])
+      expect((await patch(node, { loose: 'b' }, operator)).body['labels']).toEqual({ loose: 'b' })
+    })
+
     describe('of the platform', () => {
       test('are those of its Definitions, and need assign', async () => {
         const node = await enrol({ 'platform/env': 'prod' })
@@ -217,6 +238,7 @@ describe.each(STORES)('Labels of nodes and join tokens on the $name store', (sto
             kinds: [],
             system: false,
             granted: false,
+            implicit: true,
             created_at: at,
             updated_at: at,
           })

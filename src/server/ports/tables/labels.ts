@@ -1,4 +1,5 @@
 import type { ValueSchema } from '../../../shared/labels/schema-types.ts'
+import type { Generated } from 'kysely'
 import type { Json } from './json.ts'
 
 /** Tables of the label registry (S1 Label registry). */
@@ -31,6 +32,11 @@ export interface LabelDefinitionRow {
   system: boolean
   /** Whether its parent edge was written; a migration cannot write tuples. */
   granted: boolean
+  /**
+   * Made for a label that a node or join token was given, and not changed since: who may operate a node may put it on the
+   * node without `assign`.
+   */
+  implicit: Generated<boolean>
   created_at: Date
   updated_at: Date
 }

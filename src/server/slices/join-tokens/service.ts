@@ -6,7 +6,7 @@ import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Keyring } from '../../ports/keyring.ts'
-import { assignablePlatformLabels } from '../../labels/assignable-labels.ts'
+import { assignableLabels } from '../../labels/assignable-labels.ts'
 import { assertAllAssignable, resolveNodeLabels } from '../../labels/node-labels.ts'
 import { byIdDescending } from '../../sql/keyset.ts'
 import { newJoinToken, toAnswer } from './join-token.ts'
@@ -34,7 +34,7 @@ export function createJoinTokens(deps: JoinTokensDeps): Handlers<typeof joinToke
       const creation = { id, domainId, createdBy: ctx.caller.subject, at: new Date(ctx.nowMs) }
       const record = newJoinToken(creation, body, { prefix, fingerprint: mac, fingerprint_key_id: keyId })
       const keys = Object.keys(record.labels)
-      const assignable = await assignablePlatformLabels(ctx, datastore.pool('interactive'), { domainId, keys })
+      const assignable = await assignableLabels(ctx, datastore.pool('interactive'), { domainId, keys })
       await ctx.change(async (change) => {
         const { db } = change
         const bounds = { domainId, projectId: record.project_id, nodeId: record.node_id }

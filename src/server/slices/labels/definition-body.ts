@@ -41,6 +41,7 @@ export function newDefinition({ id, scope, at }: Creation, body: CreateBody): De
     kinds: distinct(kinds),
     system: false,
     granted: true,
+    implicit: false,
     created_at: at,
     updated_at: at,
   }
@@ -69,7 +70,8 @@ export function patchedDefinition(found: DefinitionRecord, body: PatchBody, at: 
   const takesBack = found.immutable && members.immutable === false
   if ('scope' in body || 'local_key' in body || takesBack) throw problem('immutable_violation')
   if (members.value_schema !== undefined) requireValueSchema(members.value_schema)
-  const next: DefinitionRecord = { ...found, ...named(members), kinds: distinct(kinds), updated_at: at }
+  // Who manages the scope has taken it over.
+  const next = { ...found, ...named(members), kinds: distinct(kinds), implicit: false, updated_at: at }
   if (found.system) assertSystemKept(found, next)
   return next
 }

@@ -5,7 +5,7 @@ import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import { readLabelFilter } from '../../labels/label-filter.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
-import { assignablePlatformLabels } from '../../labels/assignable-labels.ts'
+import { assignableLabels } from '../../labels/assignable-labels.ts'
 import type { TextLabels } from '../../labels/node-labels.ts'
 import { byId } from '../../sql/keyset.ts'
 import { findNode, readNodes, type StoredNode } from './node-store.ts'
@@ -72,14 +72,14 @@ export function createNodeHandlers({
 
 const NO_FILTER = { name: undefined, reachability: undefined, kind: undefined }
 
-/** Definitions of the platform that the caller may assign, of the labels that the node does not have already. */
+/** Definitions that the caller may assign, of the labels that the node does not have already. */
 function newlyAssignable(
   ctx: RequestContext,
   db: Db,
   { stored, labels = {} }: { readonly stored: StoredNode; readonly labels?: TextLabels | undefined },
 ): Promise<ReadonlySet<string>> {
   const changed = Object.keys(labels).filter((key) => labels[key] !== stored.labels[key])
-  return assignablePlatformLabels(ctx, db, { domainId: stored.domain_id, keys: changed })
+  return assignableLabels(ctx, db, { domainId: stored.domain_id, keys: changed })
 }
 
 async function pageOf(db: Db, id: string, nowMs: number): Promise<NodePage> {

@@ -13,7 +13,7 @@ import { domainOfNode, lockNodePlace, updateNode, type NodeChange, type NodePlac
 export interface NodePatch extends NodeChange {
   /** All of its labels. */
   readonly labels?: TextLabels | undefined
-  /** Definitions of the platform that the caller may assign. */
+  /** Definitions that the caller may assign. */
   readonly assignable: ReadonlySet<string>
   readonly ids: IdSource
   readonly by: string

@@ -25,6 +25,7 @@ create table label_definitions (
   kinds text[] not null,
   system boolean not null,
   granted boolean not null,
+  implicit boolean not null default false,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   constraint label_definitions_scope_check check (
@@ -165,10 +166,10 @@ from (values
 
 insert into label_definitions (
   id, scope_kind, domain_id, local_key, qualified_key, description, value_schema, on_delete, immutable, inherit, kinds,
-  system, granted, created_at, updated_at
+  system, granted, implicit, created_at, updated_at
 )
 select gen_random_uuid(), 'domain', domain_id, key, 'domain:' || domain_id || '/' || key, '', '{"type":"string"}',
-  'block', false, false, '{}', false, false, now(), now()
+  'block', false, false, '{}', false, false, true, now(), now()
 from (
   select domain_id, key from nodes, jsonb_object_keys(labels) as key
   union select domain_id, key from join_tokens, jsonb_object_keys(labels) as key
