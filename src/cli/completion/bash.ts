@@ -31,7 +31,9 @@ _ctl_names() {
     COMPREPLY+=("$offer")
   done < <(ctl __complete bash "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
   # A label goes on after its key. bash 3.2 has no compopt, and adds its space.
-  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *[=(] ]] && compopt -o nospace 2>/dev/null
+  case "\${#COMPREPLY[@]} \${COMPREPLY[0]:-}" in
+    '1 '*'=' | '1 '*'(') compopt -o nospace 2>/dev/null || true ;;
+  esac
 }
 
 _ctl() {
