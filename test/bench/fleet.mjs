@@ -25,7 +25,18 @@ const REPORTERS = { nodes: 32, intervalS: 1 }
 /** Bytes that a pull brings for each peer, and how many of them a simulation pulls in a second. */
 const [PEER_BYTES, PULLED_PER_SECOND] = [250, 120e6]
 /** What no run may have more than none of. */
-const FLAWS = ['errors', 'refusals', 'missed_events', 'bad_signatures', 'edge_mismatches', 'stale_edges', 'stale_peers']
+const FLAWS = [
+  'errors',
+  'refusals',
+  'missed_events',
+  'bad_signatures',
+  'edge_mismatches',
+  'stale_edges',
+  'stale_peers',
+  'bad_policies',
+  'unknown_entries',
+  'stale_policies',
+]
 const GOAL_HEARTBEAT_P99_MS = 100
 const HEADER =
   'store|nodes|server cores|datastore cores|CPU ms/node/min|server MB|peak MB|KB/node|heartbeat p50 ms|p99 ms|in the fleet p50 ms|p99 ms|pull p99 ms|events|flaws|agents cores|agents MB'

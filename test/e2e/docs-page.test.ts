@@ -93,7 +93,7 @@ describe.skipIf(executablePath === undefined)('the documentation page in a real 
       expect(section, `${id} is not on the page`).toBeDefined()
       expect((await page.locator(`[id="${section}"] h2`).first().textContent())?.trim()).toBe(summary)
     }
-    await page.getByLabel('Search').fill('heartbeat')
+    await page.getByLabel('Search', { exact: true }).fill('heartbeat')
     await page.locator('[data-role="search:results"] li').first().waitFor()
     expect({ elsewhere, complaints }).toEqual({ elsewhere: [], complaints: [] })
     await page.close()

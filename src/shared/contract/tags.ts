@@ -12,6 +12,9 @@ const FLEET = [
   'mediated-sessions',
   'keys',
   'mesh',
+  'labels',
+  'object-search',
+  'policies',
   'signing-keys',
 ]
 
