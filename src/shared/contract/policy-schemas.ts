@@ -125,7 +125,7 @@ export const PolicyPreviewRequest = z
 
 const Pair = z.object({ from_node_id: Uuid, from: z.string(), to_node_id: Uuid, to: z.string() })
 const Pairs = z.object({
-  count: z.int().describe('Ordered pairs of nodes'),
+  count: z.int().describe('Ordered pairs of nodes; one may be both gained and lost'),
   sample: z.array(Pair).describe('The first 100'),
 })
 
@@ -158,8 +158,8 @@ export const PolicyPreviewResponse = z
         fingerprint: z.string().nullable(),
       }),
     ),
-    gained: Pairs.describe('Pairs that can exchange packets afterwards, and could not before'),
-    lost: Pairs,
+    gained: Pairs.describe('Ordered pairs of nodes between which some flow passes afterwards that did not before'),
+    lost: Pairs.describe('Ordered pairs of nodes between which some flow passed before that does not afterwards'),
     failures: z.array(TestFailure),
     vacuous: z.array(z.object({ policy: z.string(), test: z.int(), selector: z.string() })),
     selector_errors: z.array(z.object({ pointer: z.string(), errors: z.array(SelectorErrorField) })).optional(),

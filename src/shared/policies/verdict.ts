@@ -73,12 +73,28 @@ export function sideAllows(
   return sideVerdict(acceptedBy(sides[direction], prepareRemote(remote)), flow)
 }
 
-/** The destination ports of a protocol that pass from one node to another, merged; that of ICMP stands for all of it. */
-export function passingRanges(from: PreparedParty, to: PreparedParty, protocol: FlowProtocol): readonly PortRange[] {
+/** The destination ports of each protocol that pass from one node to another, merged; that of ICMP stands for all of it. */
+export type PassingFlows = Readonly<Record<FlowProtocol, readonly PortRange[]>>
+
+const EVERY_FLOW: PassingFlows = { tcp: [WHOLE_RANGE.tcp], udp: [WHOLE_RANGE.udp], icmp: [WHOLE_RANGE.icmp] }
+const NO_FLOW: PassingFlows = { tcp: [], udp: [], icmp: [] }
+
+/** What passes from one node to another. Where neither end is isolated the answer is always the same object. */
+export function passingFlows(from: PreparedParty, to: PreparedParty): PassingFlows {
   const [egress, ingress] = [acceptedBy(from.sides.egress, to.remote), acceptedBy(to.sides.ingress, from.remote)]
-  const whole = WHOLE_RANGE[protocol]
-  return acceptedRanges(egress, protocol, whole).flatMap(([first, last]) =>
-    acceptedRanges(ingress, protocol, [first, last]),
+  if (egress.isolatedBy === undefined && ingress.isolatedBy === undefined) return EVERY_FLOW
+  if (isClosed(egress) || isClosed(ingress)) return NO_FLOW
+  const rangesOf = (protocol: FlowProtocol): readonly PortRange[] =>
+    acceptedRanges(egress, protocol, WHOLE_RANGE[protocol]).flatMap((range) => acceptedRanges(ingress, protocol, range))
+  return { tcp: rangesOf('tcp'), udp: rangesOf('udp'), icmp: rangesOf('icmp') }
+}
+
+/** Whether some flow is among `flows` and not among `others`. */
+export function passesBeyond(flows: PassingFlows, others: PassingFlows): boolean {
+  if (flows === others) return false
+  // Merged ranges do not touch: a range whose ports are all among the others is within one of them.
+  return FLOW_PROTOCOLS.some((protocol) =>
+    flows[protocol].some(([first, last]) => !others[protocol].some(([from, to]) => from <= first && last <= to)),
   )
 }
 

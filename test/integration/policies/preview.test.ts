@@ -56,7 +56,8 @@ describe.each(STORES)('What policies do on the $name store', (store) => {
             { slug: 'none', matched_count: 0, sample: [], fingerprint: expect.stringMatching(/=$/) },
           ],
           gained: { count: 0, sample: [] },
-          lost: { count: 1, sample: [pair(admin, db)] },
+          // Web keeps one port of all that it had.
+          lost: { count: 2, sample: sorted([pair(web, db), pair(admin, db)]) },
           failures: [],
           vacuous: [],
         })
@@ -74,6 +75,22 @@ describe.each(STORES)('What policies do on the $name store', (store) => {
           policies: [{ slug: 'db', matched_count: 0, sample: [], fingerprint: null }],
           gained: { count: 2, sample: sorted([pair(web, db), pair(admin, db)]) },
         })
+        await fleet.call(fleet.root, `DELETE /v1/policies/${id}`)
+      })
+
+      it('counts a pair for each flow more and each flow less', async () => {
+        const { id } = await fleet.policy(domainId, { ...closed, rules: [rule] })
+        const counts = async (changed: object) => {
+          const { body } = await preview({ ...closed, rules: [{ ...rule, ...changed }] })
+          return [body['gained'], body['lost']]
+        }
+        const none = { count: 0, sample: [] }
+        const one = { count: 1, sample: [pair(web, db)] }
+        expect(await counts({})).toEqual([none, none])
+        expect(await counts({ ports: ['22', '5432'] })).toEqual([one, none])
+        expect(await counts({ protocol: 'any', ports: [] })).toEqual([one, none])
+        expect(await counts({ ports: ['22'] })).toEqual([one, one])
+        expect(await counts({ protocol: 'udp' })).toEqual([one, one])
         await fleet.call(fleet.root, `DELETE /v1/policies/${id}`)
       })
 

@@ -1,4 +1,7 @@
-import { createFlowVerdicts, type ClassedNodes, type NodeClass } from './node-classes.ts'
+import { canonicalize } from '../../../shared/canonical-json.ts'
+import type { CompiledEntry, Direction } from '../../../shared/policies/rule-types.ts'
+import { passesBeyond, passingFlows } from '../../../shared/policies/verdict.ts'
+import { policiesAt, type ClassedNodes, type ClassedPolicy, type NodeClass } from './node-classes.ts'
 import type { NodeParty } from './parties-store.ts'
 import { createPauses } from './pause-work.ts'
 
@@ -17,8 +20,9 @@ export interface PairCount {
 }
 
 export interface ReachChange {
-  /** Pairs between which some flow passes afterwards, and none did before. */
+  /** Pairs between which some flow passes afterwards that did not before. A pair may be among both. */
   readonly gained: PairCount
+  /** Pairs between which some flow passed before that does not afterwards. */
   readonly lost: PairCount
 }
 
@@ -28,30 +32,40 @@ const SAMPLE_MAX = 100
 interface JointClass {
   readonly before: NodeClass
   readonly after: NodeClass
-  /** Whether other policies match its nodes afterwards, or the same with other rules: else two of them keep their verdict. */
-  readonly isTouched: boolean
+  /** In which directions its nodes have other rules afterwards: two sides with the rules of before keep their verdict. */
+  readonly changed: Readonly<Record<Direction, boolean>>
   readonly nodes: NodeParty[]
 }
 
-/** Compares who reaches whom, by classes of nodes. Both have the same nodes. */
-export async function compareReach(before: ClassedNodes, after: ClassedNodes): Promise<ReachChange> {
-  const classes = jointClasses(before, after)
-  const touched = classes.filter(({ isTouched }) => isTouched)
-  const [passedBefore, passesAfter] = [createFlowVerdicts(before, {}), createFlowVerdicts(after, {})]
+/** Compares which flows pass between nodes, by classes of nodes. Both have the same nodes, and policies among the given ones. */
+export async function compareReach(
+  before: ClassedNodes,
+  after: ClassedNodes,
+  policies: readonly ClassedPolicy[],
+): Promise<ReachChange> {
+  const classes = jointClasses({ before, after, isSameSide: createSideComparison(policies) })
+  const receiving = classes.filter(({ changed }) => changed.ingress)
   const [gained, lost] = [createPairs(), createPairs()]
   const pause = createPauses()
   for (const from of classes) {
-    for (const to of from.isTouched ? classes : touched) {
-      const passed = passedBefore(from.before, to.before)
-      const passes = passesAfter(from.after, to.after)
-      if (passed !== passes) (passes ? gained : lost).add(from, to)
+    for (const to of from.changed.egress ? classes : receiving) {
+      const passed = passingFlows(from.before.party, to.before.party)
+      const passes = passingFlows(from.after.party, to.after.party)
+      if (passesBeyond(passes, passed)) gained.add(from, to)
+      if (passesBeyond(passed, passes)) lost.add(from, to)
     }
     await pause()
   }
   return { gained: gained.counted(), lost: lost.counted() }
 }
 
-function jointClasses(before: ClassedNodes, after: ClassedNodes): readonly JointClass[] {
+interface Compared {
+  readonly before: ClassedNodes
+  readonly after: ClassedNodes
+  readonly isSameSide: SideComparison
+}
+
+function jointClasses({ before, after, isSameSide }: Compared): readonly JointClass[] {
   const joint = new Map<string, JointClass>()
   for (const formerly of before.classes) {
     for (const node of formerly.nodes) {
@@ -60,16 +74,40 @@ function jointClasses(before: ClassedNodes, after: ClassedNodes): readonly Joint
       const key = `${formerly.index} ${now.index}`
       const known = joint.get(key)
       if (known !== undefined) known.nodes.push(node)
-      else
-        joint.set(key, {
-          before: formerly,
-          after: now,
-          isTouched: node.policies !== now.nodes[0]?.policies,
-          nodes: [node],
-        })
+      else joint.set(key, { before: formerly, after: now, changed: changeOf(formerly, now, isSameSide), nodes: [node] })
     }
   }
   return [...joint.values()]
+}
+
+function changeOf(before: NodeClass, after: NodeClass, isSameSide: SideComparison): JointClass['changed'] {
+  const [one, other] = [before.nodes[0]?.policies ?? '', after.nodes[0]?.policies ?? '']
+  return { ingress: !isSameSide(one, other, 'ingress'), egress: !isSameSide(one, other, 'egress') }
+}
+
+/** Whether two sets of policies, as `NodeParty.policies`, have the same entries in a direction. */
+type SideComparison = (one: string, other: string, direction: Direction) => boolean
+
+function createSideComparison(policies: readonly ClassedPolicy[]): SideComparison {
+  const texts = new Map<string, string>()
+  const textOf = (indexes: string, direction: Direction): string => {
+    const key = `${direction} ${indexes}`
+    const text =
+      texts.get(key) ??
+      sideText(
+        policiesAt(indexes).flatMap((index) => policies[index]?.entries ?? []),
+        direction,
+      )
+    texts.set(key, text)
+    return text
+  }
+  return (one, other, direction) => one === other || textOf(one, direction) === textOf(other, direction)
+}
+
+/** Entries form a union: neither their order nor how often one comes matters. */
+function sideText(entries: readonly CompiledEntry[], direction: Direction): string {
+  const own = entries.filter((entry) => entry.direction === direction)
+  return [...new Set(own.map((entry) => canonicalize(entry)))].toSorted().join()
 }
 
 function createPairs() {

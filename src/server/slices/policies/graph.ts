@@ -1,7 +1,7 @@
 import type { policies } from '../../../shared/contract/policies.ts'
 import type { Result } from '../../../shared/contract/operation-types.ts'
 import { PORT_MAX, type PortRange } from '../../../shared/policies/rule-types.ts'
-import { passingRanges } from '../../../shared/policies/verdict.ts'
+import { passingFlows } from '../../../shared/policies/verdict.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import { knowsDefinition } from '../../labels/known-definitions.ts'
@@ -89,8 +89,9 @@ async function edgesOf(classes: readonly NodeClass[]): Promise<Graph['edges']> {
 }
 
 function flowsOf({ party: from }: NodeClass, { party: to }: NodeClass): string[] {
-  const icmp = passingRanges(from, to, 'icmp').length > 0
-  const ported = (['tcp', 'udp'] as const).map((protocol) => ({ protocol, ranges: passingRanges(from, to, protocol) }))
+  const passing = passingFlows(from, to)
+  const icmp = passing.icmp.length > 0
+  const ported = (['tcp', 'udp'] as const).map((protocol) => ({ protocol, ranges: passing[protocol] }))
   if (icmp && ported.every(({ ranges }) => isWhole(ranges))) return ['any']
   const named = ported.filter(({ ranges }) => ranges.length > 0)
   return [

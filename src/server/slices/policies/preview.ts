@@ -85,7 +85,7 @@ async function answerOf(entries: readonly PreviewEntry[], read: ReadPreview): Pr
   const { change, nodes, selected } = read
   const all = [...change.inForce, ...change.drafts.map((draft) => ({ id: keyOf(draft), entries: draft.entries }))]
   const after = classifyNodes(afterwards(read), all)
-  const { gained, lost } = await compareReach(classifyNodes(nodes, all), after)
+  const { gained, lost } = await compareReach(classifyNodes(nodes, all), after, all)
   const { failures, vacuous } = await runTests(testedAfter(change), after, selected)
   const names = new Map(nodes.map(({ id, name }) => [id, name]))
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compilePolicy } from '../../../../src/shared/policies/compile-policy.ts'
 import type { AuthoredPolicy } from '../../../../src/shared/policies/rule-types.ts'
-import { passingRanges, prepareParty, verdictOf, type Party } from '../../../../src/shared/policies/verdict.ts'
+import { passingFlows, prepareParty, verdictOf, type Party } from '../../../../src/shared/policies/verdict.ts'
 
 const ALONE: AuthoredPolicy = { rules: [] }
 const OUT: AuthoredPolicy = { rules: [{ direction: 'egress', peers: '*', protocol: 'tcp', ports: ['5-20', '30'] }] }
@@ -27,11 +27,10 @@ describe('The ports that pass', () => {
     ['nothing where one end is closed', OUT, CLOSED],
   ])('are those of each verdict: %s', (_, sender, receiver) => {
     const [from, to] = [party(sender, '100.64.0.1'), party(receiver, '100.64.0.2')]
-    const ranges = passingRanges(prepareParty(from), prepareParty(to), 'tcp')
+    const { tcp: ranges, icmp } = passingFlows(prepareParty(from), prepareParty(to))
     const ports = [...Array.from({ length: 50 }, (__, at) => at + 1), 65_535]
     const passing = ports.filter((port) => ranges.some(([first, last]) => first <= port && port <= last))
     expect(passing).toEqual(ports.filter((port) => verdictOf(from, to, { protocol: 'tcp', port }).allowed))
-    const isPinged = passingRanges(prepareParty(from), prepareParty(to), 'icmp').length > 0
-    expect(isPinged).toBe(verdictOf(from, to, { protocol: 'icmp' }).allowed)
+    expect(icmp.length > 0).toBe(verdictOf(from, to, { protocol: 'icmp' }).allowed)
   })
 })
