@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { POLICY_TESTS_MAX } from '../policies/policy-document.ts'
 import { CIDRS_MAX, DIRECTIONS, PORT_MAX, PORT_RANGES_MAX, RULE_PROTOCOLS, RULES_MAX } from '../policies/rule-types.ts'
+import { withRule, type NamedMembers, type RuleFault } from './body-rules.ts'
 import { DisplayName, Instant, Slug, uuidField, Uuid } from './fields.ts'
 import { SelectorErrorField } from './label-schemas.ts'
 
@@ -108,19 +109,39 @@ export const PolicyRevision = z
   })
   .meta({ id: 'PolicyRevision' })
 
+const PREVIEWED = {
+  display_name: DisplayName.optional(),
+  ...document,
+  selector: Selector.optional(),
+  rules: document.rules.optional(),
+}
+
+/** One object and no union of two: a fault then names its member. */
+const PolicyPreviewEntry = withRule(
+  z.strictObject({
+    slug: Slug,
+    delete: z.literal(true).optional().describe('Deletes the policy; the other members but slug are absent then'),
+    ...PREVIEWED,
+  }),
+  previewFault,
+).meta({ description: 'A policy, with selector and rules; or with delete, the slug of one' })
+
+function previewFault(entry: NamedMembers): RuleFault | undefined {
+  if (entry['delete'] === undefined) {
+    const members = ['selector', 'rules'].filter((member) => entry[member] === undefined)
+    return faultOf(members, 'must be given unless delete is')
+  }
+  const members = Object.keys(PREVIEWED).filter((member) => entry[member] !== undefined)
+  return faultOf(members, 'must be absent where delete is given')
+}
+
+function faultOf(members: readonly string[], detail: string): RuleFault | undefined {
+  return members.length === 0 ? undefined : { code: problem, members, detail }
+}
+
 /** The policies that a change would leave behind: an entry creates one, replaces that of its slug, or deletes it. */
 export const PolicyPreviewRequest = z
-  .strictObject({
-    policies: z
-      .array(
-        z.union([
-          z.strictObject({ slug: Slug, display_name: DisplayName.optional(), ...document }),
-          z.strictObject({ slug: Slug, delete: z.literal(true) }),
-        ]),
-      )
-      .min(1)
-      .max(32),
-  })
+  .strictObject({ policies: z.array(PolicyPreviewEntry).min(1).max(32) })
   .meta({ id: 'PolicyPreviewRequest', problem })
 
 const Pair = z.object({ from_node_id: Uuid, from: z.string(), to_node_id: Uuid, to: z.string() })

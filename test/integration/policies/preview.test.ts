@@ -145,10 +145,47 @@ describe.each(STORES)('What policies do on the $name store', (store) => {
           'invalid_policy',
           [{ pointer: '/policies/0/rules/0/ports/0', detail: expect.any(String) }],
         ])
+        const test = { from: '*', to: '*', protocol: 'tpc', expect: 'denied' }
+        expect(await errors({ ...closed, tests: [{ ...test, protocol: 'tcp' }, test] })).toEqual([
+          400,
+          'invalid_policy',
+          [{ pointer: '/policies/0/tests/1/protocol', detail: 'must be one of tcp, udp, icmp' }],
+        ])
+        expect(await errors(closed, { ...closed, slug: 'b', rules: [{ ...rule, protocol: 'tpc' }] })).toEqual([
+          400,
+          'invalid_policy',
+          [{ pointer: '/policies/1/rules/0/protocol', detail: 'must be one of any, tcp, udp, icmp' }],
+        ])
+        expect(await errors({ ...closed, selectr: '*' })).toEqual([
+          400,
+          'invalid_policy',
+          [{ pointer: '/policies/0/selectr', detail: 'is not a known member' }],
+        ])
         expect(await errors(closed, closed)).toEqual([
           400,
           'invalid_policy',
           [{ pointer: '/policies/1/slug', detail: 'is named twice' }],
+        ])
+        expect(await errors(closed, { slug: 'b', display_name: 'B' })).toEqual([
+          400,
+          'invalid_policy',
+          [
+            { pointer: '/policies/1/selector', detail: 'must be given unless delete is' },
+            { pointer: '/policies/1/rules', detail: 'must be given unless delete is' },
+          ],
+        ])
+        expect(await errors({ slug: 'b', delete: true, selector: '*', tests: [] })).toEqual([
+          400,
+          'invalid_policy',
+          [
+            { pointer: '/policies/0/selector', detail: 'must be absent where delete is given' },
+            { pointer: '/policies/0/tests', detail: 'must be absent where delete is given' },
+          ],
+        ])
+        expect(await errors({ slug: 'b', delete: false })).toEqual([
+          400,
+          'invalid_policy',
+          [{ pointer: '/policies/0/delete', detail: 'must be one of true' }],
         ])
         expect(codeOf(await preview({ slug: 'unknown', delete: true }))).toEqual([404, 'policy_not_found'])
       })

@@ -10,6 +10,7 @@ type Operations = (typeof policies)['operations']
 export type PolicyAnswer = Result<Operations['GetPolicy']>
 type RevisionAnswer = Result<Operations['ListPolicyRevisions']>['items'][number]
 export type CreateBody = Input<Operations['CreatePolicy']>['body']
+export type PreviewBody = Input<Operations['PreviewPolicies']>['body']
 export type PatchBody = Input<Operations['PatchPolicy']>['body']
 
 /** The policy in references: in the audit, and as the holder of Definitions. */

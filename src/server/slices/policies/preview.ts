@@ -14,6 +14,7 @@ import { readNodeParties, type NodeParty } from './parties-store.ts'
 import {
   assertSoundEntries,
   previewChange,
+  readEntries,
   type PreviewedChange,
   type PreviewedPolicy,
   type PreviewEntry,
@@ -34,7 +35,8 @@ export function createPreview({
   readonly datastore: Datastore
 }): Pick<Handlers<typeof policies>, 'PreviewPolicies'> {
   return {
-    async PreviewPolicies(_ctx, { id: domainId, body: { policies: entries } }) {
+    async PreviewPolicies(_ctx, { id: domainId, body: { policies: written } }) {
+      const entries = readEntries(written)
       assertSoundEntries(entries)
       const read = await datastore.transaction('interactive', (tx) => readPreview(tx, domainId, entries))
       return 'errors' in read ? read.errors : answerOf(entries, read)

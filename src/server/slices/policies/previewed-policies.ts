@@ -6,7 +6,7 @@ import type { BoundSelector } from '../../../shared/selectors/bind-selector.ts'
 import type { Db } from '../../ports/datastore.ts'
 import { readGroups, type Group } from '../../policies/groups-store.ts'
 import { readPoliciesInForce, type PolicyInForce } from './parties-store.ts'
-import { documentOf, type CreateBody } from './policy.ts'
+import { documentOf, type CreateBody, type PreviewBody } from './policy.ts'
 import { structuralErrors, tryResolve, type PlacedError, type Resolved } from './resolve-document.ts'
 
 /** A change of a request: a policy that it would put in the place of its slug, or the deletion of one. */
@@ -34,6 +34,15 @@ export interface PreviewedChange {
   /** Numbers of groups by selector, also of those that would be new. */
   readonly groups: ReadonlyMap<string, number>
   readonly bound: ReadonlyMap<string, BoundSelector>
+}
+
+/** The entries of a body, as one of the two that each may be. */
+export function readEntries(entries: PreviewBody['policies']): readonly PreviewEntry[] {
+  return entries.map(({ delete: isDeleted, selector, rules, ...entry }) => {
+    if (isDeleted === true) return { slug: entry.slug, delete: true }
+    if (selector === undefined || rules === undefined) throw new Error('the contract lets no such entry pass')
+    return { ...entry, selector, rules }
+  })
 }
 
 /** Throws Problem `invalid_policy` where an entry breaks a rule over its members, or two have one slug. */
