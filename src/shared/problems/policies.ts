@@ -7,7 +7,10 @@ interface FailedTest {
   /** Index in `tests` of the policy. */
   readonly test: number
   readonly from_node_id: string
+  /** Name of that node. */
+  readonly from: string
   readonly to_node_id: string
+  readonly to: string
   readonly expect: string
 }
 

@@ -378,7 +378,9 @@ describe.each(STORES)('Policies on the $name store', (store) => {
             policy: 'closed',
             test: 0,
             from_node_id: web,
+            from: await fleet.nodeName(web),
             to_node_id: db,
+            to: await fleet.nodeName(db),
             expect: 'denied',
           },
         ])

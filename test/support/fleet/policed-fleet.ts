@@ -13,6 +13,8 @@ export type Labelled = `${'node' | 'project' | 'domain'}:${string}`
 export interface PolicedFleet extends Tenancy {
   /** Adds a node with these labels of its Domain, as a registration does. */
   labelledNode(place: { domainId: string; projectId?: string }, labels?: Labels): Promise<string>
+  /** The name of a node that there is. */
+  nodeName(nodeId: string | undefined): Promise<string>
   /** Defines a label of a Domain and returns its id. */
   define(domainId: string, key: string, members?: { type?: LabelType; inherit?: boolean }): Promise<string>
   /** Sets labels, or removes those without a value, and announces it. */
@@ -121,6 +123,10 @@ export async function startPolicedFleet(store: TestStore, more: Partial<UnderTes
     ...tenancy,
     define,
     label,
+    async nodeName(nodeId = '') {
+      const { name } = await db.selectFrom('nodes').select('name').where('id', '=', nodeId).executeTakeFirstOrThrow()
+      return name
+    },
     async labelledNode(place, labels = {}) {
       const id = await tenancy.node(place)
       await db

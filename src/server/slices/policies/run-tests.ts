@@ -19,13 +19,19 @@ interface NamedTest {
 }
 
 /** A test that does not hold, and a pair of nodes that shows it. */
-export interface TestFailure {
+interface FailingTest {
   readonly policy_id: string | null
   readonly policy: string
   readonly test: number
   readonly from_node_id: string
   readonly to_node_id: string
   readonly expect: 'allowed' | 'denied'
+}
+
+/** Such a test with the names of the two nodes. */
+export interface TestFailure extends FailingTest {
+  readonly from: string
+  readonly to: string
 }
 
 /** A selector of a test that no node matches: the test says nothing. */
@@ -56,7 +62,7 @@ export async function runTests(
   const named = policies.flatMap((policy) => policy.tests.map((test, index) => ({ policy, index, test })))
   const endsOf = createEnds(nodes, selected)
   const vacuous = named.flatMap((one) => vacuousEnds(one, endsOf))
-  const failures: TestFailure[] = []
+  const failures: FailingTest[] = []
   const pause = createPauses()
   for (const tests of byFlow(named)) {
     const passes = createFlowVerdicts(nodes, flowOf(tests[0].test))
@@ -69,7 +75,19 @@ export async function runTests(
       if (pair !== undefined) failures.push(failureOf(one, pair))
     }
   }
-  return { failures: inOrder(failures).slice(0, LISTED_MAX), vacuous: vacuous.slice(0, LISTED_MAX) }
+  const listed = inOrder(failures).slice(0, LISTED_MAX)
+  return { failures: listed.map((one) => withNames(one, nodes)), vacuous: vacuous.slice(0, LISTED_MAX) }
+}
+
+function withNames(failure: FailingTest, nodes: ClassedNodes): TestFailure {
+  const { from_node_id: from, to_node_id: to } = failure
+  return { ...failure, from: nameOf(from, nodes), to: nameOf(to, nodes) }
+}
+
+function nameOf(nodeId: string, nodes: ClassedNodes): string {
+  const node = nodes.classOf(nodeId)?.nodes.find(({ id }) => id === nodeId)
+  if (node === undefined) throw new Error(`the node ${nodeId} has no class`)
+  return node.name
 }
 
 function flowOf({ protocol, port }: PolicyTest): Flow {
@@ -152,7 +170,7 @@ function differentNodes({ nodeIds: [first, second] }: End, { nodeIds: [other, an
   return second === undefined ? undefined : [second, other]
 }
 
-function failureOf({ policy, index, test }: NamedTest, [from, to]: Pair): TestFailure {
+function failureOf({ policy, index, test }: NamedTest, [from, to]: Pair): FailingTest {
   return {
     policy_id: policy.id,
     policy: policy.slug,
@@ -163,6 +181,6 @@ function failureOf({ policy, index, test }: NamedTest, [from, to]: Pair): TestFa
   }
 }
 
-function inOrder(failures: readonly TestFailure[]): readonly TestFailure[] {
+function inOrder(failures: readonly FailingTest[]): readonly FailingTest[] {
   return failures.toSorted((a, b) => (a.policy === b.policy ? a.test - b.test : a.policy < b.policy ? -1 : 1))
 }
