@@ -34,7 +34,7 @@ export const POLICIES_PROBLEMS = {
   policy_test_failed: row<{ readonly failures: readonly FailedTest[] }>(
     422,
     'Policy test failed',
-    'A test of a policy of the Domain would no longer hold; the failures say which, with a pair of nodes. Nothing was changed.',
+    'A test of a policy of the Domain does not hold with this change; the failures say which, with a pair of nodes. Nothing was changed.',
   ),
   port_out_of_range: invalid('Port out of range', 'A port is between 1 and 65535.'),
   policies_not_provisioned: row(501, 'Not provisioned', 'Policies are not configured on this server.'),

@@ -144,7 +144,7 @@ describe('ctl policies create', () => {
     ])
   })
 
-  it('says which tests would no longer hold', async () => {
+  it('says which tests do not hold', async () => {
     const failures = [{ policy: 'db-in', test: 0, from_node_id: ID.web, to_node_id: ID.db, expect: 'denied' }]
     const path = `POST /v1/domains/${ID.domain}/policies`
     const { exitCode, stderr } = await run(
