@@ -5,7 +5,15 @@ const AT = { created_at: '2026-01-30T12:00:00.000Z', updated_at: '2026-01-31T12:
 const idOf = (number: number): string => `019c1a10-0000-7000-8000-00000000de0${number}`
 
 /** Ids of the Definitions, by local key. */
-export const DEFINITION = { env: idOf(1), ownEnv: idOf(2), tier: idOf(3), weight: idOf(4), on: idOf(5) } as const
+export const DEFINITION = {
+  env: idOf(1),
+  ownEnv: idOf(2),
+  tier: idOf(3),
+  weight: idOf(4),
+  on: idOf(5),
+  rack: idOf(6),
+  serial: idOf(7),
+} as const
 
 interface Defined {
   readonly id: string
@@ -39,6 +47,14 @@ const DEFINITIONS = [
   definition({ id: DEFINITION.tier, scope: OWN, key: 'tier', schema: { type: 'string', enum: ['api', 'web'] } }),
   definition({ id: DEFINITION.weight, scope: OWN, key: 'weight', schema: { type: 'integer', minimum: 0 } }),
   definition({ id: DEFINITION.on, scope: PROJECT, key: 'on', schema: { type: 'boolean' } }),
+  {
+    ...definition({ id: DEFINITION.rack, scope: PROJECT, key: 'rack', schema: { type: 'string' } }),
+    kinds: ['project', 'network'],
+  },
+  {
+    ...definition({ id: DEFINITION.serial, scope: PROJECT, key: 'serial', schema: { type: 'string' } }),
+    immutable: true,
+  },
 ]
 
 const label = (key: string, value: unknown, more: Readonly<Record<string, unknown>> = {}) => ({

@@ -10,6 +10,8 @@ import type { Session } from '../../session/session.ts'
 export interface NamedCall {
   readonly input: CallInput
   readonly label: string
+  /** The key of the label that it changes, as it was typed; the label of the call when absent. */
+  readonly key?: string
 }
 
 /** Changes to make with one operation. */
@@ -18,6 +20,8 @@ export interface Changes {
   readonly calls: readonly NamedCall[]
   /** What is printed afterwards; flags that it could not obey are refused before anything is changed. */
   readonly expected?: Expected
+  /** What is thrown in place of the failure of a call. */
+  readonly failure?: (error: unknown, key: string) => unknown
 }
 
 /**
@@ -26,7 +30,7 @@ export interface Changes {
  */
 export async function makeChanges(
   session: Session,
-  { operation, calls, expected }: Changes,
+  { operation, calls, expected, failure }: Changes,
 ): Promise<readonly unknown[] | undefined> {
   if (session.shared.curl === true) {
     const { printCurl } = await import('../../output/curl.ts')
@@ -41,12 +45,12 @@ export async function makeChanges(
   await confirmChange(session, operation, calls.map(asTarget))
   const caller = await session.caller()
   const answers: unknown[] = []
-  for (const [index, { input }] of calls.entries()) {
+  for (const [index, { input, label, key = label }] of calls.entries()) {
     try {
       answers.push((await caller.call(operation, input)).value)
     } catch (error) {
       if (calls.length > 1) session.warn(`not done: ${harmless(labelsOf(calls.slice(index)))}`)
-      throw error
+      throw failure === undefined ? error : failure(error, key)
     }
   }
   return answers

@@ -5,7 +5,9 @@ import { CliError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import type { Session } from '../../session/session.ts'
 import { rowsOfList } from '../clouds/reading.ts'
+import { rowsOf } from '../../output/members.ts'
 import { scopeOfKey, typedKey } from './keys.ts'
+import type { LabelledObject } from './objects.ts'
 
 type Operations = (typeof labels)['operations']
 
@@ -24,6 +26,12 @@ export async function readDefinitions(
   const found: Definition[] = []
   for await (const one of rowsOfList<Definition>(session, 'ListLabelDefinitions', input)) found.push(one)
   return found
+}
+
+/** Reads the labels that an object has of its own. */
+export async function readLabels(session: Session, { kind, id }: LabelledObject): Promise<readonly Label[]> {
+  const { value } = await (await session.caller()).call(session.operation('ListObjectLabels'), { kind, id })
+  return (rowsOf(value) ?? []) as readonly Label[] // What the contract says of 200.
 }
 
 const NEARNESS = ['project', 'domain', 'platform']

@@ -1,13 +1,13 @@
 import { usageError } from '../../errors/cli-error.ts'
 import { defineCommand } from '../../argv/command.ts'
-import { rowsOf } from '../../output/members.ts'
 import { harmless } from '../../output/style.ts'
 import { createResolver } from '../../session/references.ts'
 import type { Session } from '../../session/session.ts'
 import { makeChanges } from './changing.ts'
+import { withKey } from './checks.ts'
 import { PLACES, scopeNamed, typedKey } from './keys.ts'
-import { OBJECT, objectNamed, type LabelledObject } from './objects.ts'
-import type { Label } from './reading.ts'
+import { OBJECT, objectNamed } from './objects.ts'
+import { readLabels, type Label } from './reading.ts'
 
 /** Takes labels from an object. */
 export const remove = defineCommand({
@@ -20,7 +20,7 @@ export const remove = defineCommand({
   async run(session, { args: [text, ...keys] }) {
     if (text === undefined || keys.length === 0) throw usageError('<key> is missing', 'See: ctl labels remove --help')
     const object = await objectNamed(session, text)
-    const labels = await labelsOf(session, object)
+    const labels = await readLabels(session, object)
     const operation = session.operation('DeleteObjectLabel')
     const calls = []
     for (const key of keys) {
@@ -28,16 +28,11 @@ export const remove = defineCommand({
       if (qualified === undefined) session.note(harmless(`${text} has no label ${key} of its own.`))
       else calls.push({ input: { kind: object.kind, id: object.id, qualified_key: qualified }, label: key })
     }
-    const answers = await makeChanges(session, { operation, calls })
+    const answers = await makeChanges(session, { operation, calls, failure: withKey })
     if (answers !== undefined && calls.length > 0)
       session.note(harmless(`Removed ${calls.map(({ label }) => label).join(', ')} from ${text}.`))
   },
 })
-
-async function labelsOf(session: Session, { kind, id }: LabelledObject): Promise<readonly Label[]> {
-  const { value } = await (await session.caller()).call(session.operation('ListObjectLabels'), { kind, id })
-  return (rowsOf(value) ?? []) as readonly Label[] // What the contract says of 200.
-}
 
 /** The qualified key of a label that the object has; undefined where it has none such. Throws where a bare key fits several. */
 async function meant(session: Session, labels: readonly Label[], text: string): Promise<string | undefined> {

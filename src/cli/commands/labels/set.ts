@@ -4,9 +4,10 @@ import { harmless } from '../../output/style.ts'
 import { createResolver } from '../../session/references.ts'
 import type { Session } from '../../session/session.ts'
 import { makeChanges, type NamedCall } from './changing.ts'
+import { assertChangeable, assertFits, withKey, type Wanted } from './checks.ts'
 import { PLACES, scopeNamed, typedKey } from './keys.ts'
 import { OBJECT, objectNamed, scopeOfObject, type LabelledObject } from './objects.ts'
-import { nearestOf, readDefinitions, refuseUnknown, type Definition, type Label } from './reading.ts'
+import { nearestOf, readDefinitions, readLabels, refuseUnknown, type Definition, type Label } from './reading.ts'
 import { LABEL, LABELS_SET, showLabels } from './showing.ts'
 import { labelValue } from './value-flags.ts'
 
@@ -26,7 +27,8 @@ export const set = defineCommand({
     const object = await objectNamed(session, text)
     const operation = session.operation('PutObjectLabel')
     const calls = await callsFor(session, object, typed)
-    const answers = await makeChanges(session, { operation, calls, expected: { view: LABEL, isList: true } })
+    const expected = { view: LABEL, isList: true }
+    const answers = await makeChanges(session, { operation, calls, expected, failure: withKey })
     if (answers === undefined) return
     await showLabels(session, answers as readonly Label[], LABELS_SET) // What the contract says of 200.
     session.note(harmless(`Set ${pairs.join(', ')} on ${text}.`))
@@ -44,20 +46,25 @@ function pairOf(text: string): Pair {
   return { key: text.slice(0, at), value: text.slice(at + 1) }
 }
 
-/** Calls with the qualified keys and the values of the right types. */
+/** Calls with the qualified keys and the values of the right types, all of which their Definitions accept. */
 async function callsFor(
   session: Session,
   object: LabelledObject,
   pairs: readonly Pair[],
 ): Promise<readonly NamedCall[]> {
   const definitions = await readDefinitions(session, await scopeOfObject(session, object), true)
-  const calls: NamedCall[] = []
+  const wanted: Wanted[] = []
   for (const { key, value } of pairs) {
-    const { qualified_key, value_schema: schema } = await meant(session, definitions, key)
-    const body = { qualified_key, value: labelValue(schema.type, value, key) }
-    calls.push({ input: { kind: object.kind, id: object.id, body }, label: `${key}=${value}` })
+    const definition = await meant(session, definitions, key)
+    wanted.push({ key, definition, value: labelValue(definition.value_schema.type, value, key) })
   }
-  return calls
+  await assertFits(wanted, object)
+  if (wanted.some(({ definition }) => definition.immutable)) assertChangeable(wanted, await readLabels(session, object))
+  return wanted.map(({ key, definition, value }) => ({
+    input: { kind: object.kind, id: object.id, body: { qualified_key: definition.qualified_key, value } },
+    label: `${key}=${value}`,
+    key,
+  }))
 }
 
 async function meant(session: Session, definitions: readonly Definition[], text: string): Promise<Definition> {

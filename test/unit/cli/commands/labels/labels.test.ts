@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { CliOptions, CliResult } from '../../../../support/cli/cli-run.ts'
-import type { SeenRequest } from '../../../../support/cli/stub-server.ts'
+import { refused, type SeenRequest } from '../../../../support/cli/stub-server.ts'
 import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
-import { LABELLED } from '../../../../support/fleet/labels-fleet.ts'
+import { DEFINITION, LABELLED } from '../../../../support/fleet/labels-fleet.ts'
 import { FLEET, ID, TOKEN } from '../../../../golden/fleet.ts'
 
 const cli = useStubbedCli({ CTL_TOKEN: TOKEN })
@@ -37,9 +37,32 @@ describe('ctl labels set', () => {
     ['env', 2, 'a label is key=value, not "env"'],
     ['teir=web', 3, 'Did you mean tier?'],
     ['platform/tier=web', 3, 'there is no label "platform/tier"'],
+    ['env=oops', 9, 'error: env cannot be "oops"\n  The value must be one of dev, prod.\n'],
+    ['weight=-1', 9, 'error: weight cannot be -1\n  The value must be at least 0.\n'],
+    ['rack=a1', 9, 'rack is a label of other kinds of objects, not of a node\n  It is for: project, network\n'],
   ])('checks all of them before the first is set: %s', async (pair, exit, said) => {
     const { exitCode, stderr } = await run(`labels set node:web-1 tier=web ${pair}`)
     expect([exitCode, stderr, sent('PUT')]).toEqual([exit, expect.stringContaining(said), []])
+  })
+
+  it.each([
+    ['tier=web serial=s2', 6, 'error: serial is immutable: once it is set it is neither changed nor removed\n', 0],
+    ['serial=s1', 0, 'Set serial=s1 on node:web-1.\n', 1],
+  ])('looks at what the object has where a label is immutable: %s', async (pairs, exit, said, calls) => {
+    const present = { definition_id: DEFINITION.serial, qualified_key: `project:${ID.project}/serial`, value: 's1' }
+    const path = `GET /v1/objects/node/${ID.web}/labels`
+    const routes = { ...FLEET, ...LABELLED, [path]: { body: { items: [present] } } }
+    const { exitCode, stderr } = await cli.run(`labels set node:web-1 ${pairs}`, routes)
+    expect([exitCode, stderr, sent('PUT').length]).toEqual([exit, said, calls])
+  })
+
+  it.each([
+    ['labels set node:web-1 env=prod', `PUT /v1/objects/node/${ID.web}/labels`],
+    ['labels remove node:web-1 env', `DELETE /v1/objects/node/${ID.web}/labels`],
+  ])('names the key of a label that became immutable meanwhile: %s', async (line, call) => {
+    const answer = refused(409, 'immutable_violation', 'Its labels are neither changed nor removed.')
+    const { exitCode, stderr } = await cli.run(line, { ...FLEET, ...LABELLED, [call]: answer })
+    expect([exitCode, stderr]).toEqual([6, expect.stringContaining('error: env is immutable')])
   })
 
   it('says what a refusal leaves undone, and why', async () => {
