@@ -10,6 +10,9 @@ import type { Resolved } from '../session/pick.ts'
 /** The name of the flag, `-l` for short. */
 export const SELECTOR = 'selector'
 
+/** The code of the failure when a selector matches nothing that the command could be about. */
+export const SELECTION_EMPTY = 'selection_empty'
+
 /** What completion offers for a selector: keys and values of labels. */
 export const SELECTORS = 'selectors'
 
@@ -81,7 +84,7 @@ export async function selected(
   if (found.length > 0) return found
   throw new CliError(`none of the ${noun} that you may see matches ${text}`, {
     exitCode: EXIT.notFound,
-    code: 'selection_empty',
+    code: SELECTION_EMPTY,
     hints: [`See which there are: ctl ${noun} list`],
   })
 }

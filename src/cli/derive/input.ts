@@ -1,9 +1,9 @@
-import { usageError } from '../errors/cli-error.ts'
+import { CliError, usageError } from '../errors/cli-error.ts'
 import type { Given } from '../argv/command.ts'
 import type { FlagValue } from '../argv/flags.ts'
 import { createResolver } from '../session/references.ts'
 import type { Resolved } from '../session/pick.ts'
-import { SELECTOR, selected, selectorText } from '../argv/selector.ts'
+import { SELECTION_EMPTY, SELECTOR, selected, selectorText } from '../argv/selector.ts'
 import type { Session } from '../session/session.ts'
 import { singular } from '../argv/tree.ts'
 import { askFor } from './ask.ts'
@@ -78,7 +78,12 @@ function selectorOf({ operation }: Plan, { flags, args }: Given): FlagValue | un
 async function selectedTargets(filling: Filling, member: Member, typed: FlagValue): Promise<readonly Target[]> {
   const { resolver, session, scope, given } = filling
   if (member.position === undefined && given.flags[member.word] !== undefined) throw usageError(...BOTH)
-  const objects = await selected(resolver, session.manifest(), { noun: member.noun ?? '', typed, scope })
+  const objects = await selected(resolver, session.manifest(), { noun: member.noun ?? '', typed, scope }).catch(
+    async (error: unknown) => {
+      await explainEmpty(filling, error, typed)
+      throw error
+    },
+  )
   if (member.position === undefined) {
     put(filling, member, { plain: objects.map(({ id }) => id) })
     return [finished(filling, undefined)]
@@ -88,6 +93,12 @@ async function selectedTargets(filling: Filling, member: Member, typed: FlagValu
     put(own, member, { object })
     return finished(own, object)
   })
+}
+
+async function explainEmpty({ session, scope }: Filling, error: unknown, typed: FlagValue): Promise<void> {
+  if (!(error instanceof CliError) || error.code !== SELECTION_EMPTY) return
+  const { warnOfSelector } = await import('./empty-selection.ts')
+  await warnOfSelector(session, await selectorText(typed), { domainId: scope['domains'] })
 }
 
 /** The references of the last argument; `-` means the lines of stdin, up to their first tab. */

@@ -1,4 +1,5 @@
 import { requestOf, type Reply } from '../../client/client.ts'
+import type { Page } from '../../client/pages.ts'
 import type { HttpRequest } from '../../client/transport.ts'
 import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -121,7 +122,21 @@ async function performList(session: Session, operation: ManifestOperation, targe
     const page = await readList(session, operation, target.input)
     await session.emit(page, viewOf(operation))
     noteList(session, page)
+    await explainEmpty(session, operation, { page, input: target.input })
   }
+}
+
+interface ListRead {
+  readonly page: Page<unknown>
+  readonly input: Target['input']
+}
+
+/** Warns of the selector of an empty list, if something is wrong with it. A list that is watched is not explained each time. */
+async function explainEmpty(session: Session, { cli }: ManifestOperation, { page, input }: ListRead): Promise<void> {
+  const text = input[cli?.selector ?? '']
+  if (page.items.length > 0 || typeof text !== 'string' || session.shared.watch !== undefined) return
+  const { warnOfSelector } = await import('./empty-selection.ts')
+  await warnOfSelector(session, text, { domainId: input['domain_id'] ?? input['id'] })
 }
 
 interface Calls {

@@ -2,6 +2,7 @@ import type { CallInput } from '../../../client/client.ts'
 import { memberOf } from '../../output/members.ts'
 import { usageError } from '../../errors/cli-error.ts'
 import { defineCommand, type Given } from '../../argv/command.ts'
+import { warnOfSelector } from '../../derive/empty-selection.ts'
 import { rowMembers } from '../../derive/perform.ts'
 import { shortDuration } from '../../argv/duration.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
@@ -11,7 +12,7 @@ import type { FleetNode } from './fleet-node.ts'
 import { counted, namedSome } from '../../output/counts.ts'
 import { deregister, type Deregistration } from './deregistering.ts'
 import { listNodes } from './reading.ts'
-import { listOf, SELECTION } from './selection.ts'
+import { listOf, SELECTION, type NodeFilter } from './selection.ts'
 import { silentSince } from './silence.ts'
 import type { View } from '../../output/emit.ts'
 import { tableLines } from '../../output/table.ts'
@@ -64,7 +65,10 @@ async function run(session: Session, { flags }: Given<typeof FLAGS>): Promise<Ex
   if (!isDry) await assertOwnAnswerable(session, 'DeleteNode', 'nodes prune')
   const list = await listOf(session, flags.selector)
   const silent = await silentIn(session, list, seconds)
-  if (silent.length === 0) session.note(`Every node was heard of within ${shortDuration(seconds)}.`)
+  if (silent.length === 0) {
+    session.note(`Every node was heard of within ${shortDuration(seconds)}.`)
+    await explainEmpty(session, list)
+  }
   if (isDry || silent.length === 0) return showCandidates(session, silent)
   await session.assertEmittable({ view: DONE_VIEW, isList: true })
   show(session, silent)
@@ -74,6 +78,11 @@ async function run(session: Session, { flags }: Given<typeof FLAGS>): Promise<Ex
   })
   const still = new Set((await silentIn(session, list, seconds)).map(({ id }) => id))
   return report(session, await deregister(session, silent, (node) => still.has(node.id)))
+}
+
+/** That no node is silent may mean that the selector has a mistake. */
+async function explainEmpty(session: Session, { domain_id: domainId, labels }: NodeFilter): Promise<void> {
+  if (labels !== undefined) await warnOfSelector(session, labels, { domainId })
 }
 
 /** Nodes silent for so long by the server's own clock. */

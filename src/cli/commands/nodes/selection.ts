@@ -2,13 +2,14 @@ import type { CallInput } from '../../../client/client.ts'
 import { ProblemAnswer } from '../../../client/failures.ts'
 import { CliError, usageError } from '../../errors/cli-error.ts'
 import type { Given } from '../../argv/command.ts'
+import { warnOfSelector } from '../../derive/empty-selection.ts'
 import { targetsOf } from '../../derive/input.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import type { ArgumentSpec, FlagSpecs, FlagValue } from '../../argv/flags.ts'
 import { memberOf } from '../../output/members.ts'
 import { createResolver } from '../../session/references.ts'
 import type { Resolved } from '../../session/pick.ts'
-import { SELECTOR, selectorFlag, selectorText } from '../../argv/selector.ts'
+import { SELECTION_EMPTY, SELECTOR, selectorFlag, selectorText } from '../../argv/selector.ts'
 import type { Session } from '../../session/session.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { inLanes, LANES } from './in-lanes.ts'
@@ -61,14 +62,16 @@ export async function selectedNodes(session: Session, { args, flags }: Given): P
 async function filteredOnes(session: Session, typed: FlagValue | undefined): Promise<Selection> {
   const list = await listOf(session, typed)
   const { nodes } = await listNodes(session, list)
+  const { domain_id: domainId, labels } = list
+  if (nodes.length === 0 && labels !== undefined) await warnOfSelector(session, labels, { domainId })
   return { nodes: ordered(nodes), absent: [], lists: [list] }
 }
 
+/** The filter of a list of nodes. */
+export type NodeFilter = CallInput & { readonly domain_id: string; readonly labels?: string }
+
 /** The filter of the list of a Domain's nodes, of those that match where a selector was given. */
-export async function listOf(
-  session: Session,
-  typed: FlagValue | undefined,
-): Promise<CallInput & { domain_id: string }> {
+export async function listOf(session: Session, typed: FlagValue | undefined): Promise<NodeFilter> {
   const labels = typed === undefined ? {} : { labels: await selectorText(typed) }
   const domain = await ownDomain(session)
   return { domain_id: domain.id, ...labels }
@@ -120,7 +123,7 @@ export function present(selection: Selection): Selection {
 export function nothingSelected(): CliError {
   return new CliError('no node that you may see is selected', {
     exitCode: EXIT.notFound,
-    code: 'selection_empty',
+    code: SELECTION_EMPTY,
     hints: ['See which there are: ctl nodes list'],
   })
 }

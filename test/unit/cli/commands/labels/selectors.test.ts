@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CliOptions, CliResult } from '../../../../support/cli/cli-run.ts'
+import { refused, type StubRoutes } from '../../../../support/cli/stub-server.ts'
 import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
 import { LABELLED } from '../../../../support/fleet/labels-fleet.ts'
 import { FLEET, ID, TOKEN } from '../../../../golden/fleet.ts'
@@ -90,5 +91,49 @@ describe('ctl objects search', () => {
     expect([local.exitCode, cli.stub?.seen, local.stderr]).toEqual([2, [], expect.stringContaining('\n      ^ ')])
     const there = await run("objects search 'evn=prod'")
     expect([there.exitCode, there.stderr]).toEqual([9, expect.stringContaining('\n  ^^^ No label evn is defined')])
+  })
+})
+
+describe('a selector that matches nothing', () => {
+  const NONE = { 'GET /v1/nodes': { body: { items: [], next_cursor: null } } }
+  const PREVIEW = `POST /v1/domains/${ID.domain}/labels/selectors/preview`
+  const MISTAKE = [
+    'warning: nothing matches --selector, which has an error:',
+    '  evn=prod',
+    '  ^^^ No label evn is defined here. Did you mean env?',
+    '',
+  ].join('\n')
+  const none = (line: string, routes: StubRoutes = {}): Promise<CliResult> =>
+    cli.run(line, { ...FLEET, ...LABELLED, ...NONE, ...routes })
+  const asked = () => (cli.stub?.seen ?? []).filter(({ path }) => path.endsWith('/selectors/preview'))
+
+  it.each([
+    ['nodes list -l evn=prod', 0],
+    [`nodes list -l evn=prod --domain ${ID.domain} -o json`, 0],
+    ['nodes show -l evn=prod', 3],
+    ['nodes rotate -l evn=prod --yes', 3],
+    ['nodes prune -l evn=prod --unreachable-for 7d --dry-run', 0],
+  ])('is explained when something is wrong with it: %s', async (line, exit) => {
+    const { exitCode, stderr } = await none(line)
+    expect([exitCode, stderr, asked().length]).toEqual([exit, expect.stringContaining(MISTAKE), 1])
+    expect(asked()[0]?.body).toEqual({ selector: 'evn=prod' })
+  })
+
+  it('needs no explanation when it is right', async () => {
+    const { exitCode, stderr } = await none('nodes list -l env=prod')
+    expect([exitCode, stderr, asked().length]).toEqual([0, 'Nothing to list.\n', 1])
+  })
+
+  it('is not looked at when it matches something, or when there is none', async () => {
+    await run('nodes list -l evn=prod')
+    await none('nodes list')
+    expect(asked()).toEqual([])
+  })
+
+  it('stays unexplained where the server refuses the question', async () => {
+    const { exitCode, stderr } = await none('nodes list -l evn=prod', {
+      [PREVIEW]: refused(403, 'permission_denied', 'You lack read.'),
+    })
+    expect([exitCode, stderr]).toEqual([0, 'Nothing to list.\n'])
   })
 })
