@@ -8,7 +8,7 @@ export const POLICY_HINTS: Readonly<Record<string, Hints>> = {
   ],
   policy_test_failed: ({ problem: { document } }) => [
     ...failuresIn(document['failures']),
-    'See why before you change it: ctl policies test FILE; or for one pair: ctl policies reach FROM TO',
+    'All tests run after each policy that is changed, while "ctl policies test FILE" takes those of the file as changed at once. What decides for a pair now: ctl policies reach FROM TO',
   ],
   policy_limit_exceeded: () => ['See them: ctl policies list'],
   policy_revision_not_found: () => ['See which there are: ctl policies revisions NAME'],
@@ -21,6 +21,7 @@ function failuresIn(failures: unknown): readonly string[] {
     const text = (member: string): string => String(memberOf(failure, member))
     const found = text('expect') === 'allowed' ? 'denied' : 'allowed'
     const test = Number(memberOf(failure, 'test')) + 1
-    return `  test ${test} of ${text('policy')}: ${found} from ${text('from_node_id')} to ${text('to_node_id')}, expected ${text('expect')}`
+    const [from, to] = ['from', 'to'].map((end) => memberOf(failure, end) ?? memberOf(failure, `${end}_node_id`))
+    return `  test ${test} of ${text('policy')}: ${found} from ${String(from)} to ${String(to)}, expected ${text('expect')}`
   })
 }

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { usageError } from '../../errors/cli-error.ts'
 import type { Io } from '../../output/io.ts'
-import { isRow, type Row } from '../../output/members.ts'
+import { isRow, memberOf, type Row } from '../../output/members.ts'
 
 /** A policy as a file has it. */
 export interface PolicyFile {
-  /** The file, and the place in it where it has several policies. */
+  /** The file; place and slug as well where it has several policies. */
   readonly name: string
   /** What a person writes: slug, display name, selector, isolates, rules, tests. */
   readonly members: Row
@@ -36,7 +36,13 @@ export async function policiesIn(path: string, io: Io): Promise<readonly PolicyF
   const name = path === '-' ? 'stdin' : path
   const found = (await documentsIn(await textOf(path, io), name)).filter((one) => one !== null)
   if (found.length === 0) throw usageError(`${name} has no policy`)
-  return found.map((document, index) => policyOf(document, found.length > 1 ? `${name}, policy ${index + 1}` : name))
+  return found.map((document, index) => policyOf(document, found.length > 1 ? placeIn(name, index, document) : name))
+}
+
+/** `tiers.yaml, policy 2 (app-in)`. */
+function placeIn(name: string, index: number, document: unknown): string {
+  const slug = memberOf(document, 'slug')
+  return `${name}, policy ${index + 1}${typeof slug === 'string' ? ` (${slug})` : ''}`
 }
 
 async function textOf(path: string, io: Io): Promise<string> {

@@ -52,7 +52,10 @@ export async function previewOf(session: Session, files: readonly PolicyFile[]):
   const caller = await session.caller()
   session.expectOutput()
   const input = { id, body: { policies: files.map(({ members }) => members) } }
-  const found = (await caller.call(operation, input)).value as PolicyPreview // What the contract says of 200.
+  const reply = await caller.call(operation, input).catch((error: unknown) => {
+    throw withPlaces(error, files)
+  })
+  const found = reply.value as PolicyPreview // What the contract says of 200.
   const faulty = (found.selector_errors ?? []).map(({ pointer, errors }) => {
     const [, , index = '', ...inside] = pointer.split('/')
     const [file, member] = [files[Number(index)], `/${inside.join('/')}`]
@@ -61,6 +64,21 @@ export async function previewOf(session: Session, files: readonly PolicyFile[]):
   })
   if (faulty.length > 0) throw faultySelectors(faulty)
   return found
+}
+
+const MEMBER = /^\/policies\/(\d+)(\/.+)$/
+
+/** A refusal of members of policies as one that names file and member of each; any other failure as it is. */
+function withPlaces(error: unknown, files: readonly PolicyFile[]): unknown {
+  if (!(error instanceof ProblemAnswer) || !Array.isArray(error.document['errors'])) return error
+  const hints = error.document['errors'].flatMap((one) => {
+    const [, index = '', member = ''] = MEMBER.exec(String(memberOf(one, 'pointer'))) ?? []
+    const file = files[index === '' ? -1 : Number(index)]
+    return file === undefined ? [] : [`  ${file.name}: ${memberAt(member)}: ${String(memberOf(one, 'detail'))}`]
+  })
+  if (hints.length === 0) return error
+  const message = hints.length === 1 ? 'a policy is malformed' : 'policies are malformed'
+  return new CliError(message, { exitCode: exitCodeOf(error.status), code: error.code, hints, cause: error })
 }
 
 /** Names that are looked up one by one; behind them ids are shown. */

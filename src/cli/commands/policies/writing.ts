@@ -7,6 +7,7 @@ import { perform } from '../../derive/perform.ts'
 import { operationOf } from '../../session/noun-lists.ts'
 import type { Session } from '../../session/session.ts'
 import { policiesIn, type PolicyFile } from './documents.ts'
+import { writeInOrder } from './in-order.ts'
 import { namedPolicy, revisionHeader } from './reading.ts'
 import { assertSelectors } from './selectors.ts'
 import type { Policy } from './answers.ts'
@@ -16,6 +17,9 @@ const SENTENCES = [
   'A test is "allowed PROTOCOL[:PORT] from SELECTOR to SELECTOR", or the same with denied: it must hold for every pair, and every later change of a policy is refused that breaks it.',
 ]
 
+const IN_ORDER =
+  'Several policies of a file are applied in order, up to the first that is refused. All tests run after each of them: a test that needs a later policy belongs into the last one.'
+
 /** Creates a policy out of flags, or out of a file. */
 export function create(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'CreatePolicy')
@@ -23,6 +27,7 @@ export function create(manifest: Manifest): Command {
     ...derivedCommand(operation, manifest),
     description: [
       ...SENTENCES,
+      IN_ORDER,
       'See before what it would change: ctl policies preview FILE; and whether all tests hold: ctl policies test FILE.',
     ].join('\n'),
     examples: [
@@ -31,10 +36,11 @@ export function create(manifest: Manifest): Command {
       'ctl policies create default-deny --selector "*" --isolates ingress --rule none',
     ],
     async run(session, given) {
-      for (const { members } of await writtenIn(session, given)) {
+      const write = async ({ members }: PolicyFile): Promise<void> => {
         const plan = { operation, body: members, settled: warnOfVacuous(session) }
         await perform(session, plan, withoutFile(given))
       }
+      await writeInOrder(session, { files: await writtenIn(session, given), slug: given.args[0], write })
     },
   }
 }
@@ -58,6 +64,7 @@ export function update(manifest: Manifest): Command {
       'Members that are given replace those of the policy; the others stay. A change makes a new revision.',
       'Write the policy to a file with "ctl policies show NAME -o yaml", edit it and update with -f: when somebody else has changed the policy in the meantime, the update is refused with exit code 6, and nothing is changed.',
       ...SENTENCES,
+      IN_ORDER,
     ].join('\n'),
     flags: { ...derived.flags, ...REVISION },
     examples: [
@@ -65,7 +72,9 @@ export function update(manifest: Manifest): Command {
       'ctl policies update db-in --rule "ingress tcp:5432 from tier in (api,jobs)"',
     ],
     async run(session, given) {
-      for (const file of await writtenIn(session, given)) await change(session, { manifest, file }, given)
+      const files = await writtenIn(session, given)
+      const write = (file: PolicyFile): Promise<void> => change(session, { manifest, file }, given)
+      await writeInOrder(session, { files, slug: given.args[0], write })
     },
   }
 }

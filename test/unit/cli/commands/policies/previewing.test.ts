@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { CliOptions, CliResult } from '../../../../support/cli/cli-run.ts'
 import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
-import { POLICED, POLICY_FILES } from '../../../../support/fleet/policies-fleet.ts'
+import { POLICED, POLICY_FILES, refusedWith } from '../../../../support/fleet/policies-fleet.ts'
 import { FLEET, ID, TOKEN } from '../../../../golden/fleet.ts'
 
 const cli = useStubbedCli({ CTL_TOKEN: TOKEN })
@@ -40,6 +40,18 @@ describe('ctl policies preview', () => {
   it('has the shape of the API for programs, with the same exit code', async () => {
     const { exitCode, stdout } = await run('policies preview deny.yaml -o json')
     expect([exitCode, JSON.parse(stdout).lost.count]).toEqual([10, 12])
+  })
+
+  it.each(['preview', 'test'])('says which member of which policy the server refuses: %s', async (verb) => {
+    const stdin = `${POLICY_FILES['deny.yaml']}---\n${POLICY_FILES['db-in.yaml']}`
+    const errors = [{ pointer: '/policies/1/tests/1/protocol', detail: 'must be tcp, udp or icmp' }]
+    const answer = refusedWith(400, 'invalid_policy', { errors })
+    const routes = { ...FLEET, ...POLICED, [`POST /v1/domains/${ID.domain}/policies/preview`]: answer }
+    const { exitCode, stderr } = await cli.run(`policies ${verb} -`, routes, { stdin })
+    expect([exitCode, stderr]).toEqual([
+      9,
+      'error: a policy is malformed\n  stdin, policy 2 (db-in): tests 2 protocol: must be tcp, udp or icmp\n',
+    ])
   })
 
   it('takes several policies, also of one file', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import type { CliOptions, CliResult } from '../../../../support/cli/cli-run.ts'
-import type { SeenRequest, StubRoutes } from '../../../../support/cli/stub-server.ts'
+import type { SeenRequest, StubAnswer, StubRoutes } from '../../../../support/cli/stub-server.ts'
 import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
 import {
   POLICED,
@@ -144,6 +144,50 @@ describe('ctl policies create', () => {
     ])
   })
 
+  it.each([
+    [409, 'slug_conflict', 6],
+    [422, 'policy_test_failed', 9],
+  ])(
+    'stops at the first policy of a file that is refused, and says what was done: %s %s',
+    async (status, code, exit) => {
+      const routes = {
+        [`POST /v1/domains/${ID.domain}/policies`]: ({ body }: SeenRequest): StubAnswer => {
+          const { slug } = body as { readonly slug: string }
+          const detail = `The server says ${code}. Nothing was changed.`
+          return slug === 'db-in'
+            ? refusedWith(status, code, { detail, failures: [] })
+            : { status: 201, body: { ...STORED_POLICY, slug, vacuous_tests: [] } }
+        },
+      }
+      const stdin = ['deny.yaml', 'db-in.yaml', 'open.yaml']
+        .map((name) => POLICY_FILES[name as 'open.yaml'])
+        .join('---\n')
+      const { exitCode, stderr } = await run('policies create -f -', { stdin }, routes)
+      expect([exitCode, sent('POST').length]).toEqual([exit, 2])
+      expect(stderr).toContain('warning: Done: default-deny. Not done: db-in, open.\n')
+      expect(stderr).toContain(`error: policies create: stdin, policy 2 (db-in): The server says ${code}.\n`)
+      expect(stderr.includes('a test that needs a later policy belongs into the last one')).toBe(
+        code === 'policy_test_failed',
+      )
+    },
+  )
+
+  it('names file and slug where the file has one policy', async () => {
+    const { stderr } = await run('policies create -f db-in.yaml')
+    expect(stderr).toContain('error: policies create: db-in.yaml (db-in): The slug is taken.\n')
+    expect(stderr).not.toContain('Not done')
+  })
+
+  it('names the nodes of a failed test where the server does', async () => {
+    const ends = { from_node_id: ID.web, from: 'web-1', to_node_id: ID.db, to: 'db-1' }
+    const failures = [{ policy: 'db-in', test: 0, ...ends, expect: 'denied' }]
+    const path = `POST /v1/domains/${ID.domain}/policies`
+    const routes = { [path]: refusedWith(422, 'policy_test_failed', { failures }) }
+    const { stderr } = await run('policies create open -f open.yaml', {}, routes)
+    expect(stderr).toContain('\n  test 1 of db-in: allowed from web-1 to db-1, expected denied\n')
+    expect(stderr).toContain('All tests run after each policy that is changed')
+  })
+
   it('says which tests do not hold', async () => {
     const failures = [{ policy: 'db-in', test: 0, from_node_id: ID.web, to_node_id: ID.db, expect: 'denied' }]
     const path = `POST /v1/domains/${ID.domain}/policies`
@@ -162,6 +206,21 @@ describe('ctl policies create', () => {
 })
 
 describe('ctl policies update', () => {
+  it('stops at the first policy of a file that is refused', async () => {
+    const stale = stringify({ ...STORED_POLICY, revision_id: REVISION[0] })
+    const { exitCode, stderr } = await run('policies update -f -', {
+      stdin: `${stale}---\n${POLICY_FILES['open.yaml']}`,
+    })
+    expect([exitCode, sent('PATCH').length]).toEqual([6, 1])
+    expect(stderr).toContain('warning: Nothing was done. Not done: db-in, open.\n')
+    expect(stderr).toMatch(/error: policies update: stdin, policy 1 \(db-in\): Somebody else .*Nothing was changed\.\n/)
+  })
+
+  it('says that the policy of a file does not exist', async () => {
+    const { exitCode, stderr } = await run('policies update -f open.yaml')
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining('error: open.yaml (open): ')])
+  })
+
   it('changes what is named, in the revision that it read', async () => {
     const { exitCode, stderr } = await run('policies update db-in --display-name Databases')
     expect([exitCode, stderr]).toEqual([0, 'Changed policy db-in.\n'])
