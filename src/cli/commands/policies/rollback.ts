@@ -1,13 +1,9 @@
-import { CliError, usageError } from '../../errors/cli-error.ts'
-import { EXIT } from '../../errors/exit-code.ts'
+import { usageError } from '../../errors/cli-error.ts'
 import { defineCommand } from '../../argv/command.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
 import { placeFlag } from '../../derive/places.ts'
 import { perform } from '../../derive/perform.ts'
-import { rowsOfList } from '../clouds/reading.ts'
-import type { Session } from '../../session/session.ts'
-import type { Policy, Revision } from './answers.ts'
-import { namedPolicy, revisionHeader } from './reading.ts'
+import { namedPolicy, revisionHeader, revisionOf } from './reading.ts'
 
 const FLAGS = {
   to: {
@@ -35,13 +31,3 @@ export const rollback = defineCommand({
     return perform(session, { operation: session.operation('RollbackPolicy'), headers }, given)
   },
 })
-
-async function revisionOf(session: Session, policy: Policy, wanted: number): Promise<Revision> {
-  for await (const one of rowsOfList<Revision>(session, 'ListPolicyRevisions', { id: policy.id }))
-    if (one.revision === wanted) return one
-  throw new CliError(`policy ${policy.slug} has no revision ${wanted}`, {
-    exitCode: EXIT.notFound,
-    code: 'policy_revision_not_found',
-    hints: [`See which there are: ctl policies revisions ${policy.slug}`],
-  })
-}

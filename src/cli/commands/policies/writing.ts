@@ -8,7 +8,7 @@ import { operationOf } from '../../session/noun-lists.ts'
 import type { Session } from '../../session/session.ts'
 import { policiesIn, type PolicyFile } from './documents.ts'
 import { writeInOrder } from './in-order.ts'
-import { namedPolicy, revisionHeader } from './reading.ts'
+import { namedPolicy, revisionHeader, revisionOf, typedRevision } from './reading.ts'
 import { assertSelectors } from './selectors.ts'
 import type { Policy } from './answers.ts'
 
@@ -48,8 +48,9 @@ export function create(manifest: Manifest): Command {
 const REVISION: FlagSpecs = {
   revision: {
     kind: 'text',
-    value: 'ID',
-    describe: 'Id of the revision that the change was made from; the one that the file names, else the newest one',
+    value: 'REVISION',
+    describe:
+      'Number or id of the revision that the change was made from; the one that the file names, else the newest one',
   },
 }
 
@@ -72,8 +73,11 @@ export function update(manifest: Manifest): Command {
       'ctl policies update db-in --rule "ingress tcp:5432 from tier in (api,jobs)"',
     ],
     async run(session, given) {
+      const { revision: typed } = given.flags
+      const revision = typeof typed === 'string' ? typedRevision(typed) : undefined
       const files = await writtenIn(session, given)
-      const write = (file: PolicyFile): Promise<void> => change(session, { manifest, file }, given)
+      if (files.length > 1 && revision !== undefined) throw usageError('--revision goes with one policy, not several')
+      const write = (file: PolicyFile): Promise<void> => change(session, { manifest, file, revision }, given)
       await writeInOrder(session, { files, slug: given.args[0], write })
     },
   }
@@ -82,15 +86,18 @@ export function update(manifest: Manifest): Command {
 interface Written {
   readonly manifest: Manifest
   readonly file: PolicyFile
+  /** Id or number of the revision that was typed. */
+  readonly revision: string | number | undefined
 }
 
-async function change(session: Session, { manifest, file }: Written, given: Given): Promise<void> {
-  const { revision, ...flags } = given.flags
+async function change(session: Session, { manifest, file, revision }: Written, given: Given): Promise<void> {
+  const { revision: _typed, ...flags } = given.flags
   const { slug, ...members } = file.members
   const policy = await namedPolicy(session, nameOf(given.args, slug), flags)
   if (slug !== undefined && slug !== policy.slug)
     throw usageError(`${file.name} is of policy ${JSON.stringify(slug)}, not ${policy.slug}`)
-  const headers = revisionHeader(policy, typeof revision === 'string' ? revision : file.revisionId)
+  const based = typeof revision === 'number' ? (await revisionOf(session, policy, revision)).revision_id : revision
+  const headers = revisionHeader(policy, based ?? file.revisionId)
   const operation = operationOf(manifest, 'PatchPolicy')
   const plan = { operation, headers, body: members, settled: warnOfVacuous(session) }
   await perform(session, plan, withoutFile({ args: [policy.id], flags }))

@@ -216,6 +216,19 @@ describe('ctl policies update', () => {
     expect(stderr).toMatch(/error: policies update: stdin, policy 1 \(db-in\): Somebody else .*Nothing was changed\.\n/)
   })
 
+  it('takes the number of the revision that it was made from', async () => {
+    expect((await run('policies update db-in --display-name X --revision 2')).exitCode).toBe(0)
+    expect(sent('PATCH')[0]?.headers['if-match']).toBe(`"${REVISION[1]}"`)
+    const { exitCode, stderr } = await run('policies update db-in --display-name X --revision 9')
+    expect([exitCode, stderr, sent('PATCH')]).toEqual([3, expect.stringContaining('db-in has no revision 9'), []])
+  })
+
+  it('takes a revision for one policy only', async () => {
+    const stdin = `${POLICY_FILES['deny.yaml']}---\n${POLICY_FILES['open.yaml']}`
+    const { exitCode, stderr } = await run('policies update -f - --revision 2', { stdin })
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--revision goes with one policy, not several')])
+  })
+
   it('says that the policy of a file does not exist', async () => {
     const { exitCode, stderr } = await run('policies update -f open.yaml')
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining('error: open.yaml (open): ')])
@@ -237,6 +250,7 @@ describe('ctl policies update', () => {
   it.each([
     ['with the revision that the file names', '-f -'],
     ['with the revision that is named', `-f - --revision ${REVISION[0]}`],
+    ['with the number of a revision', '-f - --revision 1'],
   ])('is refused when somebody else was first: %s', async (_, flags) => {
     const stdin = stringify({ ...STORED_POLICY, revision_id: REVISION[0], selector: 'tier=api' })
     const { exitCode, stderr } = await run(`policies update ${flags}`, { stdin })
@@ -250,6 +264,8 @@ describe('ctl policies update', () => {
   it.each([
     ['policies update db-in', 'there is nothing to change'],
     ['policies update', '<policy> is missing'],
+    ['policies update db-in --display-name X --revision foo', '"foo" names no revision\nGive its number or its id'],
+    ['policies update db-in --display-name X --revision 0', '"0" names no revision'],
     ['policies update db-in -f open.yaml', 'open.yaml is of policy "open", not db-in'],
   ])('refuses a mistake: %s', async (line, said) => {
     const { exitCode, stderr } = await run(line)
