@@ -9,7 +9,9 @@ export const LABEL_HINTS: Readonly<Record<string, Hints>> = {
   assignments_exist: ({ problem: { document }, words }) => [
     ...(typeof document['assignments'] === 'number' ? [`  objects: ${document['assignments']}`] : []),
     ...(words === 'labels undefine'
-      ? ['Remove the labels first, or let them go: ctl labels redefine KEY --on-delete cascade']
+      ? [
+          'Delete the labels with it, or keep them without it: ctl labels redefine KEY --on-delete cascade|orphan. Labels that are not immutable can also be removed first.',
+        ]
       : []),
   ],
   cardinality_exceeded: () => ['See them: ctl labels list OBJECT'],

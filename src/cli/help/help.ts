@@ -100,7 +100,7 @@ export function argumentName({ name, many }: ArgumentSpec): string {
 
 /** What an argument is, and the ways of naming it. */
 export function argumentText({ describe, noun, many }: ArgumentSpec): string {
-  if (noun === undefined) return describe
+  if (noun === undefined || NO_OBJECTS.has(noun)) return describe
   if (noun === 'subjects') return 'Who: user:NAME, service:NAME or group:NAME, an id in place of the name, or me'
   if (noun === 'objects')
     return 'On what: platform, domain:NAME, project:NAME, node:NAME, …, or an id in place of the name'
@@ -108,6 +108,9 @@ export function argumentText({ describe, noun, many }: ArgumentSpec): string {
     return `${describe}: as files have it, project:NAME#ROLE@SUBJECT, its id, or 6 or more digits of either end of that${many === true ? '; - reads them from stdin' : ''}`
   return `${describe}: ${WAYS[noun] ?? `name, ${BY_ID}`}${many === true ? '; - reads them from stdin' : ''}`
 }
+
+/** Nouns that completion knows and that no name or id stands for. */
+const NO_OBJECTS: ReadonlySet<string> = new Set(['selectors', 'label-keys', 'label-values'])
 
 const BY_ID = 'id, or 6 or more digits of either end of it'
 

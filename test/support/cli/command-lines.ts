@@ -52,7 +52,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   'tuples export': { args: ['--project', UUID] },
 }
 
-/** A patch must change something. */
+/** A patch must change something, and a policy is made of flags or of a file. */
 const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'approvals policy set': ['--require', 'domain.delete=1'],
   'nodes update': ['--name', 'web-2'],
@@ -67,6 +67,7 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'bundles update': ['--display-name', 'Web'],
   'resources update': ['--display-name', 'Web'],
   'labels redefine': ['--description', 'Web'],
+  'policies create': ['--selector', '*', '--rule', 'none'],
   'policies update': ['--display-name', 'Web'],
   'idp update': ['--label', 'Web'],
   'admin users update': ['--display-name', 'Web'],

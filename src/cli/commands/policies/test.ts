@@ -22,7 +22,7 @@ export const test = defineCommand({
     'Prints each test that does not hold, with a pair of nodes that shows it and what decides at the sender and at the receiver. Exits 0 when all hold, 10 when one does not.',
     'A test whose selectors match no node says nothing: that is a warning.',
   ].join('\n'),
-  args: [{ name: 'file', describe: 'Policy file, - for stdin', many: true }],
+  args: [{ name: 'file', describe: 'Policy file, - for stdin', many: true, required: false }],
   flags: FILES,
   uses: ['connection', 'output'],
   examples: ['ctl policies test policies/*.yaml', 'ctl policies test', 'ctl policies test db-in.yaml -o json'],

@@ -23,8 +23,11 @@ const IN_ORDER =
 /** Creates a policy out of flags, or out of a file. */
 export function create(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'CreatePolicy')
+  const derived = derivedCommand(operation, manifest)
   return {
-    ...derivedCommand(operation, manifest),
+    ...derived,
+    args: (derived.args ?? []).map((one) => ({ ...one, required: false })),
+    flags: { ...derived.flags, ...withoutFileRequired(derived.flags) },
     description: [
       ...SENTENCES,
       IN_ORDER,
@@ -43,6 +46,17 @@ export function create(manifest: Manifest): Command {
       await writeInOrder(session, { files: await writtenIn(session, given), slug: given.args[0], write })
     },
   }
+}
+
+/** Required flags that a file makes unnecessary, as those that it may replace. */
+function withoutFileRequired(flags: FlagSpecs = {}): FlagSpecs {
+  const required = Object.entries(flags).filter(([, spec]) => spec.required === true)
+  return Object.fromEntries(
+    required.map(([name, { describe, ...spec }]) => [
+      name,
+      { ...spec, required: false, describe: `${describe}; required without -f` },
+    ]),
+  )
 }
 
 const REVISION: FlagSpecs = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CliOptions, CliResult } from '../../../../support/cli/cli-run.ts'
-import type { SeenRequest } from '../../../../support/cli/stub-server.ts'
+import { refused, type SeenRequest } from '../../../../support/cli/stub-server.ts'
 import { useStubbedCli } from '../../../../support/cli/stubbed-cli.ts'
 import { DEFINITION, LABELLED } from '../../../../support/fleet/labels-fleet.ts'
 import { FLEET, ID, TOKEN } from '../../../../golden/fleet.ts'
@@ -187,5 +187,26 @@ describe('ctl labels undefine', () => {
     const routes = { ...FLEET, ...LABELLED, [`DELETE /v1/label-definitions/${DEFINITION.tier}`]: refusal }
     const { exitCode, stderr } = await cli.run('labels undefine tier --yes', routes)
     expect([exitCode, stderr]).toEqual([6, expect.stringContaining('\n  policy:web-in\n')])
+  })
+
+  it('leads to what is possible for immutable labels as well', async () => {
+    const answer = refused(409, 'assignments_exist', 'Objects have the label.')
+    const routes = { ...FLEET, ...LABELLED, [`DELETE /v1/label-definitions/${DEFINITION.tier}`]: answer }
+    const { exitCode, stderr } = await cli.run('labels undefine tier --yes', routes)
+    expect([exitCode, stderr]).toEqual([
+      6,
+      expect.stringContaining('ctl labels redefine KEY --on-delete cascade|orphan. Labels that are not immutable can'),
+    ])
+  })
+})
+
+describe('help of commands for labels', () => {
+  it.each([
+    ['labels preview', '<selector>  Selector of objects\n'],
+    ['objects search', '<selector>  Selector of objects\n'],
+    ['labels set', '<label>...  KEY=VALUE\n'],
+    ['labels undefine', '<key>  Key or id of the Definition\n'],
+  ])('names no ids where none are taken: %s', async (words, said) => {
+    expect((await run(`${words} --help`)).stdout).toContain(said)
   })
 })

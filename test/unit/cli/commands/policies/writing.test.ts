@@ -320,3 +320,15 @@ describe('ctl policies list', () => {
     expect((await run('policies list --jq .items[].selector')).stdout).toBe(`domain:${ID.domain}/tier=db\n`)
   })
 })
+
+describe('help of commands for policies', () => {
+  it.each([
+    ['policies create', 'ctl policies create [<slug>] [flags]\n'],
+    ['policies create', 'required without -f'],
+    ['policies create', 'Several policies of a file are applied in order'],
+    ['policies test', 'ctl policies test [<file>...] [flags]\n'],
+  ])('says what is optional: %s', async (words, said) => {
+    const { stdout } = await run(`${words} --help`)
+    expect(stdout.replaceAll(/\n {4,}/g, ' ')).toContain(said)
+  })
+})
