@@ -28,8 +28,12 @@ function isAt({ path: template }: ManifestOperation, path: string): boolean {
   return new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path)
 }
 
+/** Members of label Definitions by which the command line judges labels before it sets them: here every label fits. */
+const FITTING: Readonly<Record<string, unknown>> = { value_schema: { type: 'string' }, kinds: [], immutable: false }
+
 function sampleOf(name: string, shape: ManifestShape): unknown {
   const { type, items, fields = [] } = shape
+  if (Object.hasOwn(FITTING, name)) return FITTING[name]
   if (name === 'next_cursor' || name === 'next_seq') return null
   if (type === 'string') return textOf(name)
   if (type === 'integer' || type === 'number') return 1
