@@ -6,6 +6,7 @@ import { listOf } from '../session/noun-lists.ts'
 import { memberOf, nameOf } from '../output/members.ts'
 import type { Resolver, Scope } from '../session/references.ts'
 import type { Resolved } from '../session/pick.ts'
+import { withScopeIds } from './selector-scopes.ts'
 
 /** The name of the flag, `-l` for short. */
 export const SELECTOR = 'selector'
@@ -38,11 +39,12 @@ const PAIRS = /^[^,=]+=[^,]*(,[^,=]+=[^,]*)*$/
 
 /**
  * One selector of what was typed for the flag: what comes again must match as well. Throws a usage error that underlines what
- * is wrong. Whether its keys are defined is the server's to say.
+ * is wrong. Whether its keys are defined is the server's to say. Names of scopes become ids where a resolver looks them up.
  */
-export async function selectorText(typed: FlagValue): Promise<string> {
+export async function selectorText(typed: FlagValue, resolver?: Resolver): Promise<string> {
   const texts = Array.isArray(typed) ? typed.map(String) : [String(typed)]
-  const text = [...new Set(texts)].join(',')
+  const joined = [...new Set(texts)].join(',')
+  const text = resolver === undefined ? joined : await withScopeIds(resolver, joined)
   const [{ parseSelector }, { underline }] = await Promise.all([
     import('../../shared/selectors/parse-selector.ts'),
     import('../output/underline.ts'),
@@ -68,7 +70,7 @@ export async function selected(
   const { noun, typed, scope } = selection
   const list = selectableList(manifest, noun)
   if (list?.cli?.selector === undefined) throw usageError(`${noun} cannot be selected by labels`)
-  const text = await selectorText(typed)
+  const text = await selectorText(typed, resolver)
   const domains = Object.values(list.cli.refs ?? {}).includes('domains')
     ? await resolver.chosen('domains', scope)
     : undefined

@@ -33,10 +33,10 @@ export type Value = { readonly object: Resolved } | { readonly plain: unknown; r
 
 /** Reads one typed value. Looks references up. */
 export async function valueOf(filling: Filling, member: Member, raw: FlagValue): Promise<Value> {
-  const { session } = filling
+  const { session, resolver } = filling
   if (member.field.writeOnly === true) return { plain: await secretFrom(String(raw), member, session) }
   if (raw === false && member.field.nullable === true) return { plain: null }
-  if (member.isSelector) return { plain: await selectorText(raw) }
+  if (member.isSelector) return { plain: await selectorText(raw, resolver) }
   if (member.noun === undefined) return { plain: apiValue(member, raw, session.io.nowMs()) }
   return referenceOf(filling, member.noun, raw)
 }

@@ -1,7 +1,7 @@
 import { CliError, usageError } from '../errors/cli-error.ts'
 import type { Given } from '../argv/command.ts'
 import type { FlagValue } from '../argv/flags.ts'
-import { createResolver } from '../session/references.ts'
+import { createResolver, type Resolver } from '../session/references.ts'
 import type { Resolved } from '../session/pick.ts'
 import { SELECTION_EMPTY, SELECTOR, selected, selectorText } from '../argv/selector.ts'
 import type { Session } from '../session/session.ts'
@@ -21,7 +21,7 @@ const BOTH = [`name objects, or select them with --${SELECTOR}, not both`] as co
  * Places (Domain, Project) first, since names are looked up in them. Nothing but lists is asked of the server.
  */
 export async function targetsOf(session: Session, plan: Plan, given: Given): Promise<readonly Target[]> {
-  await assertReadable(given)
+  await assertReadable(createResolver(session), given)
   const members = membersOf(plan.operation)
   const several = members.find(({ position, noun }) => noun !== undefined && position === lastPosition(plan))
   const filling: Filling = {
@@ -46,9 +46,9 @@ export async function targetsOf(session: Session, plan: Plan, given: Given): Pro
 }
 
 /** A selector that cannot be read is refused before names are looked up. */
-async function assertReadable({ flags }: Given): Promise<void> {
+async function assertReadable(resolver: Resolver, { flags }: Given): Promise<void> {
   const typed = flags[SELECTOR]
-  if (Array.isArray(typed)) await selectorText(typed)
+  if (Array.isArray(typed)) await selectorText(typed, resolver)
 }
 
 function lastPosition({ operation }: Plan): number {
@@ -95,10 +95,10 @@ async function selectedTargets(filling: Filling, member: Member, typed: FlagValu
   })
 }
 
-async function explainEmpty({ session, scope }: Filling, error: unknown, typed: FlagValue): Promise<void> {
+async function explainEmpty({ session, resolver, scope }: Filling, error: unknown, typed: FlagValue): Promise<void> {
   if (!(error instanceof CliError) || error.code !== SELECTION_EMPTY) return
   const { warnOfSelector } = await import('./empty-selection.ts')
-  await warnOfSelector(session, await selectorText(typed), { domainId: scope['domains'] })
+  await warnOfSelector(session, await selectorText(typed, resolver), { domainId: scope['domains'] })
 }
 
 /** The references of the last argument; `-` means the lines of stdin, up to their first tab. */

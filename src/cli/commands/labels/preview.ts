@@ -14,6 +14,8 @@ import { memberOf } from '../../output/members.ts'
 import { isText } from '../../output/screen.ts'
 import { harmless } from '../../output/style.ts'
 import { printedCurl } from '../authz/question.ts'
+import { createResolver } from '../../session/references.ts'
+import { withScopeIds } from '../../argv/selector-scopes.ts'
 import type { Session } from '../../session/session.ts'
 import { QUERY_SCOPE, queryScope, type QueryScope } from './query-scope.ts'
 
@@ -41,8 +43,9 @@ export const preview = defineCommand({
     "ctl labels preview 'env=prod,tier in (web,api),!legacy'",
     "ctl labels preview 'env=prod' --kind node --scope platform --jq .counts",
   ],
-  async run(session, { args: [text], flags }) {
-    if (text === undefined) throw usageError('<selector> is missing', 'See: ctl labels preview --help')
+  async run(session, { args: [typed], flags }) {
+    if (typed === undefined) throw usageError('<selector> is missing', 'See: ctl labels preview --help')
+    const text = await withScopeIds(createResolver(session), typed)
     const faults = await syntaxFaults(text)
     if (faults.length > 0) return refuse(session, text, { ...UNSENT, errors: faults })
     const body = { selector: text, ...(flags.kind !== undefined && { kind: flags.kind }) }

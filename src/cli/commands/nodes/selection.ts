@@ -72,7 +72,7 @@ export type NodeFilter = CallInput & { readonly domain_id: string; readonly labe
 
 /** The filter of the list of a Domain's nodes, of those that match where a selector was given. */
 export async function listOf(session: Session, typed: FlagValue | undefined): Promise<NodeFilter> {
-  const labels = typed === undefined ? {} : { labels: await selectorText(typed) }
+  const labels = typed === undefined ? {} : { labels: await selectorText(typed, createResolver(session)) }
   const domain = await ownDomain(session)
   return { domain_id: domain.id, ...labels }
 }

@@ -11,6 +11,8 @@ import type { View } from '../../output/emit.ts'
 import { isRow } from '../../output/members.ts'
 import { isText } from '../../output/screen.ts'
 import { printedCurl } from '../authz/question.ts'
+import { createResolver } from '../../session/references.ts'
+import { withScopeIds } from '../../argv/selector-scopes.ts'
 import type { Session } from '../../session/session.ts'
 import { QUERY_SCOPE, queryScope } from '../labels/query-scope.ts'
 
@@ -42,8 +44,9 @@ export const search = defineCommand({
     "ctl objects search 'env=prod' --kind node --relation node-operate",
     "ctl objects search 'env=prod,!tier' --scope project:web --all -o name",
   ],
-  async run(session, { args: [text], flags }) {
-    if (text === undefined) throw usageError('<selector> is missing', 'See: ctl objects search --help')
+  async run(session, { args: [typed], flags }) {
+    if (typed === undefined) throw usageError('<selector> is missing', 'See: ctl objects search --help')
+    const text = await withScopeIds(createResolver(session), typed)
     const faults = await syntaxFaults(text)
     if (faults.length > 0) throw selectorError(text, faults, EXIT.usage)
     const { kind, relation } = flags

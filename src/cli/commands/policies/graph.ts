@@ -13,6 +13,7 @@ import { assertOnePicture } from '../../output/one-picture.ts'
 import { isScreen } from '../../output/screen.ts'
 import { harmless } from '../../output/style.ts'
 import { operationOf } from '../../session/noun-lists.ts'
+import { createResolver } from '../../session/references.ts'
 import type { Session } from '../../session/session.ts'
 import { nameOf, type Graph } from './graph/groups.ts'
 import { svg } from './graph/svg.ts'
@@ -44,7 +45,7 @@ export function graph(manifest: Manifest): Command {
     async run(session, given) {
       const { [SELECTOR]: typed } = given.flags
       if (typed === undefined) return run(session, operation, given)
-      const text = await selectorText(typed)
+      const text = await selectorText(typed, createResolver(session))
       const faults = await syntaxFaults(text)
       if (faults.length > 0) throw selectorError(text, faults, EXIT.usage)
       return run(session, operation, given).catch((error: unknown) => {

@@ -137,3 +137,27 @@ describe('a selector that matches nothing', () => {
     expect([exitCode, stderr]).toEqual([0, 'Nothing to list.\n'])
   })
 })
+
+describe('names of scopes in selectors', () => {
+  const KEY = `domain:${ID.domain}/env`
+
+  it.each([
+    ['domain:default/env=prod', `${KEY}=prod`],
+    ['!domain:default/env,project:web/on', `!${KEY},project:${ID.project}/on`],
+    ['env="domain:default/x",a=domain:default/x', 'env="domain:default/x",a=domain:default/x'],
+    ['env in (a,domain:default/x)', 'env in (a,domain:default/x)'],
+    [`${KEY}=prod`, `${KEY}=prod`],
+  ])('become ids, and values stay: %s', async (typed, selector) => {
+    await run(`labels preview '${typed}'`)
+    expect(lastPost()?.body).toEqual({ selector })
+    await run(`objects search '${typed}'`)
+    expect(lastPost()?.body).toMatchObject({ selector })
+    await run(`nodes list -l '${typed}'`)
+    expect(cli.stub?.seen.find(({ path }) => path === '/v1/nodes')?.query.get('labels')).toBe(selector)
+  })
+
+  it('are refused where there is no such Domain', async () => {
+    const { exitCode, stderr } = await run("labels preview 'domain:nowhere/env=prod'")
+    expect([exitCode, stderr, lastPost()]).toEqual([3, expect.stringContaining('nowhere'), undefined])
+  })
+})
