@@ -13,7 +13,7 @@ interface Place {
 }
 
 /**
- * Warns of what is wrong with a selector that matched nothing, such as a key that nobody defined: lists take it without a word. Asks
+ * Warns of what is wrong with a selector that matched nothing, such as a key that nobody defined: lists accept it. Asks
  * the server once. Says nothing where the selector is right, or where the server does not answer that question.
  */
 export async function warnOfSelector(session: Session, text: string, { domainId }: Place = {}): Promise<void> {
