@@ -5,7 +5,7 @@ import type { Session } from '../../session/session.ts'
 import type { PolicyFile } from './documents.ts'
 
 /** Policies to write, one call for each. */
-export interface Writes {
+interface Writes {
   readonly files: readonly PolicyFile[]
   /** The slug as it was typed, which comes before that of the file. */
   readonly slug: string | undefined
