@@ -22,7 +22,7 @@ const CHANGES: View = {
 export const preview = defineCommand({
   description: [
     'A policy of a file is created, or replaces the stored one of its slug; one with delete: true would be deleted. Nothing is changed.',
-    'Lists pairs of nodes that could exchange packets afterwards and cannot now (gained), and the other way round (lost); and tests that would fail.',
+    'Lists pairs of nodes between which a port or protocol is open afterwards and not now (gained), or now and not afterwards (lost; a pair may be both); and tests that would fail.',
     'Exits 10 if a pair is gained or lost, or a test would fail, and 0 if nothing changes.',
   ].join('\n'),
   args: [{ name: 'file', describe: 'Policy file, - for stdin', many: true }],
