@@ -1,8 +1,11 @@
 import { isNonZeroUuid } from '../../shared/ids.ts'
 import type { Resolver } from '../session/references.ts'
 
-/** Quoted values, lists and other values, which stay as they are; or a scope with a name or id in front of a key. */
-const PARTS = /"(?:[^"\\]|\\.)*"|\([^)]*\)|[=<>]\s*[^,"]*|(^|[,!\s])(domain|project):([^/\s,"()=!<>]+)(?=\/)/g
+/**
+ * Quoted values, lists and other values, which stay as they are; or a scope with a name or id in front of a key. What is not
+ * closed goes up to the end, so that the time is linear in the text.
+ */
+const PARTS = /"(?:[^"\\]|\\.)*"?|\([^)]*\)?|[=<>]\s*[^,"]*|(^|[,!\s])(domain|project):([^/\s,"()=!<>]+)(?=\/)/g
 
 /**
  * A selector with ids in place of the names of scopes: the API takes `domain:<uuid>/env`, and tables print `domain:acme/env`. Asks for

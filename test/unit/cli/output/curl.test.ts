@@ -44,9 +44,11 @@ describe('--curl', () => {
     const { stub, printed } = await printedBy(line)
     expect(stub.seen).toEqual([])
     await cli.home.run(...args(line))
-    const sent = stub.seen.map(lasting)
+    const called = stub.seen.length
+    // A list without rows is followed by questions about its selector.
+    const sent = stub.seen.filter(({ path }) => !/\/(whoami|preview)$/.test(path)).map(lasting)
     await replay(printed)
-    expect(stub.seen.slice(sent.length).map(lasting)).toEqual(sent)
+    expect(stub.seen.slice(called).map(lasting)).toEqual(sent)
     expect(sent).toHaveLength(1)
   })
 
