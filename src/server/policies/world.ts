@@ -1,3 +1,4 @@
+import { insertionIndex } from '../../shared/sorted-ids.ts'
 import type { Relays } from '../sql/edge-mode.ts'
 import { areSameRules, createWorldClasses, type Place, type StoredRules, type WorldClasses } from './world-classes.ts'
 
@@ -72,7 +73,7 @@ function merged({ ids: former, classOf: classOfFormer, classes }: World, nodes: 
     for (; at < end; at++) classOf[ids.push(former[at] ?? '') - 1] = classOfFormer[at] ?? 0
   }
   for (const node of nodes) {
-    takeUpTo(insertionPlace(former, node.nodeId))
+    takeUpTo(insertionIndex(former, node.nodeId))
     if (former[at] === node.nodeId) at += 1
     classOf[ids.push(node.nodeId) - 1] = classes.classOf(node)
   }
@@ -89,18 +90,6 @@ function countsOf(classOf: Uint32Array, size: number): Uint32Array {
 
 /** The index of the node in the world; -1 where it is not there. */
 export function placeIn({ ids }: Pick<World, 'ids'>, nodeId: string): number {
-  const place = insertionPlace(ids, nodeId)
+  const place = insertionIndex(ids, nodeId)
   return ids[place] === nodeId ? place : -1
-}
-
-/** The index of the id, or that at which it would be. */
-function insertionPlace(ids: readonly string[], id: string): number {
-  let low = 0
-  let high = ids.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((ids[middle] ?? '') < id) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -14,7 +14,7 @@ import { labelValue } from './value-flags.ts'
 /** Gives an object labels. */
 export const set = defineCommand({
   description: [
-    'A bare key is the nearest one defined for the object: in its Project, else its Domain, else on the platform. Values become integers or booleans where the Definition says so.',
+    'A bare key is the nearest one defined for the object: in its Project, else its Domain, else on the platform. Values become integers or booleans where the Definition has that type.',
     'Every key and value is checked before the first label is set.',
   ].join('\n'),
   args: [OBJECT, { name: 'label', describe: 'KEY=VALUE', noun: 'label-values', many: true, required: true }],

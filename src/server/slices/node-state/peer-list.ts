@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { insertionIndex } from '../../../shared/sorted-ids.ts'
 import type { Runs, Visibility } from '../../policies/visibility.ts'
 import type { PeersVersion } from './etag.ts'
 
@@ -54,7 +55,7 @@ export function withSegments(list: PeerList, changed: readonly Segment[], revisi
   const join = createJoin(list, changed)
   let kept = 0
   for (const segment of changed) {
-    const at = placeOf(list.ids, segment.nodeId)
+    const at = insertionIndex(list.ids, segment.nodeId)
     join.run(kept, at)
     join.segment(segment)
     kept = list.ids[at] === segment.nodeId ? at + 1 : at
@@ -81,7 +82,7 @@ export function versionOf(list: PeerList, nodeId: string): PeersVersion {
 }
 
 function seenRuns({ ids }: PeerList, visibility: Visibility, nodeId: string): Runs {
-  const place = placeOf(ids, nodeId)
+  const place = insertionIndex(ids, nodeId)
   return ids[place] === nodeId ? visibility.seenBy(place) : []
 }
 
@@ -102,7 +103,7 @@ function seenPeers(list: PeerList, visibility: Visibility, nodeId: string): read
 /** All of the list but the node itself. */
 function peersBut({ ids, joined, starts }: PeerList, nodeId: string): readonly Uint8Array[] {
   if (ids.length === 0) return []
-  const at = placeOf(ids, nodeId)
+  const at = insertionIndex(ids, nodeId)
   const all = joined.subarray(0, joined.length - 1)
   if (ids[at] !== nodeId) return [all]
   // The comma behind it goes with it; behind the last one, the comma before it.
@@ -116,18 +117,6 @@ export function bytesOf({ ids, joined, starts, hashes, visibility }: PeerList): 
   const classes = visibility?.world.classes.size ?? 0
   // The answers about each pair of classes are the largest part of what decides who sees whom.
   return joined.byteLength + starts.byteLength + hashes.byteLength + ids.length * 64 + classes * classes
-}
-
-/** The index of the id, or its insertion point. */
-function placeOf(ids: readonly string[], id: string): number {
-  let low = 0
-  let high = ids.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((ids[middle] ?? '') < id) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 function startOf(starts: Uint32Array, at: number): number {
