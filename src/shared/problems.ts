@@ -2,6 +2,7 @@ import { APPROVALS_PROBLEMS } from './problems/approvals.ts'
 import { ASSIGNMENTS_PROBLEMS } from './problems/assignments.ts'
 import { AUDIT_PROBLEMS } from './problems/audit.ts'
 import { AUTHZ_PROBLEMS } from './problems/authz.ts'
+import { BRIDGES_PROBLEMS } from './problems/bridges.ts'
 import { CATALOGUE_PROBLEMS } from './problems/catalogue.ts'
 import { CREDENTIALS_PROBLEMS } from './problems/credentials.ts'
 import { EDGE_PROBLEMS } from './problems/edge.ts'
@@ -34,6 +35,7 @@ export const PROBLEMS = {
   ...ASSIGNMENTS_PROBLEMS,
   ...LABELS_PROBLEMS,
   ...POLICIES_PROBLEMS,
+  ...BRIDGES_PROBLEMS,
 } as const satisfies { readonly [code: string]: Row }
 
 export type ProblemCode = keyof typeof PROBLEMS

@@ -62,8 +62,8 @@ describe.skipIf(isMissing)('two servers on one PostgreSQL and NATS', () => {
     const body = { kind: 'bridge', slug: 'edge', display_name: 'Edge', host_node_ids: hosts.map(({ id }) => id) }
     const made = await send(0, replicas.token, `POST /v1/projects/${projectId}/resources`, body)
     await replicas.rows(
-      `insert into bridge_relays (resource_id, domain_id, enabled)
-       values ('${String(made['id'])}', '${replicas.domainId}', true)`,
+      `insert into bridge_relays (resource_id, domain_id, enabled, listen_port, created_at, updated_at)
+       values ('${String(made['id'])}', '${replicas.domainId}', true, 51821, now(), now())`,
     )
   }
 

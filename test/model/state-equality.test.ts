@@ -13,6 +13,7 @@ import { unfenced } from '../support/datastores/leading.ts'
 import { stateRows } from '../support/fleet/node-states.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import { DEEDS, type Member } from './state-deeds.ts'
+import { relayRow } from '../support/fleet/relay-row.ts'
 
 /** What is done to which node, through which replica; `variant` is one of a few of whatever varies. */
 interface Step {
@@ -148,10 +149,7 @@ describe.each(STORES)('The states of random fleets on the $name store', (store) 
       }
       const { body: made } = await fleet.call(root(), `POST /v1/projects/${project}/resources`, body)
       const bridge = String(made['id'])
-      await fleet.db
-        .insertInto('bridge_relays')
-        .values({ resource_id: bridge, domain_id: domain, enabled: true })
-        .execute()
+      await fleet.db.insertInto('bridge_relays').values(relayRow(bridge, domain)).execute()
       for (const [via, member] of hosts.entries()) {
         const occasion = { replicas, member, via: via % 2, variant: via, projectId: project }
         for (const does of ['beat', 'endpoint'] as const) await DEEDS[does](occasion)

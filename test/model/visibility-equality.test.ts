@@ -12,6 +12,7 @@ import { STORES } from '../support/datastores/stores.ts'
 import { accepts, isolates, visibilityRows } from '../support/fleet/visibility-rows.ts'
 import { depth } from '../support/run/depth.ts'
 import { DEEDS, type Member } from './state-deeds.ts'
+import { relayRow } from '../support/fleet/relay-row.ts'
 
 const GROUPS = [1, 2, 3]
 /** Rules that isolate, and open what they isolate in several ways. */
@@ -154,7 +155,7 @@ describe.each(STORES)('What nodes see under random policies on the $name store',
       const { body: made } = await fleet.call(fleet.root, `POST /v1/projects/${project}/resources`, body)
       await fleet.db
         .insertInto('bridge_relays')
-        .values({ resource_id: String(made['id']), domain_id: domain, enabled: true })
+        .values(relayRow(String(made['id']), domain))
         .execute()
       for (const [via, member] of hosts.entries())
         await DEEDS.beat({ replicas, member, via, variant: via, projectId: project })

@@ -3,6 +3,7 @@ import * as approvals from '../slices/approvals/slice.ts'
 import * as audit from '../slices/audit/slice.ts'
 import * as authz from '../slices/authz/slice.ts'
 import * as bearerJwts from '../slices/bearer-jwts/slice.ts'
+import * as bridge from '../slices/bridge/slice.ts'
 import * as cloudCredentials from '../slices/cloud-credentials/slice.ts'
 import * as clouds from '../slices/clouds/slice.ts'
 import * as deviceFlow from '../slices/device-flow/slice.ts'
@@ -24,6 +25,7 @@ import * as mesh from '../slices/mesh/slice.ts'
 import * as meta from '../slices/meta/slice.ts'
 import * as nodeEvents from '../slices/node-events/slice.ts'
 import * as nodeObservations from '../slices/node-observations/slice.ts'
+import * as nodeSecrets from '../slices/node-secrets/slice.ts'
 import * as nodeState from '../slices/node-state/slice.ts'
 import * as nodes from '../slices/nodes/slice.ts'
 import * as objectSearch from '../slices/object-search/slice.ts'
@@ -50,6 +52,7 @@ export const SLICES = [
   approvals,
   audit,
   authz,
+  bridge,
   cloudCredentials,
   clouds,
   deviceFlow,
@@ -70,6 +73,7 @@ export const SLICES = [
   meta,
   nodeEvents,
   nodeObservations,
+  nodeSecrets,
   nodeState,
   objectSearch,
   policies,

@@ -1,6 +1,6 @@
 import type { AuditMember, CredentialKind, GateLeg, Operation } from '../../shared/contract/operation.ts'
 import type { LimitClass } from '../../shared/contract/limit-classes.ts'
-import type { InvalidCode, PlainProblemCode } from '../../shared/problems.ts'
+import type { InvalidCode, PlainProblemCode, ProblemCode } from '../../shared/problems.ts'
 import type { DeprecationHeaders } from './deprecations.ts'
 import type { AnyHandler } from './request-context.ts'
 import type { CompiledTemplate, Stage } from './template.ts'
@@ -98,6 +98,8 @@ export interface AuditPlan {
   readonly when: 'all' | 'denials'
   readonly object: CompiledTemplate | undefined
   /** Relations by the value of a member of the body. */
+  /** Outcomes of refusals with these codes, instead of those of their statuses. */
+  readonly outcomes: { readonly [Code in ProblemCode]?: 'identity_conflict' }
   readonly byBody: { readonly member: string; readonly relations: ReadonlyMap<string, string> } | undefined
   readonly pathGate: string
   /** Context member that counts rows and fields hidden because a check failed. */

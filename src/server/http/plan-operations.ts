@@ -214,6 +214,7 @@ function planAudit({ audit }: Operation): AuditPlan | undefined {
     when: audit.when,
     object: audit.object === undefined ? undefined : compileTemplate(audit.object),
     byBody: audit.byBody && { ...audit.byBody, relations: new Map(Object.entries(audit.byBody.relations)) },
+    outcomes: audit.outcomes ?? {},
     pathGate: audit.pathGate ?? audit.relation,
     faults: audit.faults ?? 'authz_errors',
     context: Object.entries(audit.context ?? {}),

@@ -1,4 +1,4 @@
-import { parseAddress, parseCidr, type Cidr } from '../../shared/policies/cidr.ts'
+import { parseAddress, parseCidr, type Cidr } from '../../shared/networks/cidr.ts'
 import type { CompiledEntry } from '../../shared/policies/rule-types.ts'
 
 /** Tells which networks of rules contain an address: equal keys mean the same networks. */

@@ -91,8 +91,11 @@ export function toGroup(): Declared<typeof aboutGroup> {
   return { payload: aboutGroup, audience: { to: 'group' } }
 }
 
-function toHosts(): Declared<typeof aboutBridge> {
-  return { payload: aboutBridge, audience: { to: 'hosts' } }
+/** S1 Events: the resource, the aggregate and its slug; the slug of the relay is empty. */
+const bridgeChange = aboutBridge.extend({ aggregate_id: z.string().optional(), slug: z.string().optional() })
+
+function toHosts(): Declared<typeof bridgeChange> {
+  return { payload: bridgeChange, audience: { to: 'hosts' } }
 }
 
 const text = z.string()

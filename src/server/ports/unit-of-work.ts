@@ -77,7 +77,13 @@ export interface AuditEntry {
   readonly subject: string
   readonly relation: string
   readonly object: string
-  readonly outcome: 'granted' | 'permission_denied' | 'invariant_violation' | 'not_found' | 'internal_error'
+  readonly outcome:
+    | 'granted'
+    | 'permission_denied'
+    | 'invariant_violation'
+    | 'identity_conflict'
+    | 'not_found'
+    | 'internal_error'
   readonly reason: string
   readonly correlationId: string
   readonly context: Readonly<Record<string, unknown>>

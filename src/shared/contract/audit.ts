@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { defineSurface, OPERATOR } from './operation.ts'
 import { Instant, pageOf, pageQuery, Reference, Uuid, uuidField } from './fields.ts'
 
-const Outcome = z.enum(['granted', 'permission_denied', 'invariant_violation', 'not_found', 'internal_error'])
+const Outcome = z.enum([
+  'granted',
+  'permission_denied',
+  'invariant_violation',
+  'identity_conflict',
+  'not_found',
+  'internal_error',
+])
 
 const AuditRecord = z
   .object({

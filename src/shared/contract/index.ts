@@ -1,6 +1,7 @@
 import { adminTokens } from './admin-tokens.ts'
 import { approvalPolicies } from './approval-policies.ts'
 import { approvals } from './approvals.ts'
+import { bridge } from './bridge.ts'
 import { cloudAssignments } from './cloud-assignments.ts'
 import { credentialAssignments } from './credential-assignments.ts'
 import { audit } from './audit.ts'
@@ -20,6 +21,7 @@ import { labels } from './labels.ts'
 import { localAccounts } from './local-accounts.ts'
 import { meta } from './meta.ts'
 import { nodeEvents } from './node-events.ts'
+import { nodeSecrets } from './node-secrets.ts'
 import { nodeState } from './node-state.ts'
 import { nodeObservations } from './node-observations.ts'
 import { meshKeys } from './mesh-keys.ts'
@@ -64,6 +66,7 @@ export const contract = {
   labels,
   objectSearch,
   policies,
+  bridge,
   approvals,
   approvalPolicies,
   clouds,
@@ -74,6 +77,7 @@ export const contract = {
   nodeEvents,
   nodeState,
   nodeObservations,
+  nodeSecrets,
   executions,
   mediatedSessions,
   meshKeys,

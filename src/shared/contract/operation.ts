@@ -133,6 +133,8 @@ export type AuditRule =
       readonly object?: ObjectTemplate
       /** Relations of requests whose body has one of these values in that member, instead of `relation`. */
       readonly byBody?: { readonly member: string; readonly relations: { readonly [value: string]: string } }
+      /** Outcomes of refusals with these codes, instead of `invariant_violation` (S1 Errors, Bridge). */
+      readonly outcomes?: { readonly [Code in ProblemCode]?: 'identity_conflict' }
       /** A second relation for refusals by the path-id gate (S0 Endpoint intake). */
       readonly pathGate?: string
       /** Context member that counts rows left out by a fault; `authz_errors` by default. */

@@ -15,6 +15,8 @@ const FLEET = [
   'labels',
   'object-search',
   'policies',
+  'bridge',
+  'node-secrets',
   'signing-keys',
 ]
 
@@ -62,6 +64,7 @@ const DISPLAY_NAMES: Readonly<Record<string, string>> = {
   factors: 'Your second factors',
   idp: 'Identity providers',
   keys: 'Keys of the mesh',
+  'node-secrets': 'Secrets of nodes',
   meta: 'Contract and documentation',
   observations: 'Reports of nodes',
   'node-state': 'State of nodes',

@@ -1,5 +1,5 @@
 import { canonicalize } from '../canonical-json.ts'
-import { parseCidr } from './cidr.ts'
+import { parseCidr } from '../networks/cidr.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { mergeRanges, parsePortRange } from './ports.ts'
 import {

@@ -1,4 +1,4 @@
-import { parseAddress, type AddressWords } from './cidr.ts'
+import { parseAddress, type AddressWords } from '../networks/cidr.ts'
 import { mayHaveGroup } from './group-filter.ts'
 import { isInNetworks, takeOwners } from './network-set.ts'
 import type { PreparedRule, PreparedSide } from './prepare-policies.ts'

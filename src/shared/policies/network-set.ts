@@ -1,4 +1,4 @@
-import { containsAddress, type AddressWords, type Cidr } from './cidr.ts'
+import { containsAddress, type AddressWords, type Cidr } from '../networks/cidr.ts'
 
 /** Networks that addresses are looked up in. */
 export interface NetworkSet {

@@ -1,4 +1,4 @@
-import { parseCidr, type CidrFault } from './cidr.ts'
+import { parseCidr, type CidrFault } from '../networks/cidr.ts'
 import { parsePortRange } from './ports.ts'
 import { CIDRS_MAX, PORT_RANGES_MAX, RULES_MAX, type AuthoredPolicy, type AuthoredRule } from './rule-types.ts'
 

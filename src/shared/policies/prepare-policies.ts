@@ -1,4 +1,4 @@
-import { parseCidr, type Cidr } from './cidr.ts'
+import { parseCidr, type Cidr } from '../networks/cidr.ts'
 import { addGroup, createGroupFilter, type GroupFilter } from './group-filter.ts'
 import { networkSetOf, ownedNetworks, type NetworkSet, type OwnedNetworks } from './network-set.ts'
 import {

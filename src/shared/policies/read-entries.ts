@@ -1,4 +1,4 @@
-import { parseCidr } from './cidr.ts'
+import { parseCidr } from '../networks/cidr.ts'
 import {
   DIRECTIONS,
   EVERY_NODE_GROUP,

@@ -2,6 +2,7 @@ import type { contract } from '../../../src/shared/contract/index.ts'
 import type { AnyScenarios, Scenarios } from '../scenario.ts'
 import type { World } from '../world.ts'
 import { approvalPolicyScenarios, approvalScenarios } from './approvals.ts'
+import { bridgeScenarios } from './bridge.ts'
 import { cloudAssignmentScenarios, credentialAssignmentScenarios } from './assignments.ts'
 import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
 import { cloudCredentialScenarios } from './cloud-credentials.ts'
@@ -19,6 +20,7 @@ import { executionScenarios } from './executions.ts'
 import { mediatedSessionScenarios } from './mediated-sessions.ts'
 import { meshKeyScenarios, meshScenarios } from './mesh.ts'
 import { nodeObservationScenarios } from './node-observations.ts'
+import { nodeSecretScenarios } from './node-secrets.ts'
 import { nodeStateScenarios } from './node-state.ts'
 import { nodeEventScenarios } from './node-events.ts'
 import { labelScenarios } from './labels.ts'
@@ -65,6 +67,8 @@ const bySurface: BySurface = {
   credentialAssignments: credentialAssignmentScenarios,
   policies: policyScenarios,
   providerBundles: providerBundleScenarios,
+  bridge: bridgeScenarios,
+  nodeSecrets: nodeSecretScenarios,
   labels: labelScenarios,
   joinTokens: joinTokenScenarios,
   nodes: nodeScenarios,

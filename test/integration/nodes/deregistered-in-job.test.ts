@@ -16,6 +16,7 @@ import { meet, places, statementsOf } from '../../support/run/meeting.ts'
 import { OWN_SURFACES } from '../../support/authz/own-calls.ts'
 import { pausingDatastore } from '../../support/datastores/pausing-datastore.ts'
 import { STORES, type TestStore } from '../../support/datastores/stores.ts'
+import { relayRow } from '../../support/fleet/relay-row.ts'
 
 /** Longer than anything that time ends is kept. */
 const LONG_MS = 31 * 86_400_000
@@ -72,7 +73,7 @@ describe.each(STORES)(
         const { id } = await done(root, `POST /v1/projects/${project}/resources`, bridge)
         await db
           .insertInto('bridge_relays')
-          .values({ resource_id: String(id), domain_id: domain, enabled: true })
+          .values(relayRow(String(id), domain))
           .execute()
         for (const { node_id, nsk } of nodes) {
           const path = `/v1/nodes/${node_id}`

@@ -4,6 +4,7 @@ import { peersChanged } from '../../../src/server/sql/state-revisions.ts'
 import { startFleet, type Fleet } from './fleet.ts'
 import { unfenced } from '../datastores/leading.ts'
 import type { TestStore } from '../datastores/stores.ts'
+import { relayRow } from './relay-row.ts'
 
 /** A fleet with the surface `mesh`, and words for what other slices store: relays, endpoints, reachability, reports. */
 export interface MeshFleet extends Fleet {
@@ -41,7 +42,7 @@ export async function startMeshFleet(store: TestStore): Promise<MeshFleet> {
       const answer = await call(root, `POST /v1/projects/${await projectOf(domainId)}/resources`, body)
       if (answer.status !== 201) throw new Error(`no bridge: ${JSON.stringify(answer.body)}`)
       const id = String(answer.body['id'])
-      await db.insertInto('bridge_relays').values({ resource_id: id, domain_id: domainId, enabled: true }).execute()
+      await db.insertInto('bridge_relays').values(relayRow(id, domainId)).execute()
       return id
     },
     async enable(resourceId, isEnabled) {

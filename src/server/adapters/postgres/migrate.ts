@@ -25,6 +25,7 @@ import { heldCalls } from './migrations/0020-held-calls.ts'
 import { labels } from './migrations/0021-labels.ts'
 import { policies } from './migrations/0022-policies.ts'
 import { peerVisibility } from './migrations/0023-peer-visibility.ts'
+import { bridges } from './migrations/0024-bridges.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -52,6 +53,7 @@ export const MIGRATIONS: readonly Migration[] = [
   labels,
   policies,
   peerVisibility,
+  bridges,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

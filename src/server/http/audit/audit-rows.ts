@@ -48,7 +48,10 @@ export function failureRow(request: AuditSubject, error: unknown, answer: Proble
   if (answer.status === 401 || answer.status === 403)
     return rowOf(request, { outcome: 'permission_denied', reason: answer.code })
   if (audit.when === 'denials') return undefined
-  return rowOf(request, { outcome: outcomeOf(answer), reason: request.refusal ?? answer.code })
+  return rowOf(request, {
+    outcome: audit.outcomes[answer.code] ?? outcomeOf(answer),
+    reason: request.refusal ?? answer.code,
+  })
 }
 
 function refusalRow(request: AuditSubject, { answer, missing, reason }: Refusal): AuditEntry {

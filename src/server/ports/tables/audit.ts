@@ -14,7 +14,13 @@ export interface AuditRow {
   subject: string
   relation: string
   object: string
-  outcome: 'granted' | 'permission_denied' | 'invariant_violation' | 'not_found' | 'internal_error'
+  outcome:
+    | 'granted'
+    | 'permission_denied'
+    | 'invariant_violation'
+    | 'identity_conflict'
+    | 'not_found'
+    | 'internal_error'
   reason: string
   correlation_id: string
   context: Json<Record<string, unknown>>

@@ -1,11 +1,8 @@
 import type { Generated } from 'kysely'
 
-/** Tables of a Domain's mesh: peers and bridges. */
+/** Tables of a Domain's mesh: its peers. */
 export interface MeshTables {
   domain_peers: DomainPeersRow
-  bridge_configs: BridgeConfigRow
-  bridge_addressees: BridgeAddresseeRow
-  bridge_relays: BridgeRelayRow
 }
 
 /** How far the peers of a Domain have changed. Its row is also the lock under which they change. */
@@ -21,26 +18,4 @@ interface DomainPeersRow {
   second_relay_node_id: Generated<string | null>
   /** The last number given to a policy group; 0 before the first. */
   last_group: Generated<number>
-}
-
-/** What a bridge resource's hosts are to run. */
-interface BridgeConfigRow {
-  resource_id: string
-  domain_id: string
-  /** The canonical JSON of an object, built once per change and sent as it is. */
-  effective_config: string
-  updated_at: Date
-}
-
-/** A node that was sent a configuration of the bridge and not yet its end. */
-interface BridgeAddresseeRow {
-  resource_id: string
-  node_id: string
-}
-
-/** The relay of a bridge resource (S1 Relay). */
-interface BridgeRelayRow {
-  resource_id: string
-  domain_id: string
-  enabled: boolean
 }

@@ -1,5 +1,6 @@
 import type { AuditTables } from './audit.ts'
 import type { AuthzTables } from './authz.ts'
+import type { BridgesTables } from './bridges.ts'
 import type { CatalogueTables } from './catalogue.ts'
 import type { EventsTables } from './events.ts'
 import type { ExecutionsTables } from './executions.ts'
@@ -19,6 +20,7 @@ export interface Tables
   extends
     AuditTables,
     AuthzTables,
+    BridgesTables,
     CatalogueTables,
     EventsTables,
     ExecutionsTables,

@@ -1,4 +1,4 @@
-import { parseAddress, parseCidr } from '../../../shared/policies/cidr.ts'
+import { parseAddress, parseCidr } from '../../../shared/networks/cidr.ts'
 import { preparePolicies, type PreparedPolicies } from '../../../shared/policies/prepare-policies.ts'
 import type { CompiledEntry } from '../../../shared/policies/rule-types.ts'
 import { prepareParty, verdictOf, type Flow, type PreparedParty } from '../../../shared/policies/verdict.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { containsAddress, parseAddress, parseCidr } from '../../../../src/shared/policies/cidr.ts'
+import { containsAddress, parseAddress, parseCidr } from '../../../../src/shared/networks/cidr.ts'
 
 const textOf = (text: string): string => {
   const read = parseCidr(text)

@@ -1,0 +1,108 @@
+/** Tables of bridges: what each consists of, and what its hosts are to run. */
+export interface BridgesTables {
+  bridge_relays: BridgeRelayRow
+  bridge_user_access: BridgeUserAccessRow
+  bridge_ingress_rules: BridgeIngressRuleRow
+  bridge_tunnels: BridgeTunnelRow
+  bridge_listen_ports: BridgeListenPortRow
+  bridge_tunnel_subnets: BridgeTunnelSubnetRow
+  bridge_secret_refs: BridgeSecretRefRow
+  bridge_configs: BridgeConfigRow
+  bridge_addressees: BridgeAddresseeRow
+}
+
+/** The relay of a bridge resource (S1 Relay). */
+interface BridgeRelayRow {
+  resource_id: string
+  domain_id: string
+  enabled: boolean
+  listen_port: number
+  created_at: Date
+  updated_at: Date
+}
+
+/** A user-access provider (S1 User-access provider). */
+interface BridgeUserAccessRow {
+  resource_id: string
+  slug: string
+  kind: 'overlay_a' | 'overlay_b' | 'wireguard'
+  interface_name: string
+  listen_port: number
+  max_peers: number
+  auth_secret_ref: string
+  /** The canonical JSON of an object. */
+  routing_policy: string
+  created_at: Date
+  updated_at: Date
+}
+
+/** A public ingress rule (S1 Public ingress rule). */
+interface BridgeIngressRuleRow {
+  resource_id: string
+  slug: string
+  sni_host: string
+  /** The node may be deregistered. */
+  target_node_id: string
+  target_port: number
+  /** Null: TLS is passed through to the target. */
+  acme_account_ref: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+/** A site-to-site tunnel (S1 Site-to-site tunnel). */
+interface BridgeTunnelRow {
+  resource_id: string
+  slug: string
+  kind: 'wireguard' | 'ipsec' | 'openvpn'
+  remote_host: string
+  remote_port: number
+  auth_secret_ref: string
+  /** Sorted. */
+  allowed_subnets: string[]
+  routing_policy: 'bidirectional' | 'ingress_only' | 'egress_only'
+  created_at: Date
+  updated_at: Date
+}
+
+/** A port that the hosts of a bridge listen on. */
+interface BridgeListenPortRow {
+  resource_id: string
+  listen_port: number
+  /** `relay`, or `user-access/<slug>`. */
+  owner: string
+}
+
+/** A subnet of a tunnel, as a range of numbers that no other subnet of the bridge may overlap. */
+interface BridgeTunnelSubnetRow {
+  resource_id: string
+  slug: string
+  /** In PostgreSQL's text form. */
+  span: string
+}
+
+/** A secret that the configuration of a bridge names. */
+interface BridgeSecretRefRow {
+  resource_id: string
+  /** `user-access/<slug>`, `ingress/<slug>` or `site-to-site/<slug>`. */
+  owner: string
+  project_id: string
+  name: string
+  /** Null: the newest one. */
+  version: number | null
+}
+
+/** What a bridge resource's hosts are to run. It outlives the resource until its former hosts received its end. */
+interface BridgeConfigRow {
+  resource_id: string
+  domain_id: string
+  /** The canonical JSON of an object, built once per change and sent as it is. */
+  effective_config: string
+  updated_at: Date
+}
+
+/** A node that was sent a configuration of the bridge and not yet its end. */
+interface BridgeAddresseeRow {
+  resource_id: string
+  node_id: string
+}

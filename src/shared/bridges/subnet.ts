@@ -1,0 +1,59 @@
+import { parseCidr, type AddressWords, type Cidr, type CidrFault } from '../networks/cidr.ts'
+
+/** Networks that no tunnel leads to: this host, loopback, link-local and multicast, of both families (RFC 6890). */
+const NOT_ROUTED = ['127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '::1/128', 'fe80::/10', 'ff00::/8'].map(cidrOf)
+
+export type ReadSubnet = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly rule: string }
+
+/** Reads a subnet of a tunnel: its canonical text, or the rule that it breaks, as `must …`. */
+export function readSubnet(text: string): ReadSubnet {
+  const read = parseCidr(text)
+  if (!read.ok) return { ok: false, rule: RULES[read.fault] }
+  const isRouted = !NOT_ROUTED.some((network) => isInside(read.cidr, network))
+  return isRouted
+    ? { ok: true, text: read.cidr.text }
+    : { ok: false, rule: 'must not be loopback, link-local or multicast' }
+}
+
+const RULES: Readonly<Record<CidrFault, string>> = {
+  malformed: 'must be a network such as 10.20.0.0/16',
+  no_prefix: 'must have a prefix length',
+  host_bits: 'must have no host bits set',
+  mapped: 'must be written as IPv4, not as IPv4-mapped IPv6',
+}
+
+/** Whether two networks have an address in common. Those of different families have none. */
+export function overlaps(one: string, other: string): boolean {
+  const [a, b] = [spanOf(one), spanOf(other)]
+  return a.family === b.family && a.first <= b.last && b.first <= a.last
+}
+
+/** A network as a range of numbers. */
+export interface Span {
+  readonly family: 4 | 6
+  readonly first: bigint
+  readonly last: bigint
+}
+
+/** The first and the last address of a network. @throws Error where the text is no CIDR. */
+export function spanOf(text: string): Span {
+  const { words, masks } = cidrOf(text)
+  const first = numberOf(words)
+  const size = numberOf(masks.map((mask) => ~mask >>> 0))
+  return { family: words.length === 1 ? 4 : 6, first, last: first + size }
+}
+
+function numberOf(words: AddressWords): bigint {
+  return words.reduce((sum, word) => (sum << 32n) | BigInt(word), 0n)
+}
+
+function cidrOf(text: string): Cidr {
+  const read = parseCidr(text)
+  if (!read.ok) throw new Error(`${text} is no CIDR`)
+  return read.cidr
+}
+
+function isInside({ text }: Cidr, network: Cidr): boolean {
+  const [inner, outer] = [spanOf(text), spanOf(network.text)]
+  return inner.family === outer.family && inner.first >= outer.first && inner.last <= outer.last
+}

@@ -1,0 +1,125 @@
+import {
+  BridgeIngressCreateRequest,
+  BridgeIngressResponse,
+  BridgeIngressUpdateRequest,
+  wholeListOf,
+} from './bridge-schemas.ts'
+import {
+  BRIDGE,
+  bridgeBody,
+  bridgeParams,
+  bridgeRead,
+  bridgeRefs,
+  bridgeWrite,
+  identityConflicts,
+  ofBridge,
+  partParams,
+  replaced,
+} from './bridge-words.ts'
+import type { Operations } from './operation.ts'
+
+const columns = ['slug', 'sni_host', 'target_node_id', 'target_port', 'acme_account_ref']
+const wide = ['resource_id', 'created_at', 'updated_at']
+const refusals = [
+  'target_node_not_in_domain',
+  'bridge_port_conflict',
+  'acme_directory_unreachable',
+  'secret_store_unavailable',
+  'bridge_limit_exceeded',
+] as const
+const refs = { ...bridgeRefs, target_node_id: 'nodes' }
+
+export const ingressOperations = {
+  CreateBridgeIngressRule: {
+    ...bridgeWrite,
+    ...bridgeBody,
+    method: 'POST',
+    path: `${BRIDGE}/ingress`,
+    summary: 'Create an ingress rule of a bridge',
+    params: bridgeParams,
+    body: BridgeIngressCreateRequest,
+    audit: { relation: 'bridge.ingress.configure', when: 'all', ...identityConflicts },
+    responses: { 201: BridgeIngressResponse },
+    headers: { Location: 'Path of the new ingress rule' },
+    examples: {
+      body: {
+        slug: 'shop',
+        sni_host: 'shop.example.org',
+        target_node_id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b',
+        target_port: 8080,
+        acme_account_ref: null,
+      },
+    },
+    problems: [...ofBridge, 'slug_conflict', ...refusals],
+    cli: {
+      command: 'bridge ingress create',
+      args: ['slug'],
+      refs,
+      columns,
+      wide,
+      done: 'Created ingress rule {slug}.',
+    },
+  },
+  ListBridgeIngressRules: {
+    ...bridgeRead,
+    method: 'GET',
+    path: `${BRIDGE}/ingress`,
+    summary: 'List the ingress rules of a bridge',
+    description: 'All of them, sorted by slug: the list has no pages.',
+    params: bridgeParams,
+    audit: { relation: 'bridge.ingress.read', when: 'all' },
+    responses: { 200: wholeListOf(BridgeIngressResponse).meta({ id: 'BridgeIngressList' }) },
+    problems: [...ofBridge],
+    cli: { command: 'bridge ingress list', refs, columns, wide },
+  },
+  GetBridgeIngressRule: {
+    ...bridgeRead,
+    method: 'GET',
+    path: `${BRIDGE}/ingress/{slug}`,
+    summary: 'Show an ingress rule of a bridge',
+    params: partParams,
+    audit: { relation: 'bridge.ingress.read', when: 'all' },
+    responses: { 200: BridgeIngressResponse },
+    problems: [...ofBridge, 'ingress_rule_not_found'],
+    cli: { command: 'bridge ingress show', args: ['slug'], refs, columns, wide },
+  },
+  UpdateBridgeIngressRule: {
+    ...bridgeWrite,
+    ...bridgeBody,
+    ...replaced,
+    method: 'PATCH',
+    path: `${BRIDGE}/ingress/{slug}`,
+    summary: 'Replace the configuration of an ingress rule of a bridge',
+    description: 'The body is the whole configuration: an optional member that is absent gets its default.',
+    params: partParams,
+    body: BridgeIngressUpdateRequest,
+    audit: { relation: 'bridge.ingress.update', when: 'all', ...identityConflicts },
+    responses: { 200: BridgeIngressResponse },
+    problems: [...ofBridge, 'ingress_rule_not_found', 'slug_conflict', ...refusals],
+    cli: {
+      command: 'bridge ingress update',
+      args: ['slug'],
+      refs,
+      columns,
+      wide,
+      done: 'Changed ingress rule {slug}.',
+    },
+  },
+  DeleteBridgeIngressRule: {
+    ...bridgeWrite,
+    method: 'DELETE',
+    path: `${BRIDGE}/ingress/{slug}`,
+    summary: 'Delete an ingress rule of a bridge',
+    params: partParams,
+    audit: { relation: 'bridge.ingress.remove', when: 'all' },
+    responses: { 204: null },
+    problems: [...ofBridge, 'ingress_rule_not_found'],
+    cli: {
+      command: 'bridge ingress delete',
+      args: ['slug'],
+      refs,
+      confirm: 'yes',
+      done: 'Deleted ingress rule {slug}.',
+    },
+  },
+} as const satisfies Operations

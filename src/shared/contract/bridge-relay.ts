@@ -1,0 +1,34 @@
+import { BridgeRelayRequest, BridgeRelayResponse } from './bridge-schemas.ts'
+import { BRIDGE, bridgeBody, bridgeParams, bridgeRead, bridgeRefs, bridgeWrite, ofBridge } from './bridge-words.ts'
+import type { Operations } from './operation.ts'
+
+const columns = ['enabled', 'listen_port', 'updated_at', 'resource_id']
+
+export const relayOperations = {
+  GetBridgeRelay: {
+    ...bridgeRead,
+    method: 'GET',
+    path: `${BRIDGE}/relay`,
+    summary: 'Show the relay of a bridge',
+    params: bridgeParams,
+    audit: { relation: 'bridge.relay.read', when: 'all' },
+    responses: { 200: BridgeRelayResponse },
+    problems: [...ofBridge, 'bridge_relay_not_found'],
+    cli: { command: 'bridge relay show', args: ['resource_id'], refs: bridgeRefs, columns },
+  },
+  ConfigureBridgeRelay: {
+    ...bridgeWrite,
+    ...bridgeBody,
+    method: 'PUT',
+    path: `${BRIDGE}/relay`,
+    summary: 'Configure the relay of a bridge',
+    description: 'Replaces the whole configuration. A call that changes nothing writes nothing.',
+    params: bridgeParams,
+    body: BridgeRelayRequest,
+    audit: { relation: 'bridge.relay.configure', when: 'all' },
+    responses: { 200: BridgeRelayResponse },
+    examples: { body: { enabled: true, listen_port: 51_821 } },
+    problems: [...ofBridge, 'bridge_port_conflict', 'bridge_limit_exceeded'],
+    cli: { command: 'bridge relay set', args: ['resource_id'], refs: bridgeRefs, columns },
+  },
+} as const satisfies Operations

@@ -1,0 +1,240 @@
+import { z } from 'zod'
+import { isSecretRef } from '../bridges/secret-ref.ts'
+import { isSniHost } from '../bridges/sni-host.ts'
+import { readSubnet } from '../bridges/subnet.ts'
+import { withRule, type NamedMembers, type RuleFault } from './body-rules.ts'
+import { Instant, Uuid, uuidField } from './fields.ts'
+
+const PORT_MAX = 65_535
+
+/** A port; one out of range is answered by the rule of its body, anything but a whole number with `invalid_body`. */
+const Port = z.int().meta({ minimum: 1, maximum: PORT_MAX })
+
+/** Subnets that a body of 8 KiB has room for, and more. */
+const SUBNETS_MAX = 1024
+
+export const BridgeSlug = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
+    error: 'must be lower-case letters, digits and inner hyphens, at most 63',
+  })
+  .meta({ problem: 'invalid_slug' })
+
+const SecretRef = z
+  .string()
+  .max(256)
+  .refine(isSecretRef, {
+    error: 'must be secret:<domain>/<project>/<name> or secret:<domain>/<project>/<name>:<version>',
+  })
+  .meta({
+    problem: 'secret_ref_malformed',
+    description: 'Reference to a secret of the Project of the bridge; without a version, to the newest one',
+    examples: ['secret:acme/edge/hq-key'],
+  })
+
+/** Canonical JSON of a routing policy may have this many bytes. */
+const ROUTING_POLICY_BYTES_MAX = 4096
+
+const RoutingPolicy = z
+  .record(z.string(), z.unknown())
+  .refine((policy) => new TextEncoder().encode(JSON.stringify(policy)).length <= ROUTING_POLICY_BYTES_MAX, {
+    error: `must be at most ${ROUTING_POLICY_BYTES_MAX} bytes of JSON`,
+  })
+  .describe('Any JSON object, handed to the hosts as it is; at most 4 KiB')
+
+const times = { created_at: Instant, updated_at: Instant }
+
+const userAccess = {
+  kind: z.enum(['overlay_a', 'overlay_b', 'wireguard']),
+  interface_name: z
+    .string()
+    .regex(/^[a-z][a-z0-9_.-]{0,14}$/, {
+      error: 'must be a letter, then up to 14 of a-z, 0-9, dot, hyphen, underscore',
+    })
+    .describe('Network interface on the hosts; unique in the bridge'),
+  listen_port: Port,
+  max_peers: z.int().min(1).max(PORT_MAX),
+  auth_secret_ref: SecretRef,
+  routing_policy: RoutingPolicy,
+}
+
+const ingress = {
+  sni_host: z
+    .string()
+    .max(253)
+    .transform((host) => host.toLowerCase())
+    .refine(isSniHost, { error: 'must be a host name of A-labels without a trailing dot, perhaps with a leading *.' })
+    .describe('Server name of the TLS handshake; unique in the bridge'),
+  target_node_id: uuidField('invalid_body', 'A node of the Domain'),
+  target_port: Port,
+  acme_account_ref: z
+    .string()
+    .max(512)
+    .nullable()
+    .optional()
+    .describe('https URL of an ACME directory, or reference to a secret that holds one; null: TLS is passed through'),
+}
+
+const tunnel = {
+  kind: z.enum(['wireguard', 'ipsec', 'openvpn']),
+  remote_host: z
+    .string()
+    .min(1)
+    .max(253)
+    .regex(/^[A-Za-z0-9._:-]+$/, { error: 'must be a host name or an address' })
+    .describe('Host name or address of the other end'),
+  remote_port: Port,
+  auth_secret_ref: SecretRef,
+  allowed_subnets: z
+    .array(
+      z
+        .string()
+        .max(64)
+        .transform((text, context) => {
+          const read = readSubnet(text)
+          if (read.ok) return read.text
+          context.addIssue(read.rule)
+          return z.NEVER
+        })
+        .meta({ examples: ['10.20.0.0/16'] }),
+    )
+    .max(SUBNETS_MAX)
+    .refine((subnets) => new Set(subnets).size === subnets.length, { error: 'must not contain a subnet twice' })
+    .describe('Networks behind the other end, IPv4 or IPv6; none overlaps the mesh or another tunnel'),
+  routing_policy: z
+    .enum(['bidirectional', 'ingress_only', 'egress_only'])
+    .describe('ingress_only admits what the other end initiates, egress_only what this side does'),
+}
+
+/** A port out of range, and no subnet at all, have codes of their own (S1 Errors). */
+function faultOf(body: NamedMembers): RuleFault | undefined {
+  const outside = Object.keys(body).filter((name) => name.endsWith('_port') && isOutOfRange(body[name]))
+  if (outside.length > 0)
+    return { code: 'port_out_of_range', members: outside, detail: `must be between 1 and ${PORT_MAX}` }
+  const subnets = body['allowed_subnets']
+  if (Array.isArray(subnets) && subnets.length === 0)
+    return { code: 'allowed_subnet_empty', members: ['allowed_subnets'], detail: 'must name a subnet' }
+  return undefined
+}
+
+function isOutOfRange(port: unknown): boolean {
+  return typeof port === 'number' && (port < 1 || port > PORT_MAX)
+}
+
+export const BridgeRelayRequest = withRule(
+  z.strictObject({
+    enabled: z.boolean().describe('Whether the hosts relay; a disabled relay keeps its port'),
+    listen_port: Port,
+  }),
+  faultOf,
+).meta({ id: 'BridgeRelayRequest' })
+
+export const BridgeRelayResponse = z
+  .object({ resource_id: Uuid, enabled: z.boolean(), listen_port: z.int(), ...times })
+  .meta({ id: 'BridgeRelayResponse' })
+
+export const BridgeUserAccessCreateRequest = withRule(
+  z.strictObject({ slug: BridgeSlug, ...userAccess }),
+  faultOf,
+).meta({ id: 'BridgeUserAccessCreateRequest' })
+export const BridgeUserAccessUpdateRequest = withRule(z.strictObject(userAccess), faultOf).meta({
+  id: 'BridgeUserAccessUpdateRequest',
+})
+export const BridgeUserAccessResponse = z
+  .object({
+    resource_id: Uuid,
+    slug: z.string(),
+    kind: userAccess.kind,
+    interface_name: z.string(),
+    listen_port: z.int(),
+    max_peers: z.int(),
+    auth_secret_ref: z.string(),
+    routing_policy: z.record(z.string(), z.unknown()),
+    ...times,
+  })
+  .meta({ id: 'BridgeUserAccessResponse' })
+
+export const BridgeIngressCreateRequest = withRule(z.strictObject({ slug: BridgeSlug, ...ingress }), faultOf).meta({
+  id: 'BridgeIngressCreateRequest',
+})
+export const BridgeIngressUpdateRequest = withRule(z.strictObject(ingress), faultOf).meta({
+  id: 'BridgeIngressUpdateRequest',
+})
+export const BridgeIngressResponse = z
+  .object({
+    resource_id: Uuid,
+    slug: z.string(),
+    sni_host: z.string(),
+    target_node_id: Uuid,
+    target_port: z.int(),
+    acme_account_ref: z.string().nullable(),
+    ...times,
+  })
+  .meta({ id: 'BridgeIngressResponse' })
+
+export const BridgeSiteToSiteCreateRequest = withRule(z.strictObject({ slug: BridgeSlug, ...tunnel }), faultOf).meta({
+  id: 'BridgeSiteToSiteCreateRequest',
+})
+export const BridgeSiteToSiteUpdateRequest = withRule(z.strictObject(tunnel), faultOf).meta({
+  id: 'BridgeSiteToSiteUpdateRequest',
+})
+export const BridgeSiteToSiteResponse = z
+  .object({
+    resource_id: Uuid,
+    slug: z.string(),
+    kind: tunnel.kind,
+    remote_host: z.string(),
+    remote_port: z.int(),
+    auth_secret_ref: z.string(),
+    allowed_subnets: z.array(z.string()).describe('Sorted'),
+    routing_policy: tunnel.routing_policy,
+    ...times,
+  })
+  .meta({ id: 'BridgeSiteToSiteResponse' })
+
+/** A whole list: it has no pages (S1 Bridge orchestrator). */
+export function wholeListOf<S extends z.ZodType>(items: S): z.ZodObject<{ items: z.ZodArray<S> }> {
+  return z.object({ items: z.array(items).describe('Sorted by slug') })
+}
+
+/** Parts that take the place of the stored ones with the same slug, or are added to them. */
+export const BridgeCheckRequest = z
+  .strictObject({
+    relay: BridgeRelayRequest.optional(),
+    user_access: z.array(BridgeUserAccessCreateRequest).max(64).optional(),
+    ingress: z.array(BridgeIngressCreateRequest).max(256).optional(),
+    site_to_site: z.array(BridgeSiteToSiteCreateRequest).max(128).optional(),
+  })
+  .meta({ id: 'BridgeCheckRequest' })
+
+const BridgeConflict = z.object({
+  code: z.string().describe('The problem code with which a write would be refused, or what is wrong by now'),
+  part: z.string().describe('relay, user-access/<slug>, ingress/<slug> or site-to-site/<slug>'),
+  conflicts_with: z.string().nullable().describe('The other part, where there is one'),
+  detail: z.string(),
+})
+
+export const BridgeCheckResponse = z
+  .object({ resource_id: Uuid, conflicts: z.array(BridgeConflict) })
+  .meta({ id: 'BridgeCheckResponse' })
+
+const BridgeHostStatus = z.object({
+  node_id: Uuid,
+  name: z.string(),
+  in_sync: z.boolean().describe('Whether it has applied the configuration and the newest secrets without an error'),
+  fingerprint: z.string().nullable().describe('Fingerprint of the configuration that it reports'),
+  applied_at: Instant.nullable(),
+  secrets: z.record(z.string(), z.int()).describe('Version that it has of each secret, by reference'),
+  error: z.string().nullable(),
+  reported_at: Instant.nullable().describe('When its report arrived; null without one'),
+})
+
+export const BridgeStatus = z
+  .object({
+    resource_id: Uuid,
+    fingerprint: z.string().nullable().describe('SHA-256 of the effective configuration, base64; null without one'),
+    updated_at: Instant.nullable(),
+    secrets: z.record(z.string(), z.int()).describe('Newest version of each secret that the configuration names'),
+    hosts: z.array(BridgeHostStatus).describe('Ascending by node id'),
+  })
+  .meta({ id: 'BridgeStatus' })

@@ -1,0 +1,121 @@
+import {
+  BridgeSiteToSiteCreateRequest,
+  BridgeSiteToSiteResponse,
+  BridgeSiteToSiteUpdateRequest,
+  wholeListOf,
+} from './bridge-schemas.ts'
+import {
+  BRIDGE,
+  bridgeBody,
+  bridgeParams,
+  bridgeRead,
+  bridgeRefs,
+  bridgeWrite,
+  identityConflicts,
+  ofBridge,
+  partParams,
+  replaced,
+} from './bridge-words.ts'
+import type { Operations } from './operation.ts'
+
+const columns = ['slug', 'kind', 'remote_host', 'remote_port', 'allowed_subnets', 'routing_policy']
+const wide = ['resource_id', 'created_at', 'updated_at']
+const refusals = ['subnet_overlap_with_mesh', 'subnet_overlap_with_tunnel', 'bridge_limit_exceeded'] as const
+const refs = bridgeRefs
+
+export const siteToSiteOperations = {
+  CreateBridgeSiteToSiteTunnel: {
+    ...bridgeWrite,
+    ...bridgeBody,
+    method: 'POST',
+    path: `${BRIDGE}/site-to-site`,
+    summary: 'Create a site-to-site tunnel of a bridge',
+    params: bridgeParams,
+    body: BridgeSiteToSiteCreateRequest,
+    audit: { relation: 'bridge.site_to_site.configure', when: 'all', ...identityConflicts },
+    responses: { 201: BridgeSiteToSiteResponse },
+    headers: { Location: 'Path of the new site-to-site tunnel' },
+    examples: {
+      body: {
+        slug: 'hq',
+        kind: 'wireguard',
+        remote_host: 'vpn.example.org',
+        remote_port: 51_820,
+        auth_secret_ref: 'secret:acme/edge/hq-key',
+        allowed_subnets: ['10.20.0.0/16'],
+        routing_policy: 'bidirectional',
+      },
+    },
+    problems: [...ofBridge, 'slug_conflict', ...refusals],
+    cli: {
+      command: 'bridge site-to-site create',
+      args: ['slug'],
+      refs,
+      columns,
+      wide,
+      done: 'Created site-to-site tunnel {slug}.',
+    },
+  },
+  ListBridgeSiteToSiteTunnels: {
+    ...bridgeRead,
+    method: 'GET',
+    path: `${BRIDGE}/site-to-site`,
+    summary: 'List the site-to-site tunnels of a bridge',
+    description: 'All of them, sorted by slug: the list has no pages.',
+    params: bridgeParams,
+    audit: { relation: 'bridge.site_to_site.read', when: 'all' },
+    responses: { 200: wholeListOf(BridgeSiteToSiteResponse).meta({ id: 'BridgeSiteToSiteList' }) },
+    problems: [...ofBridge],
+    cli: { command: 'bridge site-to-site list', refs, columns, wide },
+  },
+  GetBridgeSiteToSiteTunnel: {
+    ...bridgeRead,
+    method: 'GET',
+    path: `${BRIDGE}/site-to-site/{slug}`,
+    summary: 'Show a site-to-site tunnel of a bridge',
+    params: partParams,
+    audit: { relation: 'bridge.site_to_site.read', when: 'all' },
+    responses: { 200: BridgeSiteToSiteResponse },
+    problems: [...ofBridge, 'site_to_site_tunnel_not_found'],
+    cli: { command: 'bridge site-to-site show', args: ['slug'], refs, columns, wide },
+  },
+  UpdateBridgeSiteToSiteTunnel: {
+    ...bridgeWrite,
+    ...bridgeBody,
+    ...replaced,
+    method: 'PATCH',
+    path: `${BRIDGE}/site-to-site/{slug}`,
+    summary: 'Replace the configuration of a site-to-site tunnel of a bridge',
+    description: 'The body is the whole configuration: an optional member that is absent gets its default.',
+    params: partParams,
+    body: BridgeSiteToSiteUpdateRequest,
+    audit: { relation: 'bridge.site_to_site.update', when: 'all', ...identityConflicts },
+    responses: { 200: BridgeSiteToSiteResponse },
+    problems: [...ofBridge, 'site_to_site_tunnel_not_found', ...refusals],
+    cli: {
+      command: 'bridge site-to-site update',
+      args: ['slug'],
+      refs,
+      columns,
+      wide,
+      done: 'Changed site-to-site tunnel {slug}.',
+    },
+  },
+  DeleteBridgeSiteToSiteTunnel: {
+    ...bridgeWrite,
+    method: 'DELETE',
+    path: `${BRIDGE}/site-to-site/{slug}`,
+    summary: 'Delete a site-to-site tunnel of a bridge',
+    params: partParams,
+    audit: { relation: 'bridge.site_to_site.remove', when: 'all' },
+    responses: { 204: null },
+    problems: [...ofBridge, 'site_to_site_tunnel_not_found'],
+    cli: {
+      command: 'bridge site-to-site delete',
+      args: ['slug'],
+      refs,
+      confirm: 'yes',
+      done: 'Deleted site-to-site tunnel {slug}.',
+    },
+  },
+} as const satisfies Operations

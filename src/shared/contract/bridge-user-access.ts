@@ -1,0 +1,121 @@
+import {
+  BridgeUserAccessCreateRequest,
+  BridgeUserAccessResponse,
+  BridgeUserAccessUpdateRequest,
+  wholeListOf,
+} from './bridge-schemas.ts'
+import {
+  BRIDGE,
+  bridgeBody,
+  bridgeParams,
+  bridgeRead,
+  bridgeRefs,
+  bridgeWrite,
+  identityConflicts,
+  ofBridge,
+  partParams,
+  replaced,
+} from './bridge-words.ts'
+import type { Operations } from './operation.ts'
+
+const columns = ['slug', 'kind', 'interface_name', 'listen_port', 'max_peers', 'auth_secret_ref']
+const wide = ['resource_id', 'created_at', 'updated_at']
+const refusals = ['bridge_port_conflict', 'interface_name_conflict', 'bridge_limit_exceeded'] as const
+const refs = bridgeRefs
+
+export const userAccessOperations = {
+  CreateBridgeUserAccessProvider: {
+    ...bridgeWrite,
+    ...bridgeBody,
+    method: 'POST',
+    path: `${BRIDGE}/user-access`,
+    summary: 'Create a user-access provider of a bridge',
+    params: bridgeParams,
+    body: BridgeUserAccessCreateRequest,
+    audit: { relation: 'bridge.user_access.configure', when: 'all', ...identityConflicts },
+    responses: { 201: BridgeUserAccessResponse },
+    headers: { Location: 'Path of the new user-access provider' },
+    examples: {
+      body: {
+        slug: 'staff',
+        kind: 'wireguard',
+        interface_name: 'wg-staff',
+        listen_port: 51_830,
+        max_peers: 50,
+        auth_secret_ref: 'secret:acme/edge/staff-key',
+        routing_policy: {},
+      },
+    },
+    problems: [...ofBridge, 'slug_conflict', ...refusals],
+    cli: {
+      command: 'bridge user-access create',
+      args: ['slug'],
+      refs,
+      columns,
+      wide,
+      done: 'Created user-access provider {slug}.',
+    },
+  },
+  ListBridgeUserAccessProviders: {
+    ...bridgeRead,
+    method: 'GET',
+    path: `${BRIDGE}/user-access`,
+    summary: 'List the user-access providers of a bridge',
+    description: 'All of them, sorted by slug: the list has no pages.',
+    params: bridgeParams,
+    audit: { relation: 'bridge.user_access.read', when: 'all' },
+    responses: { 200: wholeListOf(BridgeUserAccessResponse).meta({ id: 'BridgeUserAccessList' }) },
+    problems: [...ofBridge],
+    cli: { command: 'bridge user-access list', refs, columns, wide },
+  },
+  GetBridgeUserAccessProvider: {
+    ...bridgeRead,
+    method: 'GET',
+    path: `${BRIDGE}/user-access/{slug}`,
+    summary: 'Show a user-access provider of a bridge',
+    params: partParams,
+    audit: { relation: 'bridge.user_access.read', when: 'all' },
+    responses: { 200: BridgeUserAccessResponse },
+    problems: [...ofBridge, 'user_access_provider_not_found'],
+    cli: { command: 'bridge user-access show', args: ['slug'], refs, columns, wide },
+  },
+  UpdateBridgeUserAccessProvider: {
+    ...bridgeWrite,
+    ...bridgeBody,
+    ...replaced,
+    method: 'PATCH',
+    path: `${BRIDGE}/user-access/{slug}`,
+    summary: 'Replace the configuration of a user-access provider of a bridge',
+    description: 'The body is the whole configuration: an optional member that is absent gets its default.',
+    params: partParams,
+    body: BridgeUserAccessUpdateRequest,
+    audit: { relation: 'bridge.user_access.update', when: 'all', ...identityConflicts },
+    responses: { 200: BridgeUserAccessResponse },
+    problems: [...ofBridge, 'user_access_provider_not_found', ...refusals],
+    cli: {
+      command: 'bridge user-access update',
+      args: ['slug'],
+      refs,
+      columns,
+      wide,
+      done: 'Changed user-access provider {slug}.',
+    },
+  },
+  DeleteBridgeUserAccessProvider: {
+    ...bridgeWrite,
+    method: 'DELETE',
+    path: `${BRIDGE}/user-access/{slug}`,
+    summary: 'Delete a user-access provider of a bridge',
+    params: partParams,
+    audit: { relation: 'bridge.user_access.remove', when: 'all' },
+    responses: { 204: null },
+    problems: [...ofBridge, 'user_access_provider_not_found'],
+    cli: {
+      command: 'bridge user-access delete',
+      args: ['slug'],
+      refs,
+      confirm: 'yes',
+      done: 'Deleted user-access provider {slug}.',
+    },
+  },
+} as const satisfies Operations
