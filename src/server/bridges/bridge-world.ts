@@ -1,4 +1,4 @@
-import type { BridgeParts, Candidate, PartName } from './bridge-parts.ts'
+import type { BridgeParts, PartName } from './bridge-parts.ts'
 
 /** What the validator knows of a bridge and its surroundings. */
 export interface BridgeWorld {
@@ -25,11 +25,3 @@ export type Conflict = { readonly part: PartName } & (
   | { readonly code: 'secret_ref_malformed' }
   | { readonly code: 'bridge_limit_exceeded'; readonly limit: string }
 )
-
-/**
- * Finds the conflicts of a candidate with a bridge (S1 Bridge orchestrator, decisions: Ports, Subnets). Pure.
- *
- * Implemented in `validate.ts`: `conflictsOf(world, candidate)` gives them in the order in which a write answers them,
- * `conflictsWithin(world)` those of all parts with each other, each pair once.
- */
-export type FindConflicts = (world: BridgeWorld, candidate: Candidate) => readonly Conflict[]

@@ -23,8 +23,7 @@ const RULES: Readonly<Record<CidrFault, string>> = {
 }
 
 /** Whether two networks have an address in common. Those of different families have none. */
-export function overlaps(one: string, other: string): boolean {
-  const [a, b] = [spanOf(one), spanOf(other)]
+export function overlaps(a: Span, b: Span): boolean {
   return a.family === b.family && a.first <= b.last && b.first <= a.last
 }
 

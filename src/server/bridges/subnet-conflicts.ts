@@ -1,0 +1,84 @@
+import { overlaps, spanOf, type Span } from '../../shared/bridges/subnet.ts'
+import type { PartName, Tunnel } from './bridge-parts.ts'
+import type { Conflict } from './bridge-world.ts'
+
+/** A subnet of a tunnel, with the places that order conflicts. */
+interface Claim {
+  readonly span: Span
+  readonly subnet: string
+  /** Place of the tunnel. */
+  readonly tunnel: number
+  /** Place of the subnet in its tunnel. */
+  readonly place: number
+}
+
+/** The subnets of a tunnel that overlap the mesh, in the order of the tunnel. */
+export function meshConflicts(tunnel: Tunnel, meshCidr: string): readonly Conflict[] {
+  const mesh = spanOf(meshCidr)
+  return tunnel.allowed_subnets
+    .filter((subnet) => overlaps(spanOf(subnet), mesh))
+    .map((subnet) => ({ code: 'subnet_overlap_with_mesh', part: nameOf(tunnel), subnet }))
+}
+
+/**
+ * Finds the subnets that overlap an earlier tunnel, by the later tunnel's name: ordered by the earlier tunnel, then by the
+ * subnet. Each subnet and each earlier tunnel are a pair once. Tunnels that overlap nothing are absent.
+ */
+export function tunnelConflicts(tunnels: readonly Tunnel[]): ReadonlyMap<PartName, readonly Conflict[]> {
+  const pairs = overlappingPairs(tunnels.flatMap(claimsOf))
+  const found = new Map<PartName, Conflict[]>()
+  let last: { readonly later: Claim; readonly earlier: Claim } | undefined
+  for (const pair of pairs.toSorted(byLaterTunnel)) {
+    const [later, earlier] = [tunnels[pair.later.tunnel], tunnels[pair.earlier.tunnel]]
+    const isKnown = last?.later === pair.later && last.earlier.tunnel === pair.earlier.tunnel
+    last = pair
+    if (isKnown || later === undefined || earlier === undefined) continue
+    const part = nameOf(later)
+    const conflicts = found.get(part) ?? []
+    conflicts.push({ code: 'subnet_overlap_with_tunnel', part, subnet: pair.later.subnet, with: nameOf(earlier) })
+    found.set(part, conflicts)
+  }
+  return found
+}
+
+interface Pair {
+  readonly later: Claim
+  readonly earlier: Claim
+}
+
+/**
+ * The pairs of claims of different tunnels that overlap. Two networks are disjoint, or one contains the other: sorted by
+ * first address, the larger one first, each network overlaps those that are still open before it.
+ */
+function overlappingPairs(claims: readonly Claim[]): readonly Pair[] {
+  const pairs: Pair[] = []
+  let open: Claim[] = []
+  for (const claim of claims.toSorted(bySpan)) {
+    open = open.filter(({ span }) => overlaps(span, claim.span))
+    for (const outer of open) if (outer.tunnel !== claim.tunnel) pairs.push(inOrder(outer, claim))
+    open.push(claim)
+  }
+  return pairs
+}
+
+function inOrder(one: Claim, other: Claim): Pair {
+  return one.tunnel < other.tunnel ? { earlier: one, later: other } : { earlier: other, later: one }
+}
+
+function claimsOf(tunnel: Tunnel, index: number): readonly Claim[] {
+  return tunnel.allowed_subnets.map((subnet, place) => ({ span: spanOf(subnet), subnet, tunnel: index, place }))
+}
+
+function bySpan({ span: a }: Claim, { span: b }: Claim): number {
+  if (a.family !== b.family) return a.family - b.family
+  if (a.first !== b.first) return a.first < b.first ? -1 : 1
+  return a.last === b.last ? 0 : a.last > b.last ? -1 : 1
+}
+
+function byLaterTunnel(a: Pair, b: Pair): number {
+  return a.later.tunnel - b.later.tunnel || a.earlier.tunnel - b.earlier.tunnel || a.later.place - b.later.place
+}
+
+function nameOf({ slug }: Tunnel): PartName {
+  return `site-to-site/${slug}`
+}
