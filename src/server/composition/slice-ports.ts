@@ -1,11 +1,15 @@
 import type { Logger } from 'pino'
+import { createAcmeDirectories } from '../adapters/acme-directories/acme-directories.ts'
 import { storedSubjects } from '../adapters/stored-subjects/stored-subjects.ts'
 import { contract } from '../../shared/contract/index.ts'
+import { bridgeSecretUsers } from '../bridges/secret-users.ts'
 import type { Config } from '../config/config.ts'
 import type { CsrfTokens } from '../http/auth/csrf.ts'
 import type { ForeignRoutes } from '../http/pages/pages.ts'
 import type { ApprovalKind } from '../ports/approval-kind.ts'
+import type { OutgoingFetch } from '../ports/outgoing-fetch.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
+import { createProjectSecrets } from '../secrets/project-secrets.ts'
 import { writeServiceSignIns } from '../slices/identities/store.ts'
 import { createLastUses } from '../http/auth/last-uses.ts'
 import type { PasswordHashing } from '../slices/local-accounts/password-hash.ts'
@@ -62,6 +66,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     ...adapters,
     ...settings,
     ...signingIn.ports,
+    ...bridgePortsOf(backend, options.config, signingIn.ports.outgoingFetch),
     log,
     baseUrl,
     hashing,
@@ -74,7 +79,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     renderer: readRenderer(),
     meter: options.streamMeter ?? UNMETERED,
     secretWrites: createSecretWrites(adapters),
-    secretUsers: [],
+    secretUsers: [bridgeSecretUsers],
     lentCredentials: createLentCredentials(approvals.ports),
     lentClouds: createLentClouds(approvals.ports),
     admission: createAdmission({ subjects: storedSubjects, validateTuple: backend.engine.rules.validateTuple }),
@@ -95,6 +100,13 @@ function adaptersOf(backend: Backend) {
   const { authorizer, lookups, insight, reconciler } = backend
   const ofChanges = { datastore, unitOfWork, ids, clock, keyring, sealing, secretStore, signer, bus, changeFeed }
   return { ...ofChanges, authorizer, lookups, insight, reconciler, subjects: storedSubjects }
+}
+
+function bridgePortsOf({ datastore, secretStore, clock }: Backend, config: Config, fetch: OutgoingFetch) {
+  const projectSecrets = createProjectSecrets({ datastore, secretStore })
+  const allowedHosts = config.acmeAllowHosts
+  const acmeDirectories = createAcmeDirectories({ fetch, secrets: projectSecrets, clock, allowedHosts })
+  return { projectSecrets, acmeDirectories }
 }
 
 function settingsOf({ env, rates, staleStates, hasBundledProvider, auditRetentionDays: retentionDays }: Config) {

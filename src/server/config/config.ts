@@ -65,6 +65,8 @@ export interface Config {
   /** CIDR networks. */
   readonly trustedProxies: readonly string[]
   readonly allowedOrigins: readonly string[]
+  /** `host` or `host:port`: ACME directories that may be in a private network. */
+  readonly acmeAllowHosts: readonly string[]
   readonly bootstrapTokenFile: string
   /** File to which the first start writes the administrator's one-time password when there is no terminal. */
   readonly initialPasswordFile: string
@@ -120,6 +122,7 @@ export function parseConfig(input: ConfigInput): Config {
     tls: tlsOf(values),
     trustedProxies: required(values.trustedProxies),
     allowedOrigins: required(values.allowedOrigins),
+    acmeAllowHosts: required(values.acmeAllowHosts),
     bootstrapTokenFile: resolve(values.bootstrapTokenFile ?? join(dataDir, 'bootstrap-token')),
     initialPasswordFile: join(dataDir, 'initial-password'),
     hasBundledProvider: required(values.bundledProvider),

@@ -8,6 +8,7 @@ import {
   databaseUrl,
   duration,
   entries,
+  hosts,
   logLevel,
   masterKey,
   natsUrls,
@@ -217,6 +218,13 @@ export const OPTIONS = {
     placeholder: 'URL,…',
     fallback: '',
     describe: 'Further origins whose pages may change things with a session cookie',
+  }),
+  acmeAllowHosts: option({
+    parse: hosts,
+    placeholder: 'HOST,…',
+    fallback: '',
+    describe:
+      'Hosts of ACME directories that may be in a private network, with or without a port; others must be at public addresses',
   }),
   bootstrapTokenFile: option({
     parse: path,

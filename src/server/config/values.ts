@@ -65,6 +65,21 @@ function network(text: string): Parsed<string> {
   return { value: `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}` }
 }
 
+/** Comma-separated hosts of https URLs, each with or without a port, as URLs spell them: in lower case, IPv6 in brackets. */
+export function hosts(text: string): Parsed<readonly string[]> {
+  return each(text, hostOfUrl, 'hosts such as acme.lan or 10.0.0.5:14000, separated by commas')
+}
+
+const HOST = /^(\[[0-9a-f:.]+\]|[^\s:/?#@[\]\\]+)(?::([1-9]\d{0,4}))?$/i
+
+function hostOfUrl(text: string): Parsed<string> {
+  const [, name = '', port] = HOST.exec(text) ?? []
+  const isOne = URL.canParse(`https://${name}`) && Number(port ?? 1) <= 65_535
+  if (!isOne) return { mustBe: 'a host' }
+  const { hostname } = new URL(`https://${name}`)
+  return { value: port === undefined ? hostname : `${hostname}:${port}` }
+}
+
 /** A PostgreSQL connection URL. The text never shows in the refusal, since it may hold a password. */
 export function databaseUrl(text: string): Parsed<string> {
   const isOne = URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol)

@@ -22,11 +22,14 @@ export interface OutgoingAnswer {
 /** Why nothing came back; `message` is for logs and administrators, and names no secret. */
 export class OutgoingFetchError extends Error {
   readonly reason: 'forbidden_address' | 'redirect' | 'too_large' | 'timeout' | 'unreachable'
+  /** `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `UND_ERR_SOCKET`: fixed words that contain nothing of the request. */
+  readonly code: string | undefined
 
   constructor(reason: OutgoingFetchError['reason'], message: string, cause?: unknown) {
     super(message, { cause })
     this.name = 'OutgoingFetchError'
     this.reason = reason
+    this.code = codeOf(cause)
   }
 }
 
@@ -37,3 +40,10 @@ export class OutgoingFetchError extends Error {
  * @throws OutgoingFetchError
  */
 export type OutgoingFetch = (url: string, request: OutgoingRequest) => Promise<OutgoingAnswer>
+
+/** The code of what the system, TLS or the HTTP client threw; of several errors, of the first. */
+export function codeOf(error: unknown): string | undefined {
+  const one: unknown = error instanceof AggregateError ? error.errors[0] : error
+  const code: unknown = one instanceof Error && 'code' in one ? one.code : undefined
+  return typeof code === 'string' ? code : undefined
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isHttpsUrl } from '../https-url.ts'
 import { isNonZeroUuid } from '../ids.ts'
 
 /** An endpoint, or defaults of a region, as the API stores them. */
@@ -34,12 +35,6 @@ const URL_MAX = 2048
 export const HttpsUrl = z.string().max(URL_MAX).refine(isHttpsUrl, {
   error: 'must be an https URL without user, password or fragment',
 })
-
-function isHttpsUrl(text: string): boolean {
-  if (!/^https:\/\/[^\s\\]+$/i.test(text) || !URL.canParse(text)) return false
-  const { username, password, hash, hostname } = new URL(text)
-  return username === '' && password === '' && hash === '' && hostname !== ''
-}
 
 /** A UUID other than zero, as providers spell ids. */
 export const ProviderUuid = z.string().refine(isNonZeroUuid, { error: 'must be a UUID other than zero' })

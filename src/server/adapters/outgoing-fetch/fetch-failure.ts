@@ -1,4 +1,4 @@
-import { OutgoingFetchError } from '../../ports/outgoing-fetch.ts'
+import { codeOf, OutgoingFetchError } from '../../ports/outgoing-fetch.ts'
 
 /** Codes of undici and Node that mean that time ran out. */
 const TIMEOUTS = /^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/
@@ -20,7 +20,7 @@ interface Ended {
 export function fetchFailure(error: unknown, { host, failure }: Ended): OutgoingFetchError {
   const found = ownFailure(error) ?? failure
   if (found !== undefined) return found
-  const code = codeOf(error)
+  const code = codeOf(error) ?? ''
   if (TIMEOUTS.test(code)) return new OutgoingFetchError('timeout', `${host} does not answer in time`, error)
   return new OutgoingFetchError('unreachable', `${host} cannot be asked${code === '' ? '' : `: ${code}`}`, error)
 }
@@ -30,11 +30,4 @@ function ownFailure(error: unknown): OutgoingFetchError | undefined {
   if (error instanceof OutgoingFetchError) return error
   if (error instanceof AggregateError) return error.errors.find((one) => one instanceof OutgoingFetchError)
   return error instanceof Error && error.cause instanceof OutgoingFetchError ? error.cause : undefined
-}
-
-/** `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `UND_ERR_SOCKET`: fixed words that contain nothing of the request. */
-function codeOf(error: unknown): string {
-  const one: unknown = error instanceof AggregateError ? error.errors[0] : error
-  const code: unknown = one instanceof Error && 'code' in one ? one.code : undefined
-  return typeof code === 'string' ? code : ''
 }

@@ -1,7 +1,9 @@
 import type { Generated } from 'kysely'
 
-/** Tables of the embedded secret store and of what is under way in the secret store. */
+/** Tables of the embedded secret store, of what is under way in the secret store, and of the secrets of Projects. */
 export interface SecretsTables {
+  project_secrets: ProjectSecretRow
+  project_secret_versions: ProjectSecretVersionRow
   secret_versions: SecretVersionRow
   secret_intents: SecretIntentRow
 }
@@ -28,4 +30,21 @@ export interface SecretIntentRow {
   is_abandoned: Generated<boolean>
   /** When the leader may end it. */
   due_at: Date
+}
+
+export interface ProjectSecretRow {
+  id: string
+  project_id: string
+  name: string
+  created_at: Date
+  updated_at: Date
+}
+
+/** A version in the secret store that the secret owns. A deleted one has no row. */
+export interface ProjectSecretVersionRow {
+  secret_id: string
+  version: number
+  /** A subject. */
+  created_by: string
+  created_at: Date
 }

@@ -19,11 +19,6 @@ export interface WholeSecret {
   readonly users: readonly SecretUser[]
 }
 
-/** Where the secret is kept. Names can be used again, ids cannot: a path never holds two secrets. */
-export function pathOf(secretId: string): string {
-  return `project-secrets/${secretId}`
-}
-
 /** Two writes of one name exclude each other, also before there is a secret. */
 export function ownerOf({ projectId, name }: { readonly projectId: string; readonly name: string }): string {
   return `secret:${projectId}/${name}`

@@ -9,7 +9,8 @@ import type { SecretWrites, WrittenSecret } from '../../ports/secret-writes.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { holdProject } from '../../sql/hold-project.ts'
 import { byName } from '../../sql/keyset.ts'
-import { assertRoom, deprivedOf, newestOf, ownerOf, pathOf, toAnswer, type WholeSecret } from './secret.ts'
+import { projectSecretPath } from '../../sql/project-secrets.ts'
+import { assertRoom, deprivedOf, newestOf, ownerOf, toAnswer, type WholeSecret } from './secret.ts'
 import * as store from './store.ts'
 
 export interface SecretsDeps {
@@ -75,7 +76,7 @@ export function createSecrets(deps: SecretsDeps): Handlers<typeof secrets> {
       const given = { secret, isNew: found === undefined }
       const request = {
         owner: ownerOf({ projectId, name }),
-        path: pathOf(secret.id),
+        path: projectSecretPath(secret.id),
         bytes: Buffer.from(value, 'utf8'),
         base: async (tx: Db) => baseOf(tx, given),
       }
@@ -106,7 +107,7 @@ export function createSecrets(deps: SecretsDeps): Handlers<typeof secrets> {
         if (deleted === undefined) await store.deleteSecret(change.db, id)
         else await store.deleteVersion(change.db, id, deleted)
         const owner = ownerOf({ projectId, name })
-        await secretWrites.destroyBehind(change, { owner, path: pathOf(id), version: deleted })
+        await secretWrites.destroyBehind(change, { owner, path: projectSecretPath(id), version: deleted })
         const payload = { secret_id: id, project_id: projectId, name, version: deleted ?? null }
         change.emit({ event: 'SecretDeleted', domainId: domainId ?? null, aggregate: `secret:${id}`, payload })
       })

@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
+import type { ProjectSecretRow, ProjectSecretVersionRow } from '../../ports/tables/secrets.ts'
 import { byName } from '../../sql/keyset.ts'
 import { conflictsAs } from '../../sql/unique.ts'
-import type { ProjectSecretRow, ProjectSecretVersionRow } from './tables.ts'
 
 export type SecretRecord = Selectable<ProjectSecretRow>
 export type VersionRecord = Selectable<ProjectSecretVersionRow>

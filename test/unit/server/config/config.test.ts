@@ -100,6 +100,7 @@ test('nothing said gives the embedded defaults', () => {
     tls: undefined,
     trustedProxies: [],
     allowedOrigins: [],
+    acmeAllowHosts: [],
     bootstrapTokenFile: '/home/ana/.local/state/ctl/bootstrap-token',
     initialPasswordFile: '/home/ana/.local/state/ctl/initial-password',
     hasBundledProvider: true,
