@@ -234,7 +234,9 @@ export const BridgeStatus = z
     resource_id: Uuid,
     fingerprint: z.string().nullable().describe('SHA-256 of the effective configuration, base64; null without one'),
     updated_at: Instant.nullable(),
-    secrets: z.record(z.string(), z.int()).describe('Newest version of each secret that the configuration names'),
+    secrets: z
+      .record(z.string(), z.int())
+      .describe('Version that hosts are to have of each secret that the configuration names, by reference'),
     hosts: z.array(BridgeHostStatus).describe('Ascending by node id'),
   })
   .meta({ id: 'BridgeStatus' })
