@@ -47,7 +47,7 @@ function isCalled(noun: string, word: string): boolean {
 
 /** `identities` -> `identity`, `nodes` -> `node`. */
 export function singular(noun: string): string {
-  return noun.replace(/ies$/, 'y').replace(/s$/, '')
+  return noun.replace(/ies$/, 'y').replace(/(?<!s)s$/, '')
 }
 
 /** The error for words that lead nowhere from a branch: with the command that was meant where that is known, or the nearest one. */

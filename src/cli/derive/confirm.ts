@@ -85,10 +85,16 @@ function refused(): CliError {
 /** Prints the object on stderr and answers its name. */
 async function show(session: Session, operation: ManifestOperation, target: Target): Promise<string> {
   const noun = nounOf(operation)
-  const shower = showOf(session.manifest(), noun)
+  const shower = shownBeside(session, operation) ?? showOf(session.manifest(), noun)
   const row = (await lookUp(session, shower, target)) ?? target.object?.row
   if (isRow(row)) printCard(session, row, columnsOf(shower) ?? columnsOf(operation))
   return nameOf(row) ?? target.object?.label ?? singular(noun)
+}
+
+/** Of a noun with parts of several kinds, the operation that shows one of the same kind: `bridge ingress show`. */
+function shownBeside(session: Session, { cli }: ManifestOperation): ManifestOperation | undefined {
+  const words = cli?.command.split(' ').slice(0, -1) ?? []
+  return words.length > 1 ? showOf(session.manifest(), words.join(' ')) : undefined
 }
 
 function columnsOf(operation: ManifestOperation | undefined): readonly string[] | undefined {

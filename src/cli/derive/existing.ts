@@ -37,7 +37,8 @@ export async function existingFor(
   const scope = scopeOf(operation, target)
   const found = await lookedUp(session, noun, { handle, scope })
   if (found === undefined) return undefined
-  const instead = `There is a ${singular(noun)} ${harmless(handle)} already (${found.id}); nothing was changed.`
+  const known = found.id === handle ? '' : ` (${found.id})`
+  const instead = `There is a ${words.called ?? singular(noun)} ${harmless(handle)} already${known}; nothing was changed.`
   return { value: await shown(session, noun, { found, target }), instead }
 }
 

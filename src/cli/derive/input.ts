@@ -8,7 +8,7 @@ import type { Session } from '../session/session.ts'
 import { singular } from '../argv/tree.ts'
 import { askFor } from './ask.ts'
 import { copied, finished, put, rawOf, valueOf, type Filling } from './filling.ts'
-import { isPlace, membersOf, type Member } from './members.ts'
+import { isOnlyOne, isPlace, membersOf, type Member } from './members.ts'
 import { placesOf } from './places.ts'
 import type { Plan, Target } from './plan.ts'
 import { selectableMember } from './selecting.ts'
@@ -148,10 +148,11 @@ function fillSame({ body }: Filling, members: readonly Member[]): void {
     if (sameAs !== undefined && body[sameAs] !== undefined) body[field.name] ??= body[sameAs]
 }
 
-/** The Domain or Project that is meant when none is named; undefined where naming none means all. */
+/** The Domain, Project or bridge that is meant when none is named; undefined where naming none means all. */
 async function fallbackOf(filling: Filling, member: Member): Promise<Resolved | undefined> {
   const { session, resolver, scope } = filling
   const { noun, field, place } = member
+  if (isOnlyOne(member)) return resolver.fallback(noun ?? '', scope)
   if (noun === undefined || !isPlace(noun)) return undefined
   if (field.required || isOwnDomain(filling, member)) return resolver.fallback(noun, scope)
   const settings = await session.settings()

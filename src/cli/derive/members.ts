@@ -75,6 +75,11 @@ export function isPlace(noun: string | undefined): boolean {
   return noun === 'domains' || noun === 'projects'
 }
 
+/** A bridge that a flag names: the only one of its Project where it is left out. */
+export function isOnlyOne({ noun, position }: Pick<Member, 'noun' | 'position'>): boolean {
+  return noun === 'bridge' && position === undefined
+}
+
 /** An array of plain values, typed with commas or several flags. */
 export function isWords({ type, items }: ManifestValue): boolean {
   return type === 'array' && items !== undefined && ['string', 'integer', 'number'].includes(items.type)

@@ -1,7 +1,7 @@
 import type { ManifestField, ManifestValue } from '../../shared/contract/manifest-format.ts'
 import type { ArgumentSpec, FlagKind, FlagSpec } from '../argv/flags.ts'
 import { singular } from '../argv/tree.ts'
-import { isPairs, isPlace, isSeconds, isWords, NONE, type Member } from './members.ts'
+import { isOnlyOne, isPairs, isPlace, isSeconds, isWords, NONE, type Member } from './members.ts'
 
 /** The flag of a member. */
 export function flagOf(member: Member): FlagSpec {
@@ -15,7 +15,7 @@ export function flagOf(member: Member): FlagSpec {
     ...(value !== undefined && { value }),
     ...(field.writeOnly === true && { isSecret: true as const }),
     ...referenceOf(member),
-    ...(field.required && !isPlace(member.noun) && { required: true }),
+    ...(field.required && !isPlace(member.noun) && !isOnlyOne(member) && { required: true }),
   }
 }
 
@@ -58,6 +58,7 @@ export function describeOf({ field, noun, position, form, place }: Member): stri
   if (field.writeOnly === true) return `${described} (${wordsOfFile(field)})`
   if (form !== undefined) return `${described} (${wordsOfForm(field)})`
   if (isAhead(place, field)) return `${described} (or a duration from now, such as 90d)`
+  if (isOnlyOne({ noun, position })) return `${described}; the only one of the Project when absent`
   if (position !== undefined || !isPlace(noun)) return described
   const fallback = noun === 'domains' && field.required ? '; your own when absent' : ''
   return `${described}${fallback}`

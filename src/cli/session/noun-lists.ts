@@ -1,4 +1,5 @@
 import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
+import { memberOf } from '../output/members.ts'
 
 /** The entry of an operation. @throws Error when the contract lacks it: a programming error. */
 export function operationOf({ operations }: Manifest, id: string): ManifestOperation {
@@ -10,6 +11,8 @@ export function operationOf({ operations }: Manifest, id: string): ManifestOpera
 interface Part {
   readonly of: string
   readonly sends: Readonly<Record<string, string>>
+  /** The kind of its rows, where the list cannot be asked for them alone. */
+  readonly kind?: string
   /** The command that lists this part. */
   readonly command: string
 }
@@ -21,6 +24,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     sends: { kind: 'service-identity' },
     command: 'service-identities list',
   },
+  bridge: { of: 'resources', sends: {}, kind: 'bridge', command: 'resources list' },
   users: { of: 'identities', sends: { kind: 'user' }, command: 'identities list --kind user' },
 }
 
@@ -30,6 +34,12 @@ export function listOf({ operations }: Manifest, noun: string): ManifestOperatio
   const list = Object.values(operations).find(({ cli }) => cli?.command === `${part?.of ?? noun} list`)
   if (list?.cli === undefined || part === undefined) return list
   return { ...list, cli: { ...list.cli, sends: { ...list.cli.sends, ...part.sends } } }
+}
+
+/** Whether a row of the list of a noun is one of its objects. */
+export function isOfNoun(noun: string, row: unknown): boolean {
+  const kind = PARTS[noun]?.kind
+  return kind === undefined || memberOf(row, 'kind') === kind
 }
 
 /** The operation that shows one object of a noun. */

@@ -44,10 +44,16 @@ export function pickByHandle(noun: string, handle: string, rows: readonly unknow
 /** The only row as what was meant. */
 export function only(noun: string, text: string, rows: readonly unknown[]): Resolved {
   const [row, ...others] = rows
-  const id = idOf(row)
+  const id = idOf(row) ?? slugOfPart(row)
   if (others.length > 0) throw ambiguous(noun, text, rows)
   if (id === undefined) throw notFound(noun, text, { rows })
   return { id, label: handleOf(row) ?? id, row }
+}
+
+/** A part of a bridge has no id of its own: its slug is what the API takes. */
+function slugOfPart(row: unknown): string | undefined {
+  const slug = memberOf(row, 'resource_id') === undefined ? undefined : memberOf(row, 'slug')
+  return typeof slug === 'string' ? slug : undefined
 }
 
 type NamesOf = (row: unknown) => readonly string[]

@@ -4,8 +4,9 @@ import type { Page } from '../../client/pages.ts'
 import type { Manifest, ManifestField, ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { isNonZeroUuid, parseReference } from '../../shared/ids.ts'
 import { CliError, usageError } from '../errors/cli-error.ts'
-import { listOf, nounOfType } from './noun-lists.ts'
+import { isOfNoun, listOf, nounOfType } from './noun-lists.ts'
 import { handleOf, idOf, memberOf, nameOf, rowsOf } from '../output/members.ts'
+import { BRIDGE, onlyBridge } from './only-bridge.ts'
 import { NOT_FOUND, notFound, only, pick, pickByHandle, type Resolved } from './pick.ts'
 import type { Session } from './session.ts'
 import { singular } from '../argv/tree.ts'
@@ -18,7 +19,10 @@ export interface Resolver {
   object(noun: string, text: string, scope: Scope): Promise<Resolved>
   /** Finds the object that was created under a handle; undefined where none is seen. Ids and display names are no handles. */
   withHandle(noun: string, handle: string, scope: Scope): Promise<Resolved | undefined>
-  /** The Domain, Project or Cloud that is meant when none is named; undefined for other nouns. */
+  /**
+   * The Domain, Project, Cloud or bridge that is meant when none is named; undefined for other nouns. Throws where a Project has no
+   * bridge, or several.
+   */
   fallback(noun: string, scope: Scope): Promise<Resolved | undefined>
   /** `user:alice`, `group:ops`, `me` as the API writes them. */
   subject(text: string, scope: Scope): Promise<string>
@@ -73,7 +77,8 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
     return found
   }
 
-  async function read(noun: string, { scope, filter }: Where, see: (row: unknown) => boolean): Promise<void> {
+  async function read(noun: string, { scope, filter }: Where, hear: (row: unknown) => boolean): Promise<void> {
+    const see = (row: unknown): boolean => !isOfNoun(noun, row) || hear(row)
     const operation = otherLists[noun]?.operation ?? listOf(session.manifest(), noun)
     if (!operation) throw usageError(`a ${singular(noun)} must be given by its whole id here`)
     const caller = await session.caller()
@@ -102,6 +107,7 @@ export function createResolver(session: Session, otherLists: OtherLists = {}): R
 
   async function fallback(noun: string, scope: Scope): Promise<Resolved | undefined> {
     if (noun === 'clouds') return onlyOf(await list(noun, scope))
+    if (noun === BRIDGE) return onlyBridge(await list(noun, scope))
     if (noun !== 'domains' && noun !== 'projects') return undefined
     const named = await chosen(noun, scope)
     if (named !== undefined) return named

@@ -7,6 +7,7 @@ import {
 import {
   BRIDGE,
   bridgeBody,
+  bridgeFlags,
   bridgeParams,
   bridgeRead,
   bridgeRefs,
@@ -27,7 +28,14 @@ const refusals = [
   'secret_store_unavailable',
   'bridge_limit_exceeded',
 ] as const
-const refs = { ...bridgeRefs, target_node_id: 'nodes' }
+const nodes = { target_node_id: 'nodes' } as const
+const refs = { ...bridgeRefs, slug: 'bridge ingress' } as const
+/** A new one has no slug to look up. */
+const created = {
+  refs: { ...bridgeRefs, ...nodes },
+  handle: { member: 'slug', taken: 'slug_conflict', noun: 'bridge ingress', called: 'ingress rule' },
+} as const
+const flags = { ...bridgeFlags, sni_host: { name: 'host' }, acme_account_ref: { name: 'acme' } } as const
 
 export const ingressOperations = {
   CreateBridgeIngressRule: {
@@ -54,7 +62,8 @@ export const ingressOperations = {
     cli: {
       command: 'bridge ingress create',
       args: ['slug'],
-      refs,
+      ...created,
+      flags,
       columns,
       wide,
       done: 'Created ingress rule {slug}.',
@@ -70,7 +79,7 @@ export const ingressOperations = {
     audit: { relation: 'bridge.ingress.read', when: 'all' },
     responses: { 200: wholeListOf(BridgeIngressResponse).meta({ id: 'BridgeIngressList' }) },
     problems: [...ofBridge],
-    cli: { command: 'bridge ingress list', refs, columns, wide },
+    cli: { command: 'bridge ingress list', refs: bridgeRefs, flags: bridgeFlags, columns, wide },
   },
   GetBridgeIngressRule: {
     ...bridgeRead,
@@ -81,7 +90,7 @@ export const ingressOperations = {
     audit: { relation: 'bridge.ingress.read', when: 'all' },
     responses: { 200: BridgeIngressResponse },
     problems: [...ofBridge, 'ingress_rule_not_found'],
-    cli: { command: 'bridge ingress show', args: ['slug'], refs, columns, wide },
+    cli: { command: 'bridge ingress show', args: ['slug'], refs, flags: bridgeFlags, columns, wide },
   },
   UpdateBridgeIngressRule: {
     ...bridgeWrite,
@@ -99,7 +108,8 @@ export const ingressOperations = {
     cli: {
       command: 'bridge ingress update',
       args: ['slug'],
-      refs,
+      refs: { ...refs, ...nodes },
+      flags,
       columns,
       wide,
       done: 'Changed ingress rule {slug}.',
@@ -118,6 +128,7 @@ export const ingressOperations = {
       command: 'bridge ingress delete',
       args: ['slug'],
       refs,
+      flags: bridgeFlags,
       confirm: 'yes',
       done: 'Deleted ingress rule {slug}.',
     },

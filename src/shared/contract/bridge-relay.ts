@@ -1,8 +1,17 @@
 import { BridgeRelayRequest, BridgeRelayResponse } from './bridge-schemas.ts'
-import { BRIDGE, bridgeBody, bridgeParams, bridgeRead, bridgeRefs, bridgeWrite, ofBridge } from './bridge-words.ts'
+import {
+  BRIDGE,
+  bridgeBody,
+  bridgeFlags,
+  bridgeParams,
+  bridgeRead,
+  bridgeRefs,
+  bridgeWrite,
+  ofBridge,
+} from './bridge-words.ts'
 import type { Operations } from './operation.ts'
 
-const columns = ['enabled', 'listen_port', 'updated_at', 'resource_id']
+const columns = ['enabled', 'listen_port', 'created_at', 'updated_at', 'resource_id']
 
 export const relayOperations = {
   GetBridgeRelay: {
@@ -14,7 +23,7 @@ export const relayOperations = {
     audit: { relation: 'bridge.relay.read', when: 'all' },
     responses: { 200: BridgeRelayResponse },
     problems: [...ofBridge, 'bridge_relay_not_found'],
-    cli: { command: 'bridge relay show', args: ['resource_id'], refs: bridgeRefs, columns },
+    cli: { command: 'bridge relay show', args: ['resource_id'], refs: bridgeRefs, flags: bridgeFlags, columns },
   },
   ConfigureBridgeRelay: {
     ...bridgeWrite,
@@ -29,6 +38,12 @@ export const relayOperations = {
     responses: { 200: BridgeRelayResponse },
     examples: { body: { enabled: true, listen_port: 51_821 } },
     problems: [...ofBridge, 'bridge_port_conflict', 'bridge_limit_exceeded'],
-    cli: { command: 'bridge relay set', args: ['resource_id'], refs: bridgeRefs, columns },
+    cli: {
+      command: 'bridge relay set',
+      args: ['resource_id'],
+      refs: bridgeRefs,
+      flags: { ...bridgeFlags, listen_port: { name: 'port' } },
+      columns,
+    },
   },
 } as const satisfies Operations

@@ -7,6 +7,7 @@ import {
 import {
   BRIDGE,
   bridgeBody,
+  bridgeFlags,
   bridgeParams,
   bridgeRead,
   bridgeRefs,
@@ -21,7 +22,17 @@ import type { Operations } from './operation.ts'
 const columns = ['slug', 'kind', 'remote_host', 'remote_port', 'allowed_subnets', 'routing_policy']
 const wide = ['resource_id', 'created_at', 'updated_at']
 const refusals = ['subnet_overlap_with_mesh', 'subnet_overlap_with_tunnel', 'bridge_limit_exceeded'] as const
-const refs = bridgeRefs
+const refs = { ...bridgeRefs, slug: 'bridge site-to-site' } as const
+/** A new one has no slug to look up. */
+const created = {
+  refs: bridgeRefs,
+  handle: { member: 'slug', taken: 'slug_conflict', noun: 'bridge site-to-site', called: 'site-to-site tunnel' },
+} as const
+const flags = {
+  ...bridgeFlags,
+  auth_secret_ref: { name: 'secret' },
+  allowed_subnets: { name: 'subnets' },
+} as const
 
 export const siteToSiteOperations = {
   CreateBridgeSiteToSiteTunnel: {
@@ -50,7 +61,8 @@ export const siteToSiteOperations = {
     cli: {
       command: 'bridge site-to-site create',
       args: ['slug'],
-      refs,
+      ...created,
+      flags,
       columns,
       wide,
       done: 'Created site-to-site tunnel {slug}.',
@@ -66,7 +78,7 @@ export const siteToSiteOperations = {
     audit: { relation: 'bridge.site_to_site.read', when: 'all' },
     responses: { 200: wholeListOf(BridgeSiteToSiteResponse).meta({ id: 'BridgeSiteToSiteList' }) },
     problems: [...ofBridge],
-    cli: { command: 'bridge site-to-site list', refs, columns, wide },
+    cli: { command: 'bridge site-to-site list', refs: bridgeRefs, flags: bridgeFlags, columns, wide },
   },
   GetBridgeSiteToSiteTunnel: {
     ...bridgeRead,
@@ -77,7 +89,7 @@ export const siteToSiteOperations = {
     audit: { relation: 'bridge.site_to_site.read', when: 'all' },
     responses: { 200: BridgeSiteToSiteResponse },
     problems: [...ofBridge, 'site_to_site_tunnel_not_found'],
-    cli: { command: 'bridge site-to-site show', args: ['slug'], refs, columns, wide },
+    cli: { command: 'bridge site-to-site show', args: ['slug'], refs, flags: bridgeFlags, columns, wide },
   },
   UpdateBridgeSiteToSiteTunnel: {
     ...bridgeWrite,
@@ -96,6 +108,7 @@ export const siteToSiteOperations = {
       command: 'bridge site-to-site update',
       args: ['slug'],
       refs,
+      flags,
       columns,
       wide,
       done: 'Changed site-to-site tunnel {slug}.',
@@ -114,6 +127,7 @@ export const siteToSiteOperations = {
       command: 'bridge site-to-site delete',
       args: ['slug'],
       refs,
+      flags: bridgeFlags,
       confirm: 'yes',
       done: 'Deleted site-to-site tunnel {slug}.',
     },

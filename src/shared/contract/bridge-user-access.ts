@@ -7,6 +7,7 @@ import {
 import {
   BRIDGE,
   bridgeBody,
+  bridgeFlags,
   bridgeParams,
   bridgeRead,
   bridgeRefs,
@@ -21,7 +22,18 @@ import type { Operations } from './operation.ts'
 const columns = ['slug', 'kind', 'interface_name', 'listen_port', 'max_peers', 'auth_secret_ref']
 const wide = ['resource_id', 'created_at', 'updated_at']
 const refusals = ['bridge_port_conflict', 'interface_name_conflict', 'bridge_limit_exceeded'] as const
-const refs = bridgeRefs
+const refs = { ...bridgeRefs, slug: 'bridge user-access' } as const
+/** A new one has no slug to look up. */
+const created = {
+  refs: bridgeRefs,
+  handle: { member: 'slug', taken: 'slug_conflict', noun: 'bridge user-access', called: 'user-access provider' },
+} as const
+const flags = {
+  ...bridgeFlags,
+  interface_name: { name: 'interface' },
+  listen_port: { name: 'port' },
+  auth_secret_ref: { name: 'secret' },
+} as const
 
 export const userAccessOperations = {
   CreateBridgeUserAccessProvider: {
@@ -50,7 +62,8 @@ export const userAccessOperations = {
     cli: {
       command: 'bridge user-access create',
       args: ['slug'],
-      refs,
+      ...created,
+      flags,
       columns,
       wide,
       done: 'Created user-access provider {slug}.',
@@ -66,7 +79,7 @@ export const userAccessOperations = {
     audit: { relation: 'bridge.user_access.read', when: 'all' },
     responses: { 200: wholeListOf(BridgeUserAccessResponse).meta({ id: 'BridgeUserAccessList' }) },
     problems: [...ofBridge],
-    cli: { command: 'bridge user-access list', refs, columns, wide },
+    cli: { command: 'bridge user-access list', refs: bridgeRefs, flags: bridgeFlags, columns, wide },
   },
   GetBridgeUserAccessProvider: {
     ...bridgeRead,
@@ -77,7 +90,7 @@ export const userAccessOperations = {
     audit: { relation: 'bridge.user_access.read', when: 'all' },
     responses: { 200: BridgeUserAccessResponse },
     problems: [...ofBridge, 'user_access_provider_not_found'],
-    cli: { command: 'bridge user-access show', args: ['slug'], refs, columns, wide },
+    cli: { command: 'bridge user-access show', args: ['slug'], refs, flags: bridgeFlags, columns, wide },
   },
   UpdateBridgeUserAccessProvider: {
     ...bridgeWrite,
@@ -96,6 +109,7 @@ export const userAccessOperations = {
       command: 'bridge user-access update',
       args: ['slug'],
       refs,
+      flags,
       columns,
       wide,
       done: 'Changed user-access provider {slug}.',
@@ -114,6 +128,7 @@ export const userAccessOperations = {
       command: 'bridge user-access delete',
       args: ['slug'],
       refs,
+      flags: bridgeFlags,
       confirm: 'yes',
       done: 'Deleted user-access provider {slug}.',
     },

@@ -12,9 +12,11 @@ export const bridgeParams = z.strictObject({
   resource_id: uuidField('invalid_resource_id', 'Resource of kind bridge'),
 })
 /** A part of a bridge that has a slug. */
-export const partParams = bridgeParams.extend({ slug: BridgeSlug })
+export const partParams = bridgeParams.extend({ slug: BridgeSlug.describe('Slug in the bridge') })
 
-export const bridgeRefs = { project_id: 'projects', resource_id: 'resources' } as const
+export const bridgeRefs = { project_id: 'projects', resource_id: 'bridge' } as const
+/** How the command line calls the resource. */
+export const bridgeFlags = { resource_id: { name: 'bridge' } } as const
 
 const common = { credentials: OPERATOR, notProvisioned: 'bridge_not_provisioned' } as const
 

@@ -3,7 +3,7 @@ import { relayOperations } from './bridge-relay.ts'
 import { BridgeCheckRequest, BridgeCheckResponse, BridgeStatus } from './bridge-schemas.ts'
 import { siteToSiteOperations } from './bridge-site-to-site.ts'
 import { userAccessOperations } from './bridge-user-access.ts'
-import { BRIDGE, bridgeBody, bridgeParams, bridgeRead, bridgeRefs, ofBridge } from './bridge-words.ts'
+import { BRIDGE, bridgeBody, bridgeFlags, bridgeParams, bridgeRead, bridgeRefs, ofBridge } from './bridge-words.ts'
 import { KiB } from './fields.ts'
 import { defineSurface } from './operation.ts'
 
@@ -34,6 +34,15 @@ export const bridge = defineSurface(
       audit: { relation: 'bridge.check', when: 'all' },
       responses: { 200: BridgeCheckResponse },
       problems: [...ofBridge],
+      cli: {
+        command: 'bridge check',
+        args: ['resource_id'],
+        refs: bridgeRefs,
+        flags: bridgeFlags,
+        rows: 'conflicts',
+        rowsAreNegative: true,
+        columns: ['part', 'conflicts_with', 'code', 'detail'],
+      },
     },
     GetBridgeStatus: {
       ...bridgeRead,
@@ -48,6 +57,7 @@ export const bridge = defineSurface(
         command: 'bridge status',
         args: ['resource_id'],
         refs: bridgeRefs,
+        flags: bridgeFlags,
         rows: 'hosts',
         columns: ['name', 'in_sync', 'applied_at', 'error', 'node_id'],
         wide: ['fingerprint', 'secrets', 'reported_at'],

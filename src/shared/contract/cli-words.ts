@@ -8,6 +8,8 @@ export interface HandleWords {
   readonly taken: ProblemCode
   /** The noun whose list contains it, where that is not the noun of the command. */
   readonly noun?: string
+  /** What a sentence calls one such object, where the noun does not. */
+  readonly called?: string
 }
 
 /** How a person types a member as a flag, where its name and its shape do not say it. */
