@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import type { StoredLabelKind } from '../../shared/labels/label-kinds.ts'
 import type { BoundRequirement } from '../../shared/selectors/bind-selector.ts'
 import type { QueryScope } from '../../shared/selectors/definition.ts'
 import type { Db } from '../ports/datastore.ts'
@@ -23,10 +24,18 @@ export const GATHERED_MAX = 2_000
 /** Parts of a driver that are merged, at most: each is an index scan that is open while the page is read. */
 const PARTS_MAX = 16
 
+/** Objects to which a search is restricted: stored kinds and ids side by side, each object once. */
+export interface Candidates {
+  readonly kinds: readonly StoredLabelKind[]
+  readonly ids: readonly string[]
+}
+
 /** What a driver is chosen for. */
 interface Selected {
   readonly bound: { readonly requirements: readonly BoundRequirement[] }
   readonly scope: QueryScope
+  /** Instead of the objects of the scope, where these are given. */
+  readonly among?: Candidates | undefined
   /** Objects that are gathered and sorted, at most. Default: `GATHERED_MAX`. */
   readonly gatheredMax?: number | undefined
 }
@@ -52,16 +61,15 @@ export interface Driver {
  * has fewer. `!=`, `notin` and `!` never drive. Counts are bounded and taken in one statement.
  */
 export async function chooseDriver(db: Db, selected: Selected, isKind: KindCondition): Promise<Driver> {
-  const { bound, scope, gatheredMax = GATHERED_MAX } = selected
+  const { bound, gatheredMax = GATHERED_MAX } = selected
   const driving = bound.requirements.filter((requirement) => isDriving(requirement))
-  const ofScope = scopeRows(scope, isKind)
-  const isScoped = scope.domainId !== undefined || scope.projectId !== undefined
+  const { isAll, rows } = outsetOf(selected, isKind)
   const [only, ...others] = driving
-  if (only === undefined) return { rows: ofScope }
-  if (others.length === 0 && !isScoped && isSortedByIndex(only))
+  if (only === undefined) return { rows }
+  if (others.length === 0 && isAll && isSortedByIndex(only))
     return sortedDriver({ requirement: only, places: NO_PLACES }, isKind)
-  const estimated = await estimate(db, driving, { isKind, ofScope: isScoped ? ofScope : undefined, gatheredMax })
-  return bestOf(estimated, gatheredMax, isKind) ?? { rows: ofScope }
+  const estimated = await estimate(db, driving, { isKind, ofScope: isAll ? undefined : rows, gatheredMax })
+  return bestOf(estimated, gatheredMax, isKind) ?? { rows }
 }
 
 /** The fewest objects; undefined where these are those of the scope, or no requirement delivers them in the order of the page. */
@@ -98,6 +106,13 @@ function sortedDriver({ requirement, places }: Omit<Estimate, 'count'>, isKind: 
   return { rows: sortedObjectsOf(requirement, isKind, places), met: requirement }
 }
 
+/** Where a statement begins if no requirement drives it, and whether that is every object. */
+function outsetOf({ scope, among }: Selected, isKind: KindCondition) {
+  if (among !== undefined) return { isAll: false, rows: candidateRows(among, isKind) }
+  const isAll = scope.domainId === undefined && scope.projectId === undefined
+  return { isAll, rows: scopeRows(scope, isKind) }
+}
+
 function scopeRows({ domainId, projectId }: QueryScope, isKind: KindCondition): ObjectRows {
   const conditions = [
     isKind,
@@ -105,6 +120,15 @@ function scopeRows({ domainId, projectId }: QueryScope, isKind: KindCondition): 
     ...(projectId === undefined ? [] : [sql`project_id = ${projectId}`]),
   ]
   return sql<never>`select kind, id from label_objects where ${sql.join(conditions, sql` and `)}`
+}
+
+/** The condition that an object may be one of the candidates: ids of two kinds are hardly ever the same. */
+export function amongIds({ ids }: Candidates, id: RawBuilder<unknown>): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${id} = any(${ids}::uuid[])`
+}
+
+function candidateRows({ kinds, ids }: Candidates, isKind: KindCondition): ObjectRows {
+  return sql<never>`select kind, id from unnest(${kinds}::text[], ${ids}::uuid[]) as candidate (kind, id) where ${isKind}`
 }
 
 interface Estimated {

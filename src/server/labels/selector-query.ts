@@ -5,7 +5,7 @@ import type { QueryScope } from '../../shared/selectors/definition.ts'
 import type { Db } from '../ports/datastore.ts'
 import type { PageRange } from '../ports/page-range.ts'
 import { byKindAndId } from '../sql/keyset.ts'
-import { chooseDriver, type Driver } from './choose-driver.ts'
+import { amongIds, chooseDriver, type Candidates, type Driver } from './choose-driver.ts'
 import type { KindCondition } from './label-rows.ts'
 import { effectiveLabel, selectorCondition, type ObjectColumns } from './selector-sql.ts'
 
@@ -16,6 +16,8 @@ export interface SelectedObjects {
   readonly scope: QueryScope
   /** One kind only. */
   readonly kind?: LabelKind | undefined
+  /** Only these objects, by id: what matches is among them or is left out. Default: all. */
+  readonly among?: Candidates | undefined
   /** Objects of one requirement that are gathered and sorted, at most; by default as measured. */
   readonly gatheredMax?: number
 }
@@ -85,13 +87,14 @@ function kindCondition({ kind }: SelectedObjects, follows: RawBuilder<unknown> =
 }
 
 /** The order of the driver is kept, since each of its objects is looked up by itself. */
-function matchesOf({ bound, scope, kind }: SelectedObjects, { rows, met }: Driver) {
+function matchesOf({ bound, scope, kind, among }: SelectedObjects, { rows, met }: Driver) {
   const requirements = bound.requirements.filter((requirement) => requirement !== met)
   const isOfSubkind = kind !== undefined && storedKind(kind) !== kind
   const conditions = [
     selectorCondition({ requirements }, COLUMNS),
     ...(isOfSubkind ? [sql`object.subkind = ${kind}`] : []),
     ...placeConditions(scope),
+    ...(among === undefined ? [] : [amongIds(among, sql.ref('object.id'))]),
   ]
   return sql<Omit<SelectedObject, 'labels'>>`(
     select driver.kind, driver.id, object.subkind, object.domain_id, object.project_id

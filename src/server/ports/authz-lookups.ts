@@ -10,6 +10,12 @@ export interface ResourcesQuery {
   readonly allowedFacts: ReadonlySet<string>
 }
 
+/** A question about whatever a caller may see, with all the facts that the server knows of it, as gates ask. */
+export interface FewResourcesQuery extends Omit<ResourcesQuery, 'allowedFacts'> {
+  /** The most ids to find, one at least. */
+  readonly max: number
+}
+
 export interface SubjectsQuery {
   readonly subjectType: string
   readonly relation: string
@@ -29,6 +35,12 @@ export interface SubjectsQuery {
  */
 export interface AuthzLookups {
   resources(query: ResourcesQuery): readonly string[] | Promise<readonly string[]>
+  /**
+   * The ids of at most `max` objects, each once, in no order: every one that `check` allows now is among them, and some may be that
+   * it does not allow, because of their caveats. Undefined where there are more, or where finding them would take more work
+   * than some times `max`. Never from memory: an outage of the engine is an error (S1 Degradation 2).
+   */
+  fewResources(query: FewResourcesQuery): readonly string[] | undefined | Promise<readonly string[] | undefined>
   /** `<type>:*` means everyone of the type. */
   subjects(query: SubjectsQuery): readonly string[] | Promise<readonly string[]>
 }

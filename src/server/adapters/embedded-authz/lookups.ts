@@ -17,6 +17,9 @@ export interface AnsweringDeps {
   readonly settings: SettingsCache
 }
 
+/** Tuples that a bounded lookup looks at for each result that it may find: a node has about four. */
+const TUPLES_PER_RESULT = 8
+
 type Find<T> = (lookups: Lookups, holds: ConditionVerdict) => T | QuestionFault
 
 /** Lookups by walks over the index in memory; synchronous where the Domain settings that caveats read are cached. */
@@ -45,6 +48,14 @@ export function createEmbeddedLookups({ model, usableTuples, settings }: Answeri
         const found = lookups.resources({ subject, relation, resourceType }, holds)
         return 'reason' in found ? found : found.granted
       })
+    },
+    fewResources({ subject, relation, resourceType, max, ...asked }) {
+      const bounds = { objects: max, tuples: max * TUPLES_PER_RESULT }
+      const found = find(asked, (lookups, holds) => {
+        const ids = lookups.fewResources({ subject, relation, resourceType }, holds, bounds)
+        return ids === undefined || !('reason' in ids) ? { ids } : ids
+      })
+      return found instanceof Promise ? found.then(({ ids }) => ids) : found.ids
     },
     subjects({ subjectType, relation, resource, ...asked }) {
       return find(asked, (lookups, holds) => {

@@ -54,6 +54,8 @@ export interface CheckResponse {
 export interface ResourcesRequest extends Asked {
   readonly resourceType: string
   readonly subject: ObjectName
+  /** The most results that are of use: one more ends the lookup, which then has the time of a check. Default: all. */
+  readonly max?: number
 }
 
 export interface SubjectsRequest extends Asked {
@@ -81,6 +83,7 @@ export interface Spicedb {
   writeSchema(text: string): Promise<void>
   /** Every relationship of resources of the type, in pages, as fresh as can be. */
   relationships(resourceType: string): AsyncIterable<readonly Relationship[]>
+  /** With `max`, at most one more result than that. */
   lookupResources(request: ResourcesRequest): Promise<readonly Found[]>
   lookupSubjects(request: SubjectsRequest): Promise<readonly Found[]>
   close(): void
@@ -203,24 +206,26 @@ function schemas(client: v1.ZedClientInterface): Pick<Spicedb, 'readSchema' | 'w
 
 function lookups(client: v1.ZedClientInterface): Pick<Spicedb, 'lookupResources' | 'lookupSubjects'> {
   return {
-    async lookupResources({ resourceType, permission, subject, freshness, context }) {
+    async lookupResources({ resourceType, permission, subject, freshness, context, max = Infinity }) {
       const all: Found[] = []
+      const pageMs = max === Infinity ? STREAM_MS : CALL_MS
       let after: v1.Cursor | undefined
       for (;;) {
+        const limit = Math.min(PAGE, max + 1 - all.length)
         const request = v1.LookupResourcesRequest.create({
           consistency: consistencyOf(freshness),
           resourceObjectType: resourceType,
           permission,
           subject: subjectOf({ ...subject, relation: '' }),
-          optionalLimit: PAGE,
+          optionalLimit: limit,
           ...contextOf(context),
           ...(after && { optionalCursor: after }),
         })
         const page = await wholeStream<v1.LookupResourcesResponse>(
-          client.lookupResources(request, within(STREAM_MS)),
+          client.lookupResources(request, within(pageMs)),
         ).catch(refuse)
         for (const { resourceObjectId, permissionship } of page) all.push(found(resourceObjectId, permissionship))
-        if (page.length < PAGE) return all
+        if (page.length < limit || all.length > max) return all
         after = page.at(-1)?.afterResultCursor
       }
     },

@@ -72,6 +72,13 @@ export function createSpicedbLookups({ model, datastore, spicedb, freshness, che
       }
       return sorted(resourceType, await decided(found, question))
     },
+    async fewResources({ subject: asker, relation, resourceType, max }) {
+      requireType(resourceType, 'resource')
+      const { engineName: permission } = askableOf(resourceType, relation)
+      const subject = objectIn(asker, 'subject')
+      const found = await spicedb.lookupResources({ resourceType, permission, subject, freshness: freshness(), max })
+      return found.length > max ? undefined : [...new Set(found.map(({ id }) => id))]
+    },
     async subjects({ subjectType, relation, resource: asked, facts, allowedFacts }) {
       const resource = objectIn(asked, 'resource')
       requireType(subjectType, 'subject')

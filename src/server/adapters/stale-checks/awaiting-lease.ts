@@ -26,6 +26,7 @@ export function awaitingLease(engine: LeasedEngine, feed: Pick<ChangeFeed, 'isFr
     },
     lookups: {
       resources: (query) => whenFresh(() => lookups.resources(query)),
+      fewResources: (query) => whenFresh(() => lookups.fewResources(query)),
       subjects: (query) => whenFresh(() => lookups.subjects(query)),
     },
     ...(insight !== undefined && {

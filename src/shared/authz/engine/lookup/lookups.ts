@@ -12,7 +12,7 @@ import {
 import type { TupleIndex } from '../tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import { orderedReferences } from './object-order.ts'
-import { ResourceWalk } from './resource-walk.ts'
+import { ResourceWalk, type Asker, type WalkBounds } from './resource-walk.ts'
 import { reverseGraph } from './reverse-graph.ts'
 import { createSubjectFinder } from './subject-finder.ts'
 import type { SubjectReachability } from './subject-reachability.ts'
@@ -66,6 +66,15 @@ export interface FoundSubjects extends FoundResources {
 export interface Lookups {
   /** The objects on which a subject has a relation or permission. @throws UndecidableError */
   resources(asking: ResourcesAsking, holds: ConditionVerdict): FoundResources | QuestionFault
+  /**
+   * The same objects by id, in no order, those that depend on missing values left out. Undefined where there are more, or finding
+   * them takes more than the bounds allow. @throws UndecidableError
+   */
+  fewResources(
+    asking: ResourcesAsking,
+    holds: ConditionVerdict,
+    bounds: WalkBounds,
+  ): readonly string[] | undefined | QuestionFault
   /** The subjects that have a relation or permission on a resource. `wildcard` represents subjects that no tuple names. @throws UndecidableError */
   subjects(asking: SubjectsAsking, holds: ConditionVerdict): FoundSubjects | QuestionFault
 }
@@ -75,6 +84,8 @@ const NOBODY: FoundSubjects = { ...NOTHING, unconditional: [] }
 
 /** An id that may be asked about, where only the type matters. */
 const ANY_ID = '-'
+
+const idIn = (reference: string): string => reference.slice(reference.indexOf(':') + 1)
 
 const objectOf = (subject: string): string => subject.split('#', 1)[0] ?? ''
 
@@ -108,19 +119,36 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
     return verdict === YES ? { granted: [storedReference(asking.resource)], conditional: [] } : NOTHING
   }
 
+  const anyOf = ({ resourceType, ...asking }: ResourcesAsking) =>
+    resolveSetQuestion(model, index, { ...asking, resource: `${resourceType}:${ANY_ID}` })
+
+  /** What a subject that no tuple names has on itself. */
+  function ofUnnamed({ asked, subject, subjectType }: Asker, asking: ResourcesAsking, holds: ConditionVerdict) {
+    const isAlone = subject <= NO_OBJECT && subjectType === asked.type
+    return isAlone ? ofItself({ ...asking, resource: objectOf(asking.subject) }, holds).granted : []
+  }
+
   return {
-    resources({ resourceType, ...asking }, holds) {
-      const question = resolveSetQuestion(model, index, { ...asking, resource: `${resourceType}:${ANY_ID}` })
+    resources(asking, holds) {
+      const question = anyOf(asking)
       if ('reason' in question) return question
-      const { subject, subjectType, asked } = question
-      const isAlone = subject <= NO_OBJECT && subjectType === asked.type
-      const itself = isAlone ? ofItself({ ...asking, resource: objectOf(asking.subject) }, holds) : NOTHING
+      const { asked } = question
+      const itself = ofUnnamed(question, asking, holds)
       const { granted, conditional } = resourceWalk.run(question, holds)
       const names = ordered(asked.type, granted)
       return {
-        granted: isAlone ? [...itself.granted, ...names] : names,
+        granted: itself.length > 0 ? [...itself, ...names] : names,
         conditional: ordered(asked.type, conditional),
       }
+    },
+    fewResources(asking, holds, bounds) {
+      const question = anyOf(asking)
+      if ('reason' in question) return question
+      const found = resourceWalk.runWithin(bounds, question, holds)
+      if (found === undefined) return undefined
+      const ids = [...found.granted].map((object) => index.objects.idOf(object))
+      const itself = ofUnnamed(question, asking, holds).map((reference) => idIn(reference))
+      return ids.length + itself.length > bounds.objects ? undefined : [...itself, ...ids]
     },
     subjects({ subjectType, relation, resource }, holds) {
       const question = resolveQuestion(model, index, { subject: `${subjectType}:${ANY_ID}`, relation, resource })

@@ -29,6 +29,19 @@ export interface FoundObjects {
   readonly conditional: Int32Array
 }
 
+/** How much a walk may find and do. Positive whole numbers. */
+export interface WalkBounds {
+  /** Objects found, conditional ones included. */
+  readonly objects: number
+  /** Tuples looked at. A check counts as `CHECK_TUPLES`. */
+  readonly tuples: number
+}
+
+const UNBOUNDED: WalkBounds = { objects: Infinity, tuples: Infinity }
+
+/** The tuples that a check looks at, roughly, where it goes up to a Domain and through groups. */
+const CHECK_TUPLES = 16
+
 /**
  * Finds every object on which the subject has what is asked, from the subject upwards: along the edges that it is in, the
  * sets and parents that those lead to, and the permissions that rest on them. Everything on the way is visited once, or
@@ -50,6 +63,9 @@ export class ResourceWalk {
   /** The verdict of the current step, and the number of tuples so far. */
   #verdict: Verdict = YES
   #hops = 0
+  /** What is left of the bounds; negative once the walk has exceeded them. */
+  #objectsLeft = Infinity
+  #tuplesLeft = Infinity
 
   constructor(walked: Walked) {
     this.#walked = walked
@@ -57,13 +73,27 @@ export class ResourceWalk {
 
   /** @throws UndecidableError */
   run(asker: Asker, holds: ConditionVerdict): FoundObjects {
+    const found = this.runWithin(UNBOUNDED, asker, holds)
+    if (found === undefined) throw new Error('a walk without bounds exceeded them')
+    return found
+  }
+
+  /** Gives up beyond the bounds: undefined then. @throws UndecidableError */
+  runWithin({ objects, tuples }: WalkBounds, asker: Asker, holds: ConditionVerdict): FoundObjects | undefined {
     this.#clear(asker, holds)
+    this.#objectsLeft = objects
+    this.#tuplesLeft = tuples
     this.#start(asker)
     for (;;) {
+      if (this.#isBeyond) return undefined
       if (!this.#certain.isEmpty) this.#goOn(this.#certain.shift(), YES)
       else if (!this.#possible.isEmpty) this.#goOnPossibly(this.#possible.shift())
       else return { granted: this.#found(YES), conditional: this.#found(UNKNOWN) }
     }
+  }
+
+  get #isBeyond(): boolean {
+    return this.#tuplesLeft < 0 || this.#objectsLeft < 0
   }
 
   #clear(asker: Asker, holds: ConditionVerdict): void {
@@ -95,7 +125,8 @@ export class ResourceWalk {
   /** Reaches the sets that a subject's list of edges leads to. */
   #along(first: number): void {
     const { index } = this.#walked
-    for (let edge = first; edge !== NONE; edge = index.bySubject.next(edge)) {
+    for (let edge = first; edge !== NONE && !this.#isBeyond; edge = index.bySubject.next(edge)) {
+      this.#tuplesLeft--
       const set = index.edges.a(edge)
       const member = index.sets.memberOf(set)
       if (this.#leads[member] === 1) this.#reach(index.sets.objectOf(set), member, this.#through(edge))
@@ -111,8 +142,10 @@ export class ResourceWalk {
   #reach(object: number, member: number, verdict: Verdict): void {
     if (verdict < UNKNOWN || this.#leads[member] === 0) return
     let node = this.#nodes.find(object, member)
-    if (node === NONE) node = this.#nodes.insert(object, member, verdict)
-    else if ((this.#nodes.verdicts[node] ?? NO) >= verdict) return
+    if (node === NONE) {
+      node = this.#nodes.insert(object, member, verdict)
+      if (member === this.#asker?.asked.id) this.#objectsLeft--
+    } else if ((this.#nodes.verdicts[node] ?? NO) >= verdict) return
     if (this.#hops > HOPS_MAX) throw new UndecidableError(`nested deeper than ${HOPS_MAX} tuples`)
     this.#nodes.verdicts[node] = verdict
     this.#nodes.hops[node] = this.#hops
@@ -152,7 +185,8 @@ export class ResourceWalk {
   /** Follows edges backwards that an arrow follows forwards. */
   #alongArrows(first: number, arrows: ArrowTable): void {
     const { index } = this.#walked
-    for (let edge = first; edge !== NONE; edge = index.bySubject.next(edge)) {
+    for (let edge = first; edge !== NONE && !this.#isBeyond; edge = index.bySubject.next(edge)) {
+      this.#tuplesLeft--
       const set = index.edges.a(edge)
       const dependents = arrows[index.sets.memberOf(set)]
       if (dependents === undefined) continue
@@ -166,6 +200,7 @@ export class ResourceWalk {
     if (verdict < UNKNOWN || this.#leads[permission.id] === 0) return
     if (isCertain) this.#reach(object, permission.id, verdict)
     else if (asker !== undefined && this.#isOpen(object, permission.id)) {
+      this.#tuplesLeft -= CHECK_TUPLES
       const asked = { ...asker, asked: permission, resource: object }
       this.#reach(object, permission.id, this.#walked.checker.check(asked, this.#holds, false))
     }

@@ -19,7 +19,7 @@ function start() {
   const check = vi.fn(() => GRANT)
   const engine: LeasedEngine = {
     authorizer: { kind: 'embedded', check, domainOf: () => 'home', pathOf: () => [], hasRelation: () => true },
-    lookups: { resources: () => ['domain:home'], subjects: () => ['user:ann'] },
+    lookups: { resources: () => ['domain:home'], fewResources: () => ['home'], subjects: () => ['user:ann'] },
   }
   const feed = {
     isFresh: () => state.isFresh,

@@ -1,0 +1,97 @@
+import { LABEL_KINDS, storedKind, type LabelKind } from '../../../shared/labels/label-kinds.ts'
+import { Problem } from '../../../shared/problems.ts'
+import { createSecondChanceMap } from '../../../shared/second-chance-map.ts'
+import type { RequestContext } from '../../http/request-context.ts'
+import type { Candidates } from '../../labels/choose-driver.ts'
+import type { Authorizer } from '../../ports/authorizer.ts'
+import type { AuthzLookups } from '../../ports/authz-lookups.ts'
+
+export interface FewVisibleDeps {
+  readonly authorizer: Pick<Authorizer, 'hasRelation'>
+  readonly lookups: Pick<AuthzLookups, 'fewResources'>
+}
+
+/** What is searched for, and on which relation. */
+export interface Sought {
+  readonly relation: string
+  /** All kinds if absent. */
+  readonly kind: LabelKind | undefined
+}
+
+/** The objects on which a caller has a relation, where they are few. */
+export interface FewVisible {
+  /** What the last lookup for the caller found; undefined where it is unknown or old. */
+  remembered(ctx: Asking, sought: Sought): 'few' | 'many' | undefined
+  /** At least the objects that a check of each would allow; undefined where they are many or the engine gives no answer. */
+  find(ctx: Asking, sought: Sought): Promise<Candidates | undefined>
+}
+
+type Asking = Pick<RequestContext, 'caller' | 'facts' | 'nowMs'>
+
+/**
+ * The border: with more objects than this the rows of a page are read first and then checked. PLACEHOLDER
+ */
+export const FEW_MAX = 1_000
+
+/** How long it is remembered whether a caller sees few objects. It decides the time that a search takes, not what it finds. */
+const REMEMBERED_MS = 60_000
+
+/** Callers with their relations and kinds that are remembered. */
+const ENTRIES_MAX = 10_000
+
+/** Objects are most often of these kinds, so that a lookup that finds too many gives up early. */
+const FIRST_KINDS: readonly LabelKind[] = ['node', 'resource']
+const STORED_KINDS = [...FIRST_KINDS, ...LABEL_KINDS.filter((kind) => !FIRST_KINDS.includes(kind))].filter(
+  (kind) => storedKind(kind) === kind,
+)
+
+/** The ids of objects that have labels. Others can be in tuples. */
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+interface Remembered {
+  readonly extent: 'few' | 'many'
+  readonly atMs: number
+}
+
+/** Looks up what callers may see, and remembers whether that was much. */
+export function createFewVisible({ authorizer, lookups }: FewVisibleDeps): FewVisible {
+  const extents = createSecondChanceMap<Remembered>(ENTRIES_MAX)
+
+  async function lookUp({ caller, facts }: Asking, { relation, kind }: Sought): Promise<Candidates | undefined> {
+    const kinds = kind === undefined ? STORED_KINDS : [kind]
+    const found = { kinds: [] as Candidates['kinds'][number][], ids: [] as string[] }
+    for (const resourceType of kinds.filter((each) => authorizer.hasRelation(each, relation))) {
+      const asked = { subject: caller.subject, relation, resourceType, facts, max: FEW_MAX }
+      const ids = await lookups.fewResources(asked)
+      if (ids === undefined || found.ids.length + ids.length > FEW_MAX) return undefined
+      for (const id of ids.filter((each) => UUID.test(each))) {
+        found.kinds.push(storedKind(resourceType))
+        found.ids.push(id)
+      }
+    }
+    return found
+  }
+
+  return {
+    remembered({ caller, nowMs }, sought) {
+      const known = extents.get(keyOf(caller.subject, sought))
+      return known !== undefined && nowMs - known.atMs < REMEMBERED_MS ? known.extent : undefined
+    },
+    async find(ctx, sought) {
+      const found = await lookUp(ctx, sought).catch(unanswered)
+      const extent = found === undefined ? 'many' : 'few'
+      extents.set(keyOf(ctx.caller.subject, sought), { extent, atMs: ctx.nowMs })
+      return found
+    },
+  }
+}
+
+/** The parts contain no space: they are parts of a valid question. */
+function keyOf(subject: string, { relation, kind }: Sought): string {
+  return `${subject} ${relation} ${kind ?? ''}`
+}
+
+/** The checks of rows report what is wrong with the engine, or answer from memory where they may (S1 Degradation 2). */
+function unanswered(failure: unknown): undefined {
+  if (!(failure instanceof Problem)) throw failure
+}
