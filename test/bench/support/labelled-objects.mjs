@@ -24,14 +24,22 @@ const LABELS = [
 
 const KEYS = ['env', ...LABELS.map(([key]) => key), 'legacy']
 
-export const definitionId = (key) => `01900007-0000-7000-8000-${String(KEYS.indexOf(key)).padStart(12, '0')}`
+export const definitionId = (key) => definitionIdAt(KEYS.indexOf(key))
 
-/** Fills the datastore of a server that has been started once with Domains, Projects, nodes, the tuples of their places, and labels. */
-export async function fillStore(store, { url, dataDir }) {
+function definitionIdAt(number) {
+  return `01900007-0000-7000-8000-${String(number).padStart(12, '0')}`
+}
+
+/**
+ * Fills the datastore of a server that has been started once with Domains, Projects, nodes, the tuples of their places, and labels.
+ * `more` are statements that are executed afterwards.
+ */
+export async function fillStore(store, { url, dataDir, more = [] }) {
   const warn = () => undefined
   const datastore = store === 'postgres' ? await openPostgres({ url, warn }) : await openPglite({ dataDir, warn })
   try {
-    for (const statement of STATEMENTS) await statement.execute(datastore.pool('bulk'))
+    for (const statement of [...STATEMENTS, ...more, sql`vacuum analyze`])
+      await statement.execute(datastore.pool('bulk'))
   } finally {
     await datastore.close()
   }
@@ -120,5 +128,64 @@ const STATEMENTS = [
     label({ kind: sql`'node'`, objectId: id(3, sql`n`), key, value, rows: numbers(NODES) }),
   ),
   sql`alter table label_assignments enable trigger keep_node_labels_added`,
-  sql`vacuum analyze`,
+]
+
+/** Statements after which a service identity may see so many nodes, spread over all of them, by a role on each. */
+export const viewerOf = (principalId, count) => [
+  tuples(
+    sql`'serviceaccount', ${sql.lit(principalId)}`,
+    sql`'viewer'`,
+    sql`'node', ${id(3, sql`n * ${sql.lit(Math.floor(NODES / count))}`)}::text`,
+    numbers(count),
+  ),
+]
+
+/** Statements after which a service identity may see the nodes of the first so many Domains. */
+export const viewerOfDomains = (principalId, count) => [
+  tuples(
+    sql`'serviceaccount', ${sql.lit(principalId)}`,
+    sql`'viewer'`,
+    sql`'domain', ${id(1, sql`n`)}::text`,
+    numbers(count),
+  ),
+]
+
+export const RESOURCES = 100_000
+
+/** Definitions whose labels are deleted with them, of every node and of every resource. */
+export const CASCADES = { node: definitionIdAt(100), resource: definitionIdAt(101) }
+
+/**
+ * Statements after which every node and as many resources have a label of `CASCADES`, and nodes have their labels in their rows, as
+ * the server would have written them.
+ */
+export const WITH_CASCADES = [
+  sql`insert into resources (id, domain_id, project_id, kind, slug, display_name, created_at, updated_at)
+    select ${id(4, sql`n`)}, ${id(1, domainOfNode)}, ${id(2, projectOfNode)}, 'workload', 'bench-' || n, 'Bench', now(), now()
+    from ${numbers(RESOURCES)}`,
+  sql`insert into label_definitions (id, scope_kind, domain_id, project_id, local_key, qualified_key, description,
+      value_schema, on_delete, immutable, inherit, kinds, system, granted, created_at, updated_at)
+    select ${id(7, sql`n`)}, 'platform', null, null, 'cascade-' || n, 'platform/cascade-' || n, '', '{"type":"string"}'::jsonb,
+      'cascade', false, false, '{}', false, true, now(), now() from generate_series(100, 101) as n`,
+  tuples(
+    sql`'platform', 'main'`,
+    sql`'platform'`,
+    sql`'labeldefinition', ${id(7, sql`n`)}::text`,
+    sql`generate_series(100, 101) as n`,
+  ),
+  sql`alter table label_assignments disable trigger keep_node_labels_added`,
+  ...[
+    ['node', 3, NODES, 100],
+    ['resource', 4, RESOURCES, 101],
+  ].map(
+    ([kind, group, count, definition]) => sql`
+    insert into label_assignments (kind, object_id, qualified_key, definition_id, value, value_type, number, assigned_by,
+      created_at, updated_at)
+    select ${sql.lit(kind)}, ${id(group, sql`n`)}, ${sql.lit(`platform/cascade-${definition}`)},
+      ${id(7, sql.lit(definition))}, 'v', 'string', null, 'user:bench', now(), now() from ${numbers(count)}`,
+  ),
+  sql`alter table label_assignments enable trigger keep_node_labels_added`,
+  sql`update nodes set labels = kept.labels from (
+      select object_id, jsonb_object_agg(qualified_key, value) as labels from label_assignments where kind = 'node'
+      group by object_id) as kept where nodes.id = kept.object_id`,
 ]

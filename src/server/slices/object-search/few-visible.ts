@@ -9,6 +9,8 @@ import type { AuthzLookups } from '../../ports/authz-lookups.ts'
 export interface FewVisibleDeps {
   readonly authorizer: Pick<Authorizer, 'hasRelation'>
   readonly lookups: Pick<AuthzLookups, 'fewResources'>
+  /** Objects that are few, at most. Default: `FEW_MAX`. */
+  readonly max?: number
 }
 
 /** What is searched for, and on which relation. */
@@ -54,16 +56,16 @@ interface Remembered {
 }
 
 /** Looks up what callers may see, and remembers whether that was much. */
-export function createFewVisible({ authorizer, lookups }: FewVisibleDeps): FewVisible {
+export function createFewVisible({ authorizer, lookups, max = FEW_MAX }: FewVisibleDeps): FewVisible {
   const extents = createSecondChanceMap<Remembered>(ENTRIES_MAX)
 
   async function lookUp({ caller, facts }: Asking, { relation, kind }: Sought): Promise<Candidates | undefined> {
     const kinds = kind === undefined ? STORED_KINDS : [kind]
     const found = { kinds: [] as Candidates['kinds'][number][], ids: [] as string[] }
     for (const resourceType of kinds.filter((each) => authorizer.hasRelation(each, relation))) {
-      const asked = { subject: caller.subject, relation, resourceType, facts, max: FEW_MAX }
+      const asked = { subject: caller.subject, relation, resourceType, facts, max }
       const ids = await lookups.fewResources(asked)
-      if (ids === undefined || found.ids.length + ids.length > FEW_MAX) return undefined
+      if (ids === undefined || found.ids.length + ids.length > max) return undefined
       for (const id of ids.filter((each) => UUID.test(each))) {
         found.kinds.push(storedKind(resourceType))
         found.ids.push(id)

@@ -73,6 +73,43 @@ function resourcesBothWays(world: World): { readonly found: unknown; readonly ch
   })
 }
 
+/** What bounded lookups find, beside what the unbounded one does. */
+function fewBothWays(world: World): { readonly found: unknown; readonly checked: unknown }[] {
+  const { lookups, holds } = askersOf(world)
+  return RESOURCES.flatMap((asking) => {
+    const all = decided(() => lookups.resources(asking, holds))
+    if (all === UNDECIDED || !('granted' in all)) return []
+    const ids = all.granted.map((reference) => reference.slice(reference.indexOf(':') + 1)).toSorted()
+    const count = ids.length + all.conditional.length
+    return [0, 1, 2, count - 1, count, count + 1].map((objects) => {
+      const found = lookups.fewResources(asking, holds, { objects, tuples: 10_000 })
+      return { found: found === undefined ? 'more' : sortedIds(found), checked: count <= objects ? ids : 'more' }
+    })
+  })
+}
+
+const sortedIds = (found: object): unknown => (Array.isArray(found) ? found.toSorted() : found)
+
+test('bounded lookups find all that is granted, or that there is more', () => {
+  forAll(worlds(['+', '&', '-', 'all'], 'acyclic'), (world) => {
+    for (const { found, checked } of fewBothWays(world)) expect(found).toEqual(checked)
+  })
+})
+
+test('lookups that may look at few tuples find the same or nothing, and the next one finds everything', () => {
+  forAll(worlds(['+', '&', '-', 'all'], 'acyclic'), (world) => {
+    const { lookups, holds } = askersOf(world)
+    for (const asking of RESOURCES) {
+      const all = lookups.fewResources(asking, holds, { objects: 1_000, tuples: 100_000 })
+      for (const tuples of [0, 1, 3, 20]) {
+        const found = lookups.fewResources(asking, holds, { objects: 1_000, tuples })
+        if (found !== undefined) expect(found).toEqual(all)
+      }
+      expect(lookups.fewResources(asking, holds, { objects: 1_000, tuples: 100_000 })).toEqual(all)
+    }
+  })
+})
+
 const SUBJECTS = [...objectsOf('folder'), ...objectsOf('file'), ...objectsOf('group')].flatMap((resource) =>
   (resource.startsWith('group') ? ['member'] : NAMES).flatMap((relation) =>
     ['user', 'folder'].map((subjectType) => ({ resource, relation, subjectType })),
