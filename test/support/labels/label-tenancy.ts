@@ -5,6 +5,7 @@ import { START_MS } from '../server/test-backend.ts'
 import { startTenancy, type Tenancy } from '../server/tenancy.ts'
 import type { TestStore } from '../datastores/stores.ts'
 import type { SpicedbServer } from '../authz/spicedb-server.ts'
+import type { Making, UnderTest } from '../server/control-plane.ts'
 import type { SurfaceName } from '../../../src/server/http/slice.ts'
 
 interface DefinitionMembers {
@@ -22,10 +23,10 @@ export interface LabelTenancy extends Tenancy {
 
 export async function startLabelTenancy(
   store: TestStore,
-  surfaces: readonly SurfaceName[],
+  served: readonly SurfaceName[] | Exclude<Making, UnderTest>,
   spicedb?: SpicedbServer,
 ): Promise<LabelTenancy> {
-  const tenancy = await startTenancy(store, { surfaces }, spicedb)
+  const tenancy = await startTenancy(store, typeof served === 'function' ? served : { surfaces: served }, spicedb)
   const { db, ids, change } = tenancy
   const at = new Date(START_MS)
   const times = { created_at: at, updated_at: at }
