@@ -24,8 +24,16 @@ export interface Sought {
 export interface FewVisible {
   /** What the last lookup for the caller found; undefined where it is unknown or old. */
   remembered(ctx: Asking, sought: Sought): 'few' | 'many' | undefined
-  /** At least the objects that a check of each would allow; undefined where they are many or the engine gives no answer. */
-  find(ctx: Asking, sought: Sought): Promise<Candidates | undefined>
+  /** Looks up what the caller may see, and remembers whether that is little. */
+  find(ctx: Asking, sought: Sought): Promise<LookedUp>
+}
+
+/** What a lookup found. Without either member there is more than a few, or what there is cannot be decided as a whole. */
+export interface LookedUp {
+  /** At least the objects that a check of each would allow. */
+  readonly few?: Candidates
+  /** That the engine is out of reach. */
+  readonly outage?: Problem
 }
 
 type Asking = Pick<RequestContext, 'caller' | 'facts' | 'nowMs'>
@@ -80,10 +88,11 @@ export function createFewVisible({ authorizer, lookups, max = FEW_MAX }: FewVisi
       return known !== undefined && nowMs - known.atMs < REMEMBERED_MS ? known.extent : undefined
     },
     async find(ctx, sought) {
-      const found = await lookUp(ctx, sought).catch(unanswered)
+      const found = await lookUp(ctx, sought).catch(undecided)
+      if (found instanceof Problem) return { outage: found }
       const extent = found === undefined ? 'many' : 'few'
       extents.set(keyOf(ctx.caller.subject, sought), { extent, atMs: ctx.nowMs })
-      return found
+      return found === undefined ? {} : { few: found }
     },
   }
 }
@@ -93,7 +102,8 @@ function keyOf(subject: string, { relation, kind }: Sought): string {
   return `${subject} ${relation} ${kind ?? ''}`
 }
 
-/** The checks of rows report what is wrong with the engine, or answer from memory where they may (S1 Degradation 2). */
-function unanswered(failure: unknown): undefined {
+/** An outage, or undefined for tuples that are nested too deep: rows are then checked one by one, and most can be decided. */
+function undecided(failure: unknown): Problem | undefined {
   if (!(failure instanceof Problem)) throw failure
+  return failure.code === 'authz_unavailable' ? failure : undefined
 }

@@ -2,7 +2,7 @@ import type { ListPage } from '../../http/list-page.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { Candidates } from '../../labels/choose-driver.ts'
 import { openRange } from '../../ports/page-range.ts'
-import type { FewVisible, Sought } from './few-visible.ts'
+import type { FewVisible, LookedUp, Sought } from './few-visible.ts'
 
 interface Searched<Item> {
   readonly sought: Sought
@@ -19,17 +19,26 @@ const SHORT = 0.5
  * caller may see, where that is little. Both read in the same order, check each row, and show everything up to the last row
  * that they read. So each page may be read in either way.
  *
- * A caller who sees most of what matches never pays for a lookup, and one who sees many objects beside them once in a while.
+ * A search that shows nothing because the engine is out of reach fails. A caller who sees most of what matches never pays for a lookup, and one who sees many objects beside them once in a while.
  */
 export async function searchPage<Item>(
   ctx: RequestContext,
   { sought, fewVisible, read }: Searched<Item>,
 ): Promise<ListPage<Item>> {
   const remembered = fewVisible.remembered(ctx, sought)
-  if (remembered === 'few') return read(await fewVisible.find(ctx, sought))
+  const first = remembered === 'few' ? await fewVisible.find(ctx, sought) : NOTHING
+  if (first.few !== undefined) return read(first.few)
   const page = await read()
-  const isShort = page.next_cursor !== null && page.items.length < openRange(ctx.pageRange).size * SHORT
-  if (!isShort || remembered === 'many') return page
-  const few = await fewVisible.find(ctx, sought)
-  return few === undefined ? page : read(few)
+  const isWorthIt = remembered === undefined && isShort(page, ctx)
+  const { few, outage } = isWorthIt ? await fewVisible.find(ctx, sought) : first
+  if (few !== undefined) return read(few)
+  // In an outage, checks may answer from memory; lookups never do (S1 Degradation 2).
+  if (outage !== undefined && page.items.length === 0) throw outage
+  return page
+}
+
+const NOTHING: LookedUp = {}
+
+function isShort({ items, next_cursor: next }: ListPage<unknown>, { pageRange }: RequestContext): boolean {
+  return next !== null && items.length < openRange(pageRange).size * SHORT
 }
