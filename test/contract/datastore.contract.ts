@@ -23,7 +23,9 @@ export function datastoreContract(store: TestStore): void {
              id integer constraint item_pkey primary key,
              slug text constraint item_slug_key unique,
              parent integer constraint item_parent_fkey references item,
-             size integer constraint item_size_check check (size > 0)
+             size integer constraint item_size_check check (size > 0),
+             taken int4range,
+             constraint item_taken_excl exclude using gist (taken with &&)
            )`,
         )
         .execute(db())
@@ -169,6 +171,12 @@ export function datastoreContract(store: TestStore): void {
           .catch((reason: unknown) => reason)
         expect(error).toBeInstanceOf(DatastoreError)
         expect(error).toMatchObject({ failure: 'unique', constraint: 'item_slug_key' })
+      })
+
+      test('of an exclusion constraint names it', async () => {
+        await sql`insert into item (id, taken) values (1, '[1,3]')`.execute(db())
+        const write = sql`insert into item (id, taken) values (2, '[3,4]')`.execute(db())
+        await expect(write).rejects.toMatchObject({ failure: 'unique', constraint: 'item_taken_excl' })
       })
 
       test.each([

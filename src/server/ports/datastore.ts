@@ -35,7 +35,7 @@ export interface Datastore {
 export type DatastoreFailure =
   /** Not reachable, pool exhausted, deadline passed: retrying later is sound. */
   | 'unavailable'
-  /** A unique constraint refused the row; `constraint` names it. */
+  /** A unique or exclusion constraint refused the row; `constraint` names it. */
   | 'unique'
   /** A foreign key or check refused the row; `constraint` names it. */
   | 'constraint'

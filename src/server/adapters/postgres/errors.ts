@@ -6,7 +6,7 @@ const FAILURE_OF_SQLSTATE: Readonly<Record<string, DatastoreFailure>> = {
   '23502': 'constraint', // not_null_violation
   '23503': 'constraint', // foreign_key_violation
   '23514': 'constraint', // check_violation
-  '23P01': 'constraint', // exclusion_violation
+  '23P01': 'unique', // exclusion_violation
   '08': 'unavailable', // connection exceptions
   '28': 'unavailable', // the role or its password is no longer valid
   '3D000': 'unavailable', // the database was dropped

@@ -1,6 +1,23 @@
 import type { Slice } from '../../http/slice.ts'
+import { createCheck } from './check.ts'
+import { createIngress, type IngressDeps } from './ingress.ts'
+import { createRelay } from './relay.ts'
+import { createSiteToSite } from './site-to-site.ts'
+import { createBridgeStatus } from './status.ts'
+import { createUserAccess } from './user-access.ts'
 
 /** Bridges: relays, user access, public ingress and tunnels to other sites. */
-export function createSlice(_ports: object): Slice<'bridge'> {
-  return { handlers: { bridge: undefined } }
+export function createSlice(ports: IngressDeps): Slice<'bridge'> {
+  return {
+    handlers: {
+      bridge: {
+        ...createRelay(ports),
+        ...createUserAccess(ports),
+        ...createIngress(ports),
+        ...createSiteToSite(ports),
+        ...createCheck(ports),
+        ...createBridgeStatus(ports),
+      },
+    },
+  }
 }
