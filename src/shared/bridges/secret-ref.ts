@@ -21,3 +21,8 @@ export function parseSecretRef(text: string): SecretRef | undefined {
 export function isSecretRef(text: string): boolean {
   return parseSecretRef(text) !== undefined
 }
+
+/** The reference with its own version, or with this one where it has none. */
+export function versionedRef(ref: string, version: number): string {
+  return parseSecretRef(ref)?.version === undefined ? `${ref}:${version}` : ref
+}

@@ -1,8 +1,6 @@
-import { gcm } from '@noble/ciphers/aes.js'
 import { EDGE_KEY_BYTES } from './edge-key.ts'
+import { NONCE_BYTES, openUnderNsk, TAG_BYTES, type EnvelopeFault } from './nsk-envelope.ts'
 
-export const NONCE_BYTES = 12
-export const TAG_BYTES = 16
 /** `nonce (12) | ciphertext (32) | tag (16)`, as `GET /v1/nodes/{id}/peers/{peer_node_id}/psk` answers it. */
 export const ENVELOPE_BYTES = NONCE_BYTES + EDGE_KEY_BYTES + TAG_BYTES
 
@@ -15,12 +13,7 @@ export interface EnvelopePlace {
   readonly epoch: string
 }
 
-/**
- * `wrong_length`: it is not 60 bytes; `not_authentic`: it was sealed under another key or for another edge or epoch, or it
- * was altered. Neither reveals anything about the key inside.
- */
-export type EnvelopeFault = 'wrong_length' | 'not_authentic'
-
+/** `wrong_length`: it is not 60 bytes. */
 export type OpenedEnvelope =
   | { readonly ok: true; readonly edgeKey: Uint8Array }
   | { readonly ok: false; readonly fault: EnvelopeFault }
@@ -39,12 +32,7 @@ export function envelopeAad({ nodeId, peerNodeId, epoch }: EnvelopePlace): Uint8
  * @throws RangeError where the key has another length.
  */
 export function openEdgeEnvelope(envelope: Uint8Array, key: Uint8Array, place: EnvelopePlace): OpenedEnvelope {
-  if (key.length !== 32) throw new RangeError('the key bytes of a node secret key are 32')
   if (envelope.length !== ENVELOPE_BYTES) return { ok: false, fault: 'wrong_length' }
-  const cipher = gcm(key, envelope.subarray(0, NONCE_BYTES), envelopeAad(place))
-  try {
-    return { ok: true, edgeKey: cipher.decrypt(envelope.subarray(NONCE_BYTES)) }
-  } catch {
-    return { ok: false, fault: 'not_authentic' }
-  }
+  const edgeKey = openUnderNsk(envelope, key, envelopeAad(place))
+  return edgeKey === undefined ? { ok: false, fault: 'not_authentic' } : { ok: true, edgeKey }
 }

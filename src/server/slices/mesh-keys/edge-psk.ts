@@ -1,10 +1,10 @@
-import { createSecretKey, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import type { meshKeys } from '../../../shared/contract/mesh-keys.ts'
-import { parseNsk } from '../../../shared/credential-formats.ts'
 import type { EnvelopePlace } from '../../../shared/mesh/edge-envelope.ts'
 import { formatEdgeEpoch } from '../../../shared/mesh/edge-epoch.ts'
 import { formatPskIssuedAt } from '../../../shared/mesh/psk-instant.ts'
 import { problem } from '../../../shared/problems.ts'
+import { presentedNsk } from '../../http/nsk-envelope.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Sealing } from '../../ports/keyring.ts'
@@ -37,7 +37,7 @@ export function createEdgePsks({
       // Deregistered since its key was resolved.
       if (own === undefined) throw problem('unauthorized')
       if (peer === undefined || !(await areVisible(ctx.caller.domainId, own, peer))) throw problem('peer_not_found')
-      const { kid, key } = secretOf(ctx.presentedSecret())
+      const { kid, key } = presentedNsk(ctx)
       const epoch = formatEdgeEpoch({ own: issuedAt(own), peer: issuedAt(peer) })
       const envelope = await seal({ own, peer }, key, { nodeId: id, peerNodeId, epoch })
       ctx.header('X-Service-PSK-KID', kid)
@@ -77,13 +77,4 @@ export function createEdgePsks({
 
 function issuedAt({ psk_issued_at }: StoredEnd): string {
   return formatPskIssuedAt(BigInt(psk_issued_at))
-}
-
-/** The key bytes of a node secret key: those of the call itself, since none are stored (decisions 4: NSK). */
-function secretOf(presented: string): { readonly kid: string; readonly key: KeyObject } {
-  const fields = parseNsk(presented)
-  if (fields === undefined) throw new Error('what resolved as a node secret key is none')
-  const key = createSecretKey(fields.key)
-  fields.key.fill(0)
-  return { kid: fields.kid, key }
 }
