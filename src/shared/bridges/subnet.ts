@@ -1,11 +1,14 @@
-import { parseCidr, type AddressWords, type Cidr, type CidrFault } from '../networks/cidr.ts'
+import { containsAddress, parseCidr, type AddressWords, type Cidr, type CidrFault } from '../networks/cidr.ts'
 
-/** Networks that no tunnel leads to: this host, loopback, link-local and multicast, of both families (RFC 6890). */
+/** Networks that no tunnel leads to: loopback, link-local and multicast, of both families (RFC 6890). */
 const NOT_ROUTED = ['127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '::1/128', 'fe80::/10', 'ff00::/8'].map(cidrOf)
 
 export type ReadSubnet = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly rule: string }
 
-/** Reads a subnet of a tunnel: its canonical text, or the rule that it breaks, as `must …`. */
+/**
+ * Reads a subnet of a tunnel: its canonical text, or the rule that it breaks, as `must …`. A larger network that contains
+ * loopback, link-local or multicast addresses passes, as a default route does.
+ */
 export function readSubnet(text: string): ReadSubnet {
   const read = parseCidr(text)
   if (!read.ok) return { ok: false, rule: RULES[read.fault] }
@@ -52,7 +55,9 @@ function cidrOf(text: string): Cidr {
   return read.cidr
 }
 
-function isInside({ text }: Cidr, network: Cidr): boolean {
-  const [inner, outer] = [spanOf(text), spanOf(network.text)]
-  return inner.family === outer.family && inner.first >= outer.first && inner.last <= outer.last
+function isInside(inner: Cidr, outer: Cidr): boolean {
+  return (
+    containsAddress(outer, inner.words) &&
+    outer.masks.every((mask, index) => ((inner.masks[index] ?? 0) & mask) >>> 0 === mask)
+  )
 }

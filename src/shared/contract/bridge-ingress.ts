@@ -22,6 +22,8 @@ import type { Operations } from './operation.ts'
 const columns = ['slug', 'sni_host', 'target_node_id', 'target_port', 'acme_account_ref']
 const wide = ['resource_id', 'created_at', 'updated_at']
 const refusals = [
+  'port_out_of_range',
+  'secret_ref_malformed',
   'target_node_not_in_domain',
   'bridge_port_conflict',
   'acme_directory_unreachable',

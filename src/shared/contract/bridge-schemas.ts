@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { isRemoteHost } from '../bridges/remote-host.ts'
+import { routingPolicyFault } from '../bridges/routing-policy.ts'
 import { isSecretRef } from '../bridges/secret-ref.ts'
-import { isSniHost } from '../bridges/sni-host.ts'
+import { isSniHost, isWildcard, lowerCased } from '../bridges/sni-host.ts'
 import { readSubnet } from '../bridges/subnet.ts'
+import { isHttpsUrl } from '../https-url.ts'
 import { withRule, type NamedMembers, type RuleFault } from './body-rules.ts'
 import { Instant, Uuid, uuidField } from './fields.ts'
 
@@ -32,15 +35,13 @@ const SecretRef = z
     examples: ['secret:acme/edge/hq-key'],
   })
 
-/** Canonical JSON of a routing policy may have this many bytes. */
-const ROUTING_POLICY_BYTES_MAX = 4096
-
 const RoutingPolicy = z
   .record(z.string(), z.unknown())
-  .refine((policy) => new TextEncoder().encode(JSON.stringify(policy)).length <= ROUTING_POLICY_BYTES_MAX, {
-    error: `must be at most ${ROUTING_POLICY_BYTES_MAX} bytes of JSON`,
+  .superRefine((policy, context) => {
+    const rule = routingPolicyFault(policy)
+    if (rule !== undefined) context.addIssue(rule)
   })
-  .describe('Any JSON object, handed to the hosts as it is; at most 4 KiB')
+  .describe('Any JSON object, handed to the hosts as it is; at most 4 KiB and 32 levels')
 
 const times = { created_at: Instant, updated_at: Instant }
 
@@ -62,7 +63,7 @@ const ingress = {
   sni_host: z
     .string()
     .max(253)
-    .transform((host) => host.toLowerCase())
+    .transform(lowerCased)
     .refine(isSniHost, { error: 'must be a host name of A-labels without a trailing dot, perhaps with a leading *.' })
     .describe('Server name of the TLS handshake; unique in the bridge'),
   target_node_id: uuidField('invalid_body', 'A node of the Domain'),
@@ -70,6 +71,9 @@ const ingress = {
   acme_account_ref: z
     .string()
     .max(512)
+    .refine((ref) => isSecretRef(ref) || isHttpsUrl(ref), {
+      error: 'must be an https URL without user, password or fragment, or a reference to a secret',
+    })
     .nullable()
     .optional()
     .describe('https URL of an ACME directory, or reference to a secret that holds one; null: TLS is passed through'),
@@ -81,7 +85,7 @@ const tunnel = {
     .string()
     .min(1)
     .max(253)
-    .regex(/^[A-Za-z0-9._:-]+$/, { error: 'must be a host name or an address' })
+    .refine(isRemoteHost, { error: 'must be a host name or an address' })
     .describe('Host name or address of the other end'),
   remote_port: Port,
   auth_secret_ref: SecretRef,
@@ -114,11 +118,18 @@ function faultOf(body: NamedMembers): RuleFault | undefined {
   const subnets = body['allowed_subnets']
   if (Array.isArray(subnets) && subnets.length === 0)
     return { code: 'allowed_subnet_empty', members: ['allowed_subnets'], detail: 'must name a subnet' }
-  return undefined
+  return hasWildcardWithAcme(body)
+    ? { code: 'invalid_body', members: ['sni_host'], detail: 'must not be a wildcard where acme_account_ref is given' }
+    : undefined
 }
 
 function isOutOfRange(port: unknown): boolean {
-  return typeof port === 'number' && (port < 1 || port > PORT_MAX)
+  return Number.isInteger(port) && (Number(port) < 1 || Number(port) > PORT_MAX)
+}
+
+/** A certificate for a wildcard needs a challenge in DNS, which hosts cannot answer (RFC 8555 §8). */
+function hasWildcardWithAcme({ sni_host: host, acme_account_ref: ref }: NamedMembers): boolean {
+  return typeof host === 'string' && isWildcard(host) && ref !== undefined && ref !== null
 }
 
 export const BridgeRelayRequest = withRule(

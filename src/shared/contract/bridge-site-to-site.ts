@@ -21,7 +21,13 @@ import type { Operations } from './operation.ts'
 
 const columns = ['slug', 'kind', 'remote_host', 'remote_port', 'allowed_subnets', 'routing_policy']
 const wide = ['resource_id', 'created_at', 'updated_at']
-const refusals = ['subnet_overlap_with_mesh', 'subnet_overlap_with_tunnel', 'bridge_limit_exceeded'] as const
+const refusals = [
+  'port_out_of_range',
+  'allowed_subnet_empty',
+  'subnet_overlap_with_mesh',
+  'subnet_overlap_with_tunnel',
+  'bridge_limit_exceeded',
+] as const
 const refs = { ...bridgeRefs, slug: 'bridge site-to-site' } as const
 /** A new one has no slug to look up. */
 const created = {

@@ -21,7 +21,12 @@ import type { Operations } from './operation.ts'
 
 const columns = ['slug', 'kind', 'interface_name', 'listen_port', 'max_peers', 'auth_secret_ref']
 const wide = ['resource_id', 'created_at', 'updated_at']
-const refusals = ['bridge_port_conflict', 'interface_name_conflict', 'bridge_limit_exceeded'] as const
+const refusals = [
+  'port_out_of_range',
+  'bridge_port_conflict',
+  'interface_name_conflict',
+  'bridge_limit_exceeded',
+] as const
 const refs = { ...bridgeRefs, slug: 'bridge user-access' } as const
 /** A new one has no slug to look up. */
 const created = {

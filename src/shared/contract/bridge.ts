@@ -33,7 +33,7 @@ export const bridge = defineSurface(
       idempotent: true,
       audit: { relation: 'bridge.check', when: 'all' },
       responses: { 200: BridgeCheckResponse },
-      problems: [...ofBridge],
+      problems: [...ofBridge, 'port_out_of_range', 'allowed_subnet_empty'],
       cli: {
         command: 'bridge check',
         args: ['resource_id'],
