@@ -208,13 +208,24 @@ export function wholeListOf<S extends z.ZodType>(items: S): z.ZodObject<{ items:
   return z.object({ items: z.array(items).describe('Sorted by slug') })
 }
 
+/** Parts of one kind, each slug once: which of two takes the place of the stored one would be unclear. */
+function partsOf<S extends z.ZodType<{ readonly slug: string }>>(part: S, max: number): z.ZodOptional<z.ZodArray<S>> {
+  return z
+    .array(part)
+    .max(max)
+    .refine((parts) => new Set(parts.map(({ slug }) => slug)).size === parts.length, {
+      error: 'must not contain a slug twice',
+    })
+    .optional()
+}
+
 /** Parts that take the place of the stored ones with the same slug, or are added to them. */
 export const BridgeCheckRequest = z
   .strictObject({
     relay: BridgeRelayRequest.optional(),
-    user_access: z.array(BridgeUserAccessCreateRequest).max(64).optional(),
-    ingress: z.array(BridgeIngressCreateRequest).max(256).optional(),
-    site_to_site: z.array(BridgeSiteToSiteCreateRequest).max(128).optional(),
+    user_access: partsOf(BridgeUserAccessCreateRequest, 64),
+    ingress: partsOf(BridgeIngressCreateRequest, 256),
+    site_to_site: partsOf(BridgeSiteToSiteCreateRequest, 128),
   })
   .meta({ id: 'BridgeCheckRequest' })
 
