@@ -26,6 +26,24 @@ export function effectiveConfigOf(parts: BridgeParts, { assignedNodeIds, targetI
   })
 }
 
+const fits = (config: string): boolean => Buffer.byteLength(config) <= CONFIG_BYTES_MAX
+
+/**
+ * The same, within its maximum length: where the assignments alone make it longer, the relay serves any node. Undefined where
+ * it is longer without them, too.
+ */
+export function fittingConfigOf(parts: BridgeParts, surroundings: ConfigSurroundings): string | undefined {
+  const config = effectiveConfigOf(parts, surroundings)
+  if (fits(config)) return config
+  const unassigned = effectiveConfigOf(parts, { ...surroundings, assignedNodeIds: [] })
+  return fits(unassigned) ? unassigned : undefined
+}
+
+/** Whether the configuration can name the nodes that prefer the bridge. */
+export function assignmentsFit(parts: BridgeParts, surroundings: ConfigSurroundings): boolean {
+  return fits(effectiveConfigOf(parts, surroundings))
+}
+
 function ingressOf({ slug, sni_host, target_node_id, target_port, acme_account_ref }: IngressRule): object {
   return { slug, sni_host, target_node_id, target_port, acme_account_ref }
 }

@@ -6,7 +6,7 @@ import type { Change } from '../ports/unit-of-work.ts'
 import { ownStateChanged } from '../sql/state-revisions.ts'
 import { readAssignedNodes } from './assigned-nodes.ts'
 import type { PartName } from './bridge-parts.ts'
-import { CONFIG_BYTES_MAX, effectiveConfigOf } from './effective-config.ts'
+import { fittingConfigOf } from './effective-config.ts'
 import { readParts } from './read-parts.ts'
 
 /** A bridge whose row the transaction holds. */
@@ -30,9 +30,8 @@ export async function storeConfig({ db }: Change, bridge: HeldBridge, at: Date):
     assignedNodeIds: parts.relay === undefined ? [] : await readAssignedNodes(db, resourceId),
     targetIds: await readTargets(db, resourceId, domainId),
   }
-  const config = effectiveConfigOf(parts, surroundings)
-  if (Buffer.byteLength(config) > CONFIG_BYTES_MAX)
-    throw problem('bridge_limit_exceeded', { limit: '512 KiB of configuration' })
+  const config = fittingConfigOf(parts, surroundings)
+  if (config === undefined) throw problem('bridge_limit_exceeded', { limit: '512 KiB of configuration' })
   const { numAffectedRows = 0n } = await sql`
     insert into bridge_configs (resource_id, domain_id, effective_config, updated_at)
     values (${resourceId}, ${domainId}, ${config}, ${at})

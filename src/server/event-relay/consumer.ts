@@ -27,6 +27,7 @@ import {
 import { addOutgoing } from './outgoing-store.ts'
 import type { StoredGroupChange } from './peer-changes.ts'
 import { createPolicyEvents } from './policy-events.ts'
+import { addPendingOfDomain } from './viewers-store.ts'
 import type { NodeEvent } from './event-template.ts'
 
 export interface EventRelayDeps {
@@ -61,6 +62,7 @@ export function createEventRelay({ ids, declarations, onTaken }: EventRelayDeps)
       await addPeerHints(db, taken.flatMap(peerHintOf))
       await addOwnHints(db, taken.flatMap(ownHintOf))
       await addVisibilityChanges(db, taken.flatMap(visibilityChangeOf))
+      for (const [domainId, seq] of resyncsOf(taken)) await addPendingOfDomain(db, domainId, seq)
       await addOutgoing(db, { ids }, await nodeEventsOf(db, taken))
       await closeLanes(db, taken.flatMap(closingOf))
       return taken.length
@@ -140,6 +142,12 @@ function visibilityChangeOf(event: AddressedEvent) {
   const { audience, seq, payload } = event
   if (audience.to !== 'viewers') return []
   return [{ seq, domainId: domainOf(event), revision: aboutVisibility.parse(payload).revision }]
+}
+
+/** The Domains of which every node is to pull, each with its last outbox row that says so. */
+function resyncsOf(events: readonly AddressedEvent[]): ReadonlyMap<string, bigint> {
+  const wide = events.filter(({ audience }) => audience.to === 'domain')
+  return new Map(wide.map((event) => [domainOf(event), event.seq]))
 }
 
 /** The events that are sent as they are, without merging: in outbox order, the events of one row ordered by node id. */

@@ -27,12 +27,15 @@ const GROUPS_MAX = 256
 
 /**
  * Merges two changes of one peer. Each kind of change is listed once, at its last occurrence, so the last one listed is the
- * peer's present condition. Newer facts replace older ones; a deregistration drops all older facts.
+ * peer's present condition. Newer facts replace older ones; a deregistration drops all older facts, and an endpoint comes
+ * with its fallback, where there is one.
  */
 export function mergeChanges(older: PeerChange, newer: PeerChange): PeerChange {
   const changes = [...older.changes.filter((change) => !newer.changes.includes(change)), ...newer.changes]
-  const isGone = newer.changes.includes('deregistered')
-  return { ...(isGone ? {} : older), ...newer, changes }
+  if (newer.changes.includes('deregistered')) return { ...newer, changes }
+  const { fallback_endpoint: fallback, ...others } = older
+  const isKept = fallback !== undefined && !newer.changes.includes('endpoint_changed')
+  return { ...others, ...(isKept && { fallback_endpoint: fallback }), ...newer, changes }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { isAmong, type Runs, type Visibility } from '../policies/visibility.ts'
 import { placeIn } from '../policies/world.ts'
+import type { RelayPair } from '../sql/edge-mode.ts'
 import type { FormerPlace } from '../ports/outbox-events.ts'
 import type { PeerHint, StoredGroupChange } from './peer-changes.ts'
 
@@ -28,9 +29,13 @@ function subjectOf({ change, former }: PeerHint, { world }: Visibility): Subject
   if (place >= 0) return { kind: 'node', place }
   // The event of its deregistration follows.
   if (!change.changes.includes('deregistered')) return { kind: 'none' }
-  const { relay_node_id: first, second_relay_node_id: second } = world.relays
-  if (former === undefined || change.node_id === first || change.node_id === second) return { kind: 'unknown' }
+  if (former === undefined || isNamedRelay(world, change.node_id)) return { kind: 'unknown' }
   return { kind: 'former', classIndex: world.classes.classOf(placeOfFormer(former)) }
+}
+
+function isNamedRelay({ relays }: Visibility['world'], nodeId: string): boolean {
+  const pairs: readonly RelayPair[] = [relays, ...(relays.preferred?.values() ?? [])]
+  return pairs.some(({ relay_node_id: first, second_relay_node_id: second }) => nodeId === first || nodeId === second)
 }
 
 function placeOfFormer({ mesh_address: meshAddress, groups, policy_ids: policyIds }: FormerPlace) {
@@ -61,11 +66,8 @@ function viewersOfMember(place: number, visibility: Visibility): Runs {
   return visibility.seeingClass(visibility.world.classOf[place] ?? 0)
 }
 
-function relaysOf({ world }: Visibility): readonly Runs[] {
-  const places = [world.relays.relay_node_id, world.relays.second_relay_node_id].map((id) =>
-    id === null ? -1 : placeIn(world, id),
-  )
-  return places.filter((place) => place >= 0).map((place) => [place, place + 1])
+function relaysOf({ relays }: Visibility): readonly Runs[] {
+  return relays.map((place) => [place, place + 1])
 }
 
 /** The nodes to which the same hints are visible: of one class, or one relay. */

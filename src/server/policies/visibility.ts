@@ -1,4 +1,5 @@
-import { placeIn, type World } from './world.ts'
+import { createCarriers } from './carriers.ts'
+import type { World } from './world.ts'
 
 /** Places in the list of a world's nodes: pairs of the first one and that after the last one, ascending. */
 export type Runs = readonly number[]
@@ -14,6 +15,8 @@ export interface Visibility {
   seeingClass(index: number): Runs
   /** Whether the node is a relay, which sees more than others of its class. */
   isRelay(place: number): boolean
+  /** All relays, ascending. */
+  readonly relays: readonly number[]
 }
 
 /** Maximum of classes whose runs are kept. */
@@ -21,9 +24,7 @@ const KEPT_MAX = 2_048
 
 /** Makes the answers for one world. What nodes of a class see in common is computed once. */
 export function createVisibility(world: World): Visibility {
-  const { ids, classOf, classes, counts, relays } = world
-  const first = relays.relay_node_id === null ? -1 : placeIn(world, relays.relay_node_id)
-  const second = relays.second_relay_node_id === null ? -1 : placeIn(world, relays.second_relay_node_id)
+  const { ids, classOf, classes, counts } = world
   const kept = new Map<number, Runs>()
   const withPeers = new Map<number, boolean>()
 
@@ -39,18 +40,10 @@ export function createVisibility(world: World): Visibility {
     return found
   }
 
-  /**
-   * Whether the node is a relay that carries an edge of the other one: the first one carries all but its own, which the
-   * second one carries.
-   */
-  function carries(relay: number, other: number): boolean {
-    if (relay === first) return hasPeers(classAt(other))
-    if (relay !== second || first === -1) return false
-    return other === first ? hasPeers(classAt(first)) : mayExchange(other, first)
-  }
+  const carriers = createCarriers(world, hasPeers)
 
   function sees(one: number, other: number): boolean {
-    return mayExchange(one, other) || carries(one, other) || carries(other, one)
+    return mayExchange(one, other) || carriers.carries(one, other) || carriers.carries(other, one)
   }
 
   function runsOf(isSeen: (place: number) => boolean): Runs {
@@ -71,12 +64,7 @@ export function createVisibility(world: World): Visibility {
     if (known !== undefined) return known
     const answers = new Uint8Array(classes.size)
     for (let other = 0; other < answers.length; other++) answers[other] = classes.mayExchange(index, other) ? 1 : 0
-    const runs = runsOf(
-      (place) =>
-        answers[classAt(place)] === 1 ||
-        (place === first && hasPeers(index)) ||
-        (place === second && first !== -1 && answers[classAt(first)] === 1),
-    )
+    const runs = runsOf((place) => answers[classAt(place)] === 1 || carriers.carriesClass(place, index))
     if (kept.size >= KEPT_MAX) kept.clear()
     kept.set(index, runs)
     return runs
@@ -86,11 +74,12 @@ export function createVisibility(world: World): Visibility {
     world,
     sees,
     seenBy(place) {
-      if (place === first || place === second) return runsOf((other) => other !== place && sees(place, other))
+      if (carriers.has(place)) return runsOf((other) => other !== place && sees(place, other))
       return withoutPlace(seeingClass(classAt(place)), place)
     },
     seeingClass,
-    isRelay: (place) => place === first || place === second,
+    isRelay: (place) => carriers.has(place),
+    relays: carriers.places,
   }
 }
 

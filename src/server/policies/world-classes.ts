@@ -11,6 +11,8 @@ export interface Place {
   readonly groups: readonly number[]
   /** The policies that match it, ascending. */
   readonly policyIds: readonly string[]
+  /** The bridge whose relay it prefers: some nodes see the relays of others. Absent or null: none. */
+  readonly bridgeId?: string | null
 }
 
 /** The compiled rules in force of each policy of a Domain, as stored. */
@@ -18,7 +20,7 @@ export type StoredRules = ReadonlyMap<string, string>
 
 /**
  * The nodes of a Domain in classes: those of one class are matched by the same policies, are in the same groups and in the
- * same networks of rules, so that every verdict is the same for all of them. Classes are only added, so that worlds of
+ * same networks of rules, so that every verdict is the same for all of them; and they prefer the same relay. Classes are only added, so that worlds of
  * several revisions share one table; what two classes may exchange is computed once, when it is first asked for.
  */
 export interface WorldClasses {
@@ -27,6 +29,8 @@ export interface WorldClasses {
   readonly size: number
   /** The class of a node; a new one where no node was like it so far. */
   classOf(place: Place): number
+  /** The bridge that nodes of the class prefer; null where they prefer none. */
+  bridgeOf(index: number): string | null
   /** Whether nodes of the two classes may exchange packets of some protocol in at least one direction. */
   mayExchange(one: number, other: number): boolean
 }
@@ -39,6 +43,7 @@ export function createWorldClasses(rules: StoredRules): WorldClasses {
   const networkOf = createNetworkKeys(entries.values())
   const indexes = new Map<string, number>()
   const parties: PreparedParty[] = []
+  const bridgeIds: (string | null)[] = []
   const answers: Uint8Array[] = []
   const prepared = new Map<string, PreparedPolicies>()
 
@@ -76,14 +81,16 @@ export function createWorldClasses(rules: StoredRules): WorldClasses {
     get size() {
       return parties.length
     },
-    classOf({ meshAddress, groups, policyIds }) {
-      const key = `${policyIds.join()}|${groups.join()}|${networkOf(meshAddress)}`
+    classOf({ meshAddress, groups, policyIds, bridgeId = null }) {
+      const key = `${policyIds.join()}|${groups.join()}|${networkOf(meshAddress)}|${bridgeId ?? ''}`
       const known = indexes.get(key)
       if (known !== undefined) return known
       parties.push(prepareParty({ policies: [], groups, meshAddress }, sidesOf(policyIds)))
+      bridgeIds.push(bridgeId)
       indexes.set(key, parties.length - 1)
       return parties.length - 1
     },
+    bridgeOf: (index) => bridgeIds[index] ?? null,
     mayExchange(one, other) {
       // It is the same in both orders: each pair is stored once.
       const [low, high] = one < other ? [one, other] : [other, one]

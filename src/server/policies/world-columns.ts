@@ -1,4 +1,4 @@
-import type { Relays } from '../sql/edge-mode.ts'
+import { hopsOf, RELAY_HOPS, relaysOf, type HopRow } from '../sql/relay-hops.ts'
 import type { WorldChanges, WorldNode } from './world.ts'
 
 // A world is read in one statement, as one snapshot: a head row, which has no node, and a row for each node. Statements that
@@ -11,7 +11,7 @@ export const WORLD_HEAD = `
     select from nodes
     where id in (p.relay_node_id, p.second_relay_node_id) and peer_revision > $2::bigint
   ) as is_whole,
-  p.relay_node_id, p.second_relay_node_id`
+  ${RELAY_HOPS} as hops`
 
 /** The rules in force of the Domain `$1`, by policy. */
 export const WORLD_RULES = `(
@@ -24,10 +24,14 @@ export const WORLD_RULES = `(
 export const WORLD_POLICY_IDS = `
   array(select policy_id::text from policy_matches where node_id = n.id order by policy_id)`
 
-export interface WorldHeadRow extends Relays {
+/** Joins the bridge that the node `n` prefers, as `preferred.resource_id`. */
+export const WORLD_PREFERENCE = 'left join relay_preferences preferred on preferred.node_id = n.id'
+
+export interface WorldHeadRow {
   readonly revision: string
   readonly is_filtered: boolean
   readonly is_whole: boolean
+  readonly hops: readonly HopRow[] | null
   /** Null where the world is not read whole, or there are none. */
   readonly rules: Readonly<Record<string, string>> | null
 }
@@ -37,6 +41,7 @@ export interface WorldNodeRow {
   readonly mesh_address: string
   readonly groups: readonly number[]
   readonly policy_ids: readonly string[]
+  readonly bridge_id: string | null
 }
 
 /** Undefined where the Domain shows all nodes to all. */
@@ -44,7 +49,7 @@ export function worldChangesOf(head: WorldHeadRow, rows: readonly WorldNodeRow[]
   if (!head.is_filtered) return undefined
   return {
     revision: Number(head.revision),
-    relays: { relay_node_id: head.relay_node_id, second_relay_node_id: head.second_relay_node_id },
+    relays: relaysOf(hopsOf(head.hops)),
     isWhole: head.is_whole,
     rules: new Map(Object.entries(head.rules ?? {})),
     nodes: rows.map(worldNodeOf),
@@ -52,5 +57,6 @@ export function worldChangesOf(head: WorldHeadRow, rows: readonly WorldNodeRow[]
 }
 
 function worldNodeOf(row: WorldNodeRow): WorldNode {
-  return { nodeId: row.id, meshAddress: row.mesh_address, groups: row.groups, policyIds: row.policy_ids }
+  const { id: nodeId, mesh_address: meshAddress, groups, policy_ids: policyIds, bridge_id: bridgeId } = row
+  return { nodeId, meshAddress, groups, policyIds, bridgeId }
 }

@@ -3,6 +3,7 @@ import type { Db } from '../ports/datastore.ts'
 import {
   WORLD_HEAD,
   WORLD_POLICY_IDS,
+  WORLD_PREFERENCE,
   WORLD_RULES,
   worldChangesOf,
   type WorldHeadRow,
@@ -32,16 +33,18 @@ const WORLD = `
     left join domains d on d.id = asked.domain_id
     left join domain_peers p on p.domain_id = asked.domain_id
   )
-  select revision, is_whole, is_filtered, relay_node_id, second_relay_node_id,
+  select revision, is_whole, is_filtered, hops,
     case when is_filtered and is_whole then ${WORLD_RULES} end as rules,
-    null::uuid as id, null::inet as mesh_address, null::integer[] as groups, null::text[] as policy_ids
+    null::uuid as id, null::inet as mesh_address, null::integer[] as groups, null::text[] as policy_ids,
+    null::uuid as bridge_id
   from head
   union all
-  select null, null, null, null, null, null, n.id, n.mesh_address, n.policy_groups, ${WORLD_POLICY_IDS}
+  select null, null, null, null, null, n.id, n.mesh_address, n.policy_groups, ${WORLD_POLICY_IDS}, preferred.resource_id
   from head
   join nodes n
     on head.is_filtered and n.domain_id = $1::uuid
     and n.peer_revision > case when head.is_whole then -1 else $2::bigint end
+  ${WORLD_PREFERENCE}
   order by id nulls first`
 
 interface HeadRow extends WorldHeadRow {

@@ -18,6 +18,8 @@ export type Audience =
   | { readonly to: 'hosts' }
   /** The nodes of the Domain that see other peers than before receive a hint. */
   | { readonly to: 'viewers' }
+  /** All nodes of the Domain receive a hint to pull. */
+  | { readonly to: 'domain' }
 
 interface Declared<Payload extends z.ZodType> {
   /** Names and ids; never a secret. */
@@ -154,6 +156,10 @@ export const SHARED_EVENTS = {
   policy_deleted: toMatched(aboutPolicyRevision.extend({ node_ids: z.array(z.uuid()) })),
   /** With peer visibility `reachable`: something changed that decides who sees whom. */
   peer_visibility_changed: { payload: aboutVisibility, audience: { to: 'viewers' } },
+  /** Another relay carries the edges to the node, or the same one is reached elsewhere. */
+  peer_relay_changed: toPeers('endpoint_changed', aboutPeer.extend({ endpoint: text })),
+  /** The same of so many nodes that a hint does not list them. */
+  domain_relays_changed: { payload: z.object({}), audience: { to: 'domain' } },
   'bridge.PublicIngressRuleConfigured': toHosts(),
   'bridge.PublicIngressRuleRemoved': toHosts(),
   'bridge.RelayConfigured': toHosts(),

@@ -24,7 +24,13 @@ export async function peersChanged(tx: Db, domainId: string, nodeIds: readonly s
       on conflict (domain_id) do update set revision = domain_peers.revision + 1,
         whole_revision = case
           when domain_peers.relay_node_id = any(${nodeIds}::uuid[])
-            or domain_peers.second_relay_node_id = any(${nodeIds}::uuid[]) then domain_peers.revision + 1
+            or domain_peers.second_relay_node_id = any(${nodeIds}::uuid[])
+            or exists (
+              select from relay_choices as choice
+              where choice.domain_id = ${domainId}
+                and (choice.relay_node_id = any(${nodeIds}::uuid[]) or choice.second_relay_node_id = any(${nodeIds}::uuid[]))
+                and exists (select from relay_preferences as preferred where preferred.resource_id = choice.resource_id)
+            ) then domain_peers.revision + 1
           else domain_peers.whole_revision end
       returning revision
     )

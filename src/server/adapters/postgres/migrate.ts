@@ -26,6 +26,7 @@ import { labels } from './migrations/0021-labels.ts'
 import { policies } from './migrations/0022-policies.ts'
 import { peerVisibility } from './migrations/0023-peer-visibility.ts'
 import { bridges } from './migrations/0024-bridges.ts'
+import { relayPreferences } from './migrations/0025-relay-preferences.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   policies,
   peerVisibility,
   bridges,
+  relayPreferences,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

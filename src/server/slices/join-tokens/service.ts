@@ -8,6 +8,7 @@ import type { Datastore } from '../../ports/datastore.ts'
 import type { Keyring } from '../../ports/keyring.ts'
 import { assignableLabels } from '../../labels/assignable-labels.ts'
 import { assertAllAssignable, resolveNodeLabels } from '../../labels/node-labels.ts'
+import { assertRelayLabels } from '../../labels/relay-label.ts'
 import { byIdDescending } from '../../sql/keyset.ts'
 import { newJoinToken, toAnswer } from './join-token.ts'
 import * as store from './store.ts'
@@ -35,6 +36,7 @@ export function createJoinTokens(deps: JoinTokensDeps): Handlers<typeof joinToke
       const record = newJoinToken(creation, body, { prefix, fingerprint: mac, fingerprint_key_id: keyId })
       const keys = Object.keys(record.labels)
       const assignable = await assignableLabels(ctx, datastore.pool('interactive'), { domainId, keys })
+      await assertRelayLabels(ctx, datastore.pool('interactive'), { domainId, labels: record.labels })
       await ctx.change(async (change) => {
         const { db } = change
         const bounds = { domainId, projectId: record.project_id, nodeId: record.node_id }

@@ -1,5 +1,6 @@
 import type { labels } from '../../../shared/contract/labels.ts'
 import { storedKind, type LabelKind } from '../../../shared/labels/label-kinds.ts'
+import type { LabelValue } from '../../../shared/labels/schema-types.ts'
 import type { Result } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import { listPage } from '../../http/list-page.ts'
@@ -7,7 +8,13 @@ import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 import { assignLabel, removeLabel } from '../../labels/assign.ts'
-import { findObject, readAssignments, readEffective, type AssignmentRecord } from '../../labels/assignment-store.ts'
+import {
+  findObject,
+  readAssignments,
+  readEffective,
+  type AssignmentRecord,
+  type ObjectKey,
+} from '../../labels/assignment-store.ts'
 import { define } from '../../labels/define.ts'
 import {
   definitionReference,
@@ -17,6 +24,7 @@ import {
 } from '../../labels/definition.ts'
 import { findByKey, findDefinition } from '../../labels/definition-store.ts'
 import { labelValue } from '../../labels/label-value.ts'
+import { assertRelayValue, RELAY_LABEL } from '../../labels/relay-label.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
 import { holdProject } from '../../sql/hold-project.ts'
 import { byQualifiedKey } from '../../sql/keyset.ts'
@@ -128,6 +136,7 @@ function objectHandlers(db: () => Db): ObjectHandlers {
       if (definition === undefined) throw problem('definition_not_found')
       const by = { by: ctx.caller.subject, nowMs: ctx.nowMs }
       const object = { kind: storedKind(kind), id }
+      await assertRelay(ctx, db(), { object, definition, value })
       const label = await ctx.change((change) =>
         assignLabel(change, { object, definitionId: definition.id, value, ...by }),
       )
@@ -138,6 +147,17 @@ function objectHandlers(db: () => Db): ObjectHandlers {
       await ctx.change((change) => removeLabel(change, { kind: storedKind(kind), id }, key.toLowerCase()))
     },
   }
+}
+
+/** Looks at the value of a label that names a bridge; other faults of the call are found later. */
+async function assertRelay(
+  ctx: RequestContext,
+  db: Db,
+  { object, definition, value }: { object: ObjectKey; definition: DefinitionRecord; value: LabelValue },
+): Promise<void> {
+  if (definition.qualified_key !== RELAY_LABEL || !definition.kinds.includes(object.kind)) return
+  const found = await findObject(db, object)
+  if (found?.domain_id) await assertRelayValue(ctx, db, { domainId: found.domain_id, value })
 }
 
 /** A label as the API shows it: of the kind that was asked for, or of the object that it is inherited from. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { Relays } from '../../sql/edge-mode.ts'
+import type { FarEnd } from '../../sql/edge-mode.ts'
 
 /** The input of one end to an edge's key. */
 export interface StoredEnd {
@@ -34,34 +34,20 @@ export async function readEnds(
   return new Map(rows.map((row) => [row.id, { ...row, is_filtered: Boolean(row.is_filtered) }]))
 }
 
-/** A node's Domain, and the relays for edges to it. */
-export type EdgeGround = Relays & { readonly domain_id: string }
-
-/** Undefined when there is no such node. */
-export function readGround(db: Db, nodeId: string): Promise<EdgeGround | undefined> {
-  return db
-    .selectFrom('nodes as n')
-    .leftJoin('domain_peers as d', 'd.domain_id', 'n.domain_id')
-    .select(['n.domain_id', 'd.relay_node_id', 'd.second_relay_node_id'])
-    .where('n.id', '=', nodeId)
-    .executeTakeFirst()
-}
-
-/** Every other node of the Domain by id, and whether it has an endpoint that is not stale. */
-export async function readPeers(
-  db: Db,
-  domainId: string,
-  nodeId: string,
-): Promise<readonly { readonly nodeId: string; readonly hasEndpoint: boolean }[]> {
+/** Every other node of the Domain by id, as the far end of an edge. */
+export async function readPeers(db: Db, domainId: string, nodeId: string): Promise<readonly FarEnd[]> {
   const rows = await db
     .selectFrom('nodes as n')
     .leftJoin('node_endpoints as e', (on) =>
       on.onRef('e.node_id', '=', 'n.id').on('e.last_endpoint_stale_at', 'is', null),
     )
-    .select(['n.id', 'e.node_id as endpoint_of'])
+    .leftJoin('relay_preferences as preferred', 'preferred.node_id', 'n.id')
+    .select(['n.id', 'e.node_id as endpoint_of', 'preferred.resource_id as bridge_id'])
     .where('n.domain_id', '=', domainId)
     .where('n.id', '<>', nodeId)
     .orderBy('n.id')
     .execute()
-  return rows.map(({ id, endpoint_of }) => ({ nodeId: id, hasEndpoint: endpoint_of !== null }))
+  return rows.map(({ id, endpoint_of, bridge_id }) => {
+    return { nodeId: id, hasEndpoint: endpoint_of !== null, bridgeId: bridge_id }
+  })
 }

@@ -3,9 +3,11 @@ import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { edgeWay } from '../../sql/edge-mode.ts'
+import { domainOfNode } from '../../sql/node-domain.ts'
+import { readHops, relaysOf } from '../../sql/relay-hops.ts'
 import { visibleAmong } from '../../policies/visible-ids.ts'
 import type { Worlds } from '../../policies/worlds.ts'
-import { readGround, readPeers } from './edge-store.ts'
+import { readPeers } from './edge-store.ts'
 
 /** Edges whose ends fetch their new key in one second, the estimate for waves (decisions 6: Rotation handle). */
 const EDGES_PER_SECOND = 50
@@ -21,15 +23,16 @@ export function createPreview({
   return {
     async GetNodeKeysRotatePreview(ctx, { id }) {
       const db = datastore.pool('interactive')
-      const ground = await readGround(db, id)
-      if (ground === undefined) throw problem('node_not_found')
-      ctx.about(`node:${id}`, ground.domain_id)
-      const visibility = await worlds.latest(ground.domain_id)
-      const others = await readPeers(db, ground.domain_id, id)
+      const domainId = await domainOfNode(db, id)
+      if (domainId === undefined) throw problem('node_not_found')
+      ctx.about(`node:${id}`, domainId)
+      const visibility = await worlds.latest(domainId)
+      const relays = relaysOf(await readHops(db, domainId))
+      const others = await readPeers(db, domainId, id)
       const peers = visibleAmong(others, ({ nodeId }) => nodeId, { visibility, nodeId: id })
       return {
         node_id: id,
-        edges: peers.map((peer) => ({ peer_node_id: peer.nodeId, mode: edgeWay(id, peer, ground).mode })),
+        edges: peers.map((peer) => ({ peer_node_id: peer.nodeId, mode: edgeWay(id, peer, relays).mode })),
         edge_count: peers.length,
         estimated_duration_seconds: Math.max(1, Math.ceil(peers.length / EDGES_PER_SECOND)),
       }

@@ -1,7 +1,10 @@
+import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
-import { peersChangedWhole } from '../../sql/state-revisions.ts'
-import { chooseRelays, lockPeers, outdatedChoices } from './relay-choice-store.ts'
+import type { Change } from '../../ports/unit-of-work.ts'
+import { announceRelays, membersOf, type Relayed } from '../../sql/announce-relays.ts'
+import { peersChanged, peersChangedWhole } from '../../sql/state-revisions.ts'
+import { chooseBridgeRelays, chooseRelays, lockPeers, outdatedChoices } from './relay-choice-store.ts'
 
 /** How long a node that became unreachable may still be chosen, ms; the pause of the reachability sweep is added. */
 const CHOOSE_EVERY_MS = 2_000
@@ -9,11 +12,17 @@ const CHOOSE_EVERY_MS = 2_000
 const DOMAINS_MAX = 50
 
 /**
- * The job that chooses, the relay of each Domain (decisions: Mode): a node that is reachable and hosts an enabled relay, the
- * lowest by id, and the next one for edges to the first. Readers use the stored choice, so that every replica sees the
- * same mesh at the same revision. A pass in which nothing changed is one query.
+ * The job that chooses the relays of each Domain and of each bridge that nodes may prefer (decisions: Mode): a node that is
+ * reachable and hosts an enabled relay, the lowest by id, and the next one for edges to the first. Readers use the stored
+ * choice, so that every replica sees the same mesh at the same revision. A pass in which nothing changed is one query.
  */
-export function createRelayChoice({ datastore }: { readonly datastore: Datastore }): LeaderJob {
+export function createRelayChoice({
+  datastore,
+  ids,
+}: {
+  readonly datastore: Datastore
+  readonly ids: IdSource
+}): LeaderJob {
   return {
     name: 'relay-choice',
     everyMs: CHOOSE_EVERY_MS,
@@ -21,13 +30,22 @@ export function createRelayChoice({ datastore }: { readonly datastore: Datastore
       const domainIds = await outdatedChoices(datastore.pool('worker'), DOMAINS_MAX)
       for (const domainId of domainIds) {
         if (leading.signal.aborted) break
-        await leading.transaction(async (tx) => {
-          // Under the Domain's lock, since a report or a registration may have changed the right choice meanwhile.
-          if (!(await lockPeers(tx, domainId))) return
-          if (await chooseRelays(tx, domainId)) await peersChangedWhole(tx, domainId)
-        })
+        const options = { pool: 'worker', correlationId: ids.next() } as const
+        await leading.unitOfWork.run(options, (change) => choose(change, domainId))
       }
       return domainIds.length === DOMAINS_MAX
     },
   }
+}
+
+async function choose(change: Change, domainId: string): Promise<void> {
+  const { db } = change
+  // Under the Domain's lock, since a report or a registration may have changed the right choice meanwhile.
+  if (!(await lockPeers(db, domainId))) return
+  const isOther = await chooseRelays(db, domainId)
+  const bridgeIds = await chooseBridgeRelays(db, domainId)
+  const relayed: Relayed = isOther ? 'all' : await membersOf(db, bridgeIds)
+  if (relayed === 'all') await peersChangedWhole(db, domainId)
+  else if (relayed.length > 0) await peersChanged(db, domainId, relayed)
+  await announceRelays(change, domainId, relayed)
 }

@@ -11,6 +11,8 @@ export interface PlacedNode {
   /** Null while none is known, or the last one is stale. */
   readonly endpoint: string | null
   readonly endpoint_port: number | null
+  /** The bridge that it prefers; null where it prefers none. */
+  readonly bridge_id: string | null
 }
 
 /** Whether the Domain exists. */
@@ -44,6 +46,7 @@ export function readPlaced(db: Db, domainId: string): Promise<PlacedNode[]> {
     .leftJoin('node_endpoints as e', (on) =>
       on.onRef('e.node_id', '=', 'n.id').on('e.last_endpoint_stale_at', 'is', null),
     )
+    .leftJoin('relay_preferences as preferred', 'preferred.node_id', 'n.id')
     .select([
       'n.id',
       'n.name',
@@ -52,6 +55,7 @@ export function readPlaced(db: Db, domainId: string): Promise<PlacedNode[]> {
       'h.accepted_at',
       'e.last_endpoint as endpoint',
       'e.last_endpoint_port as endpoint_port',
+      'preferred.resource_id as bridge_id',
     ])
     .where('n.domain_id', '=', domainId)
     .orderBy('n.id')

@@ -3,12 +3,12 @@ import type { Result } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
-import { edgeWay, type Relays } from '../../sql/edge-mode.ts'
+import { edgeWay, type RelayPair, type Relays } from '../../sql/edge-mode.ts'
 import { formatEndpoint } from '../../sql/endpoint-text.ts'
+import { readHops, relaysOf } from '../../sql/relay-hops.ts'
 import { stateAt } from '../../sql/reachability.ts'
 import { visibleAmong } from '../../policies/visible-ids.ts'
 import type { Worlds } from '../../policies/worlds.ts'
-import { readRelays } from './relay-choice-store.ts'
 import { domainExists, hasMoreNodes, isNodeOf, readPlaced, type PlacedNode } from './topology-store.ts'
 
 type Topology = Result<(typeof mesh)['operations']['GetDomainMeshTopology']>
@@ -32,7 +32,7 @@ export function createTopology({
       const db = datastore.pool('interactive')
       if (!(await domainExists(db, domainId))) throw problem('domain_not_found')
       await assertShown(db, domainId, nodeId)
-      const chosen = await readRelays(db, domainId)
+      const chosen = relaysOf(await readHops(db, domainId))
       const visibility = await worlds.latest(domainId)
       const nodes = await readPlaced(db, domainId)
       const relays = relaysAmong(nodes, chosen)
@@ -58,22 +58,24 @@ async function assertShown(db: Db, domainId: string, nodeId: string | undefined)
 /** The choice without those that have been deregistered since it was made: the next choice replaces them. */
 export function relaysAmong(nodes: readonly { readonly id: string }[], chosen: Relays): Relays {
   const there = new Set(nodes.map(({ id }) => id))
-  const [first, second] = [chosen.relay_node_id, chosen.second_relay_node_id].filter(
-    (id) => id !== null && there.has(id),
-  )
-  return { relay_node_id: first ?? null, second_relay_node_id: second ?? null }
+  const pairAmong = ({ relay_node_id, second_relay_node_id }: RelayPair): RelayPair => {
+    const [first, second] = [relay_node_id, second_relay_node_id].filter((id) => id !== null && there.has(id))
+    return { relay_node_id: first ?? null, second_relay_node_id: second ?? null }
+  }
+  const preferred = Array.from(chosen.preferred ?? [], ([id, pair]) => [id, pairAmong(pair)] as const)
+  return { ...pairAmong(chosen), preferred: new Map(preferred) }
 }
 
 /** The edges that begin at a node, by where they end. */
 export function edgesFrom(
   from: string,
-  nodes: readonly Pick<PlacedNode, 'id' | 'endpoint'>[],
+  nodes: readonly (Pick<PlacedNode, 'id' | 'endpoint'> & { readonly bridge_id?: string | null })[],
   relays: Relays,
 ): Topology['edges'] {
   const edges: Topology['edges'] = []
-  for (const { id: to, endpoint } of nodes) {
+  for (const { id: to, endpoint, bridge_id: bridgeId } of nodes) {
     if (to === from) continue
-    const way = edgeWay(from, { nodeId: to, hasEndpoint: endpoint !== null }, relays)
+    const way = edgeWay(from, { nodeId: to, hasEndpoint: endpoint !== null, bridgeId: bridgeId ?? null }, relays)
     edges.push({ from, to, mode: way.mode, ...(way.mode === 'relayed' && { relay_node_id: way.relayNodeId }) })
   }
   return edges

@@ -1,6 +1,7 @@
 import type { Change } from '../../ports/unit-of-work.ts'
+import { announceRelays, relayedBy } from '../../sql/announce-relays.ts'
+import { createFallbacks, readHops, readPreferences } from '../../sql/relay-hops.ts'
 import { peersChanged } from '../../sql/state-revisions.ts'
-import { readRelays, type Relay } from './relay-store.ts'
 
 /** The endpoint of a node, for its peers. */
 export interface EndpointChange {
@@ -11,7 +12,7 @@ export interface EndpointChange {
 
 /**
  * Announces endpoints that are new or have become stale to the Domain, in the transaction that stores them and locks
- * the Domain's peers.
+ * the Domain's peers. Where a node carries edges of others, these are reached elsewhere now: that is announced too.
  */
 export async function announceEndpoints(
   change: Change,
@@ -20,15 +21,14 @@ export async function announceEndpoints(
 ): Promise<void> {
   const nodeIds = changes.map(({ nodeId }) => nodeId)
   await peersChanged(change.db, domainId, nodeIds)
-  const relays = await readRelays(change.db, domainId)
+  const hops = await readHops(change.db, domainId)
+  // Without relays there is nothing to prefer.
+  const preferences = hops.length === 0 ? new Map<string, string>() : await readPreferences(change.db, nodeIds)
+  const fallbackOf = createFallbacks(hops)
   for (const { nodeId, endpoint } of changes) {
-    const payload = { node_id: nodeId, endpoint, ...fallback(relays, nodeId) }
+    const fallback = fallbackOf(nodeId, preferences.get(nodeId) ?? null)
+    const payload = { node_id: nodeId, endpoint, ...(fallback !== '' && { fallback_endpoint: fallback }) }
     change.emit({ event: 'peer_endpoint_changed', domainId, aggregate: `node:${nodeId}`, payload })
   }
-}
-
-/** The endpoint of the relay for edges to that node. */
-function fallback(relays: readonly Relay[], nodeId: string): { fallback_endpoint?: string } {
-  const endpoint = relays.find((relay) => relay.nodeId !== nodeId)?.endpoint
-  return endpoint === undefined || endpoint === '' ? {} : { fallback_endpoint: endpoint }
+  await announceRelays(change, domainId, await relayedBy(change.db, hops, nodeIds))
 }

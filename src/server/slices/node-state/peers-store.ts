@@ -2,6 +2,7 @@ import { CompiledQuery } from 'kysely'
 import {
   WORLD_HEAD,
   WORLD_POLICY_IDS,
+  WORLD_PREFERENCE,
   WORLD_RULES,
   worldChangesOf,
   type WorldHeadRow,
@@ -9,6 +10,7 @@ import {
 } from '../../policies/world-columns.ts'
 import type { WorldChanges } from '../../policies/world.ts'
 import type { Db } from '../../ports/datastore.ts'
+import { createFallbacks, hopsOf, type FallbackOf } from '../../sql/relay-hops.ts'
 import type { Peer } from './peers.ts'
 
 /** The changes of a Domain's peers since a revision. */
@@ -28,43 +30,37 @@ export async function readPeers(db: Db, domainId: string, since: number): Promis
   const [head] = rows
   if (head === undefined || head.id !== null) throw new Error('the first row is not that of the Domain')
   const nodes = rows.filter((row) => row.id !== null)
+  const fallbackOf = createFallbacks(hopsOf(head.hops))
   return {
     revision: Number(head.revision),
     isWhole: head.is_whole,
-    peers: nodes.map(toPeer),
+    peers: nodes.map((row) => toPeer(row, fallbackOf)),
     world: worldChangesOf(head, nodes),
   }
 }
 
-// A change of the relay or of its address changes every peer: the same revision must have the same bytes for
-// a caller that read all peers and for one that read only the changes.
+// A change of a relay or of its address is a change of every peer whose edges it carries: the same revision must have the
+// same bytes for a caller that read all peers and for one that read only the changes.
 const PEERS = `
   with head as (
-    select ${WORLD_HEAD},
-      first.last_endpoint as first_host, first.last_endpoint_port as first_port,
-      second.last_endpoint as second_host, second.last_endpoint_port as second_port
+    select ${WORLD_HEAD}
     from (values ($1::uuid)) as asked (domain_id)
     left join domains d on d.id = asked.domain_id
     left join domain_peers p on p.domain_id = asked.domain_id
-    left join node_endpoints as first
-      on first.node_id = p.relay_node_id and first.last_endpoint_stale_at is null
-    left join node_endpoints as second
-      on second.node_id = p.second_relay_node_id and second.last_endpoint_stale_at is null
   )
-  select revision, is_whole, is_filtered, relay_node_id, second_relay_node_id,
+  select revision, is_whole, is_filtered, hops,
     case when is_filtered and is_whole then ${WORLD_RULES} end as rules,
     null::uuid as id, null::inet as mesh_address, null as public_key, null::bigint as psk_issued_at,
-    null::integer[] as groups, null::text[] as policy_ids, null as host, null::integer as port, null as fallback_host,
-    null::integer as fallback_port
+    null::integer[] as groups, null::text[] as policy_ids, null::uuid as bridge_id, null as host, null::integer as port
   from head
   union all
-  select null, null, null, null, null, null, n.id, n.mesh_address, encode(n.public_key, 'base64'), n.psk_issued_at,
-    n.policy_groups, case when head.is_filtered then ${WORLD_POLICY_IDS} end, e.last_endpoint, e.last_endpoint_port,
-    case when n.id = head.relay_node_id then head.second_host else head.first_host end,
-    case when n.id = head.relay_node_id then head.second_port else head.first_port end
+  select null, null, null, null, null, n.id, n.mesh_address, encode(n.public_key, 'base64'), n.psk_issued_at,
+    n.policy_groups, case when head.is_filtered then ${WORLD_POLICY_IDS} end, preferred.resource_id, e.last_endpoint,
+    e.last_endpoint_port
   from head
   join nodes n
     on n.domain_id = $1::uuid and n.peer_revision > case when head.is_whole then -1 else $2::bigint end
+  ${WORLD_PREFERENCE}
   left join node_endpoints e on e.node_id = n.id and e.last_endpoint_stale_at is null
   order by id nulls first`
 
@@ -77,11 +73,9 @@ interface PeerRow extends WorldNodeRow {
   readonly psk_issued_at: string
   readonly host: string | null
   readonly port: number | null
-  readonly fallback_host: string | null
-  readonly fallback_port: number | null
 }
 
-function toPeer(row: PeerRow): Peer {
+function toPeer(row: PeerRow, fallbackOf: FallbackOf): Peer {
   return {
     nodeId: row.id,
     meshAddress: row.mesh_address,
@@ -90,7 +84,6 @@ function toPeer(row: PeerRow): Peer {
     groups: row.groups,
     host: row.host,
     port: row.port,
-    fallbackHost: row.fallback_host,
-    fallbackPort: row.fallback_port,
+    fallback: fallbackOf(row.id, row.bridge_id),
   }
 }

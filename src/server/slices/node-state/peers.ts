@@ -14,14 +14,13 @@ export interface Peer {
   readonly port: number | null
   /** The policy groups that it is in, ascending. */
   readonly groups: readonly number[]
-  /** The endpoint of the relay for its edges; null where there is none. */
-  readonly fallbackHost: string | null
-  readonly fallbackPort: number | null
+  /** Where the relay of its edges is reached, `host:port`; empty where there is none. */
+  readonly fallback: string
 }
 
 /** A peer's canonical JSON (RFC 8785): members in order; only endpoints may need escapes. */
 export function renderPeer(peer: Peer): Segment {
-  const fallback = formatEndpoint(peer.fallbackHost, peer.fallbackPort)
+  const { fallback } = peer
   const members = [
     `"endpoint":${JSON.stringify(formatEndpoint(peer.host, peer.port))}`,
     ...(fallback === '' ? [] : [`"fallback_endpoint":${JSON.stringify(fallback)}`]),

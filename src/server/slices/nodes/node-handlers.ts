@@ -5,6 +5,7 @@ import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import { readLabelFilter } from '../../labels/label-filter.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
+import { assertRelayLabels } from '../../labels/relay-label.ts'
 import { assignableLabels } from '../../labels/assignable-labels.ts'
 import type { TextLabels } from '../../labels/node-labels.ts'
 import { byId } from '../../sql/keyset.ts'
@@ -73,13 +74,16 @@ export function createNodeHandlers({
 const NO_FILTER = { name: undefined, reachability: undefined, kind: undefined }
 
 /** Definitions that the caller may assign, of the labels that the node does not have already. */
-function newlyAssignable(
+async function newlyAssignable(
   ctx: RequestContext,
   db: Db,
   { stored, labels = {} }: { readonly stored: StoredNode; readonly labels?: TextLabels | undefined },
 ): Promise<ReadonlySet<string>> {
-  const changed = Object.keys(labels).filter((key) => labels[key] !== stored.labels[key])
-  return assignableLabels(ctx, db, { domainId: stored.domain_id, keys: changed })
+  const domainId = stored.domain_id
+  const changed = Object.entries(labels).filter(([key, value]) => value !== stored.labels[key])
+  const assignable = await assignableLabels(ctx, db, { domainId, keys: changed.map(([key]) => key) })
+  await assertRelayLabels(ctx, db, { domainId, labels: Object.fromEntries(changed) })
+  return assignable
 }
 
 async function pageOf(db: Db, id: string, nowMs: number): Promise<NodePage> {

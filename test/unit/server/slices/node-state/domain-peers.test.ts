@@ -11,8 +11,7 @@ const peer = (nodeId: string, host: string | null = null): Peer => ({
   groups: [],
   host,
   port: host === null ? null : 1,
-  fallbackHost: null,
-  fallbackPort: null,
+  fallback: '',
 })
 
 /** A store whose reads end when the test says so. */

@@ -43,8 +43,7 @@ const peerOf = (nodeId: string): fc.Arbitrary<Peer> =>
       groups: groups.toSorted((a, b) => a - b),
       host: seen?.host ?? null,
       port: seen?.port ?? null,
-      fallbackHost: fallback?.host ?? null,
-      fallbackPort: fallback?.port ?? null,
+      fallback: formatEndpoint(fallback?.host ?? null, fallback?.port ?? null),
     }))
 
 /** One refresh: a few peers that are new or changed. */
@@ -64,7 +63,7 @@ function naive(peers: ReadonlyMap<string, Peer>, nodeId: string): string {
         public_key: peer.publicKey,
         node_id: peer.nodeId,
         mesh_address: peer.meshAddress,
-        fallback_endpoint: formatEndpoint(peer.fallbackHost, peer.fallbackPort) || undefined,
+        fallback_endpoint: peer.fallback || undefined,
         groups: peer.groups,
         endpoint: formatEndpoint(peer.host, peer.port),
       })),
