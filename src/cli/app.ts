@@ -63,7 +63,8 @@ async function runCommand(app: App, command: Command, { branch, args, flags }: C
   const session = createSession({ ...app, io: watched?.io ?? app.io, shared, flags })
   try {
     const run = (): Promise<ExitCode | undefined | void> => command.run(session, { args, flags })
-    const ended = await (watched?.repeat(run) ?? run())
+    const isOver = (code: ExitCode): boolean => command.endsWatch === true && code === EXIT.ok
+    const ended = await (watched?.repeat(run, isOver) ?? run())
     return exitCodeAfter(ended ?? EXIT.ok, app.io.isTerminated)
   } catch (error) {
     return await reported(error, session, branch.words)

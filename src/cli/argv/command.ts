@@ -19,6 +19,8 @@ export interface Command<F extends FlagSpecs = FlagSpecs> {
   readonly uses?: readonly SharedGroup[]
   /** It asks before it changes anything, so that `--yes` matters. */
   readonly asks?: boolean
+  /** With `--watch` it ends by itself, with the first look that it answers with 0. */
+  readonly endsWatch?: true
   /** Whole command lines. */
   readonly examples?: readonly string[]
   /** Everything after the command's words goes to it unparsed, `--help` too. */

@@ -3,6 +3,7 @@ import { adminCommands } from '../commands/admin/commands.ts'
 import { approvalsCommands } from '../commands/approvals/commands.ts'
 import { auditCommands } from '../commands/audit/commands.ts'
 import { authzCommands } from '../commands/authz/commands.ts'
+import { bridgeCommands } from '../commands/bridge/commands.ts'
 import { bundlesCommands } from '../commands/bundles/commands.ts'
 import { cloudAssignmentsCommands } from '../commands/cloud-assignments/commands.ts'
 import { cloudCredentialsCommands } from '../commands/cloud-credentials/commands.ts'
@@ -54,6 +55,7 @@ export const NOUNS: readonly OwnCommands[] = [
   labelsCommands,
   objectsCommands,
   policiesCommands,
+  bridgeCommands,
 ]
 
 /**

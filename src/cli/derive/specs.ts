@@ -58,10 +58,13 @@ export function describeOf({ field, noun, position, form, place }: Member): stri
   if (field.writeOnly === true) return `${described} (${wordsOfFile(field)})`
   if (form !== undefined) return `${described} (${wordsOfForm(field)})`
   if (isAhead(place, field)) return `${described} (or a duration from now, such as 90d)`
-  if (isOnlyOne({ noun, position })) return `${described}; the only one of the Project when absent`
-  if (position !== undefined || !isPlace(noun)) return described
-  const fallback = noun === 'domains' && field.required ? '; your own when absent' : ''
-  return `${described}${fallback}`
+  return `${described}${absenceOf({ field, noun, position })}`
+}
+
+/** What is meant where the place of a command is left out. */
+function absenceOf({ field, noun, position }: Pick<Member, 'field' | 'noun' | 'position'>): string {
+  if (isOnlyOne({ noun, position })) return '; the only one of the Project when absent'
+  return position === undefined && noun === 'domains' && field.required ? '; your own when absent' : ''
 }
 
 /** An instant that a change sets lies ahead. */

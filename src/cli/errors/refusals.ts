@@ -3,6 +3,7 @@ import type { ManifestOperation } from '../../shared/contract/manifest-format.ts
 import { listCommand, listOf } from '../session/noun-lists.ts'
 import { isRow, memberOf } from '../output/members.ts'
 import { APPROVAL_HINTS, noDecider } from './approval-hints.ts'
+import { BRIDGE_HINTS } from './bridge-hints.ts'
 import { CATALOGUE_HINTS } from './catalogue-hints.ts'
 import type { Hints, Refusal } from './hints.ts'
 import { LABEL_HINTS } from './label-hints.ts'
@@ -67,10 +68,11 @@ const BY_STATUS: Readonly<Record<number, Hints>> = {
 
 const BY_CODE: Readonly<Record<string, Hints>> = {
   ...APPROVAL_HINTS,
+  ...BRIDGE_HINTS,
   ...CATALOGUE_HINTS,
   ...LABEL_HINTS,
   ...POLICY_HINTS,
-  slug_conflict: ({ words }) => [`Choose another slug; those taken: ctl ${words.split(' ')[0] ?? ''} list`],
+  slug_conflict: ({ words }) => [slugHint(words)],
   tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
   idp_binding_not_found: (refusal) => signInPlaceHints(refusal) ?? listHints(refusal),
   'alias-not-found': (refusal) => signInPlaceHints(refusal) ?? listHints(refusal),
@@ -87,6 +89,12 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   scope_exceeds_caller: () => ['See what your own credential may: ctl whoami'],
   internal: () => ['The log of the server has the reason under the correlation id.'],
   unexpected_answer: () => ['Is that the address of a ctl server? See: ctl config view --show-origin'],
+}
+
+/** In a bridge, the host of an ingress rule is an identity as its slug is. */
+function slugHint(words: string): string {
+  const noun = words.split(' ').slice(0, -1).join(' ')
+  return `Choose another slug${noun === 'bridge ingress' ? ' or host' : ''}; those taken: ctl ${noun} list`
 }
 
 function listHints({ session, words }: Refusal): readonly string[] {

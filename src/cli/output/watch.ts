@@ -16,8 +16,8 @@ const CLEAR = '\u001b[H\u001b[J'
 export interface Watched {
   /** For the command to write to. */
   readonly io: Io
-  /** Runs the command again and again until Ctrl-C. */
-  repeat(run: () => Promise<ExitCode | undefined | void>): Promise<ExitCode>
+  /** Runs the command again and again until Ctrl-C, or until one of its exit codes ends it. */
+  repeat(run: () => Promise<ExitCode | undefined | void>, isOver: (code: ExitCode) => boolean): Promise<ExitCode>
 }
 
 /**
@@ -31,12 +31,13 @@ export function watching(io: Io, { watch }: SharedValues): Watched {
   const frame = io.stdout.isTty ? createFrame(io) : undefined
   return {
     io: frame?.io ?? io,
-    async repeat(run) {
+    async repeat(run, isOver) {
       frame?.clear()
       try {
         while (!io.interrupted.aborted) {
-          await run()
+          const code = (await run()) ?? EXIT.ok
           frame?.draw()
+          if (isOver(code)) return code
           await io.sleep(seconds * 1000)
         }
       } catch (error) {
