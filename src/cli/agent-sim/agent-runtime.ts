@@ -7,6 +7,7 @@ import { createTaskTracker } from './task-tracker.ts'
 import type { FleetDeps } from './fleet-deps.ts'
 import { runConcurrently } from './run-concurrently.ts'
 import { createMesh } from './mesh.ts'
+import { createMadeBridges } from './made-bridges.ts'
 import type { NodeWire } from './node-wire.ts'
 import type { Habits } from './plan.ts'
 import { playScenario } from './scenario/play.ts'
@@ -19,7 +20,7 @@ import { createTimerWheel } from './timer-wheel.ts'
 
 /** The calls of mesh agents that the typed client does not offer. */
 export interface MeshWire {
-  readonly wire: Pick<NodeWire, 'fetchEdgeKey'>
+  readonly wire: Pick<NodeWire, 'fetchEdgeKey' | 'fetchSecret'>
   readonly pulls: PullsOver
 }
 
@@ -44,6 +45,8 @@ export interface AgentRuntime {
   readonly run: (plan: RunPlan, until: AbortSignal) => Promise<void>
   /** Waits for the open tasks of the agents and compares their state. Starts nothing new afterwards. */
   readonly settle: (interrupted: AbortSignal) => Promise<void>
+  /** Deletes the bridges that the simulator made. */
+  readonly removeBridges: () => Promise<void>
 }
 
 /** Number of agents that start concurrently. */
@@ -55,6 +58,7 @@ export function createAgentRuntime(options: FleetOptions, nodes: () => readonly 
   const wheel = createTimerWheel(clock)
   const tasks = createTaskTracker(wheel)
   const ended = new AbortController()
+  const madeHosts = new Set<string>()
   const phaseState: PhaseState = { rates: {}, outages: 0 }
   const deps: AgentDeps = {
     ...options,
@@ -63,20 +67,24 @@ export function createAgentRuntime(options: FleetOptions, nodes: () => readonly 
     until: ended.signal,
     notProvisioned: new Set(),
     isOutage: () => phaseState.outages > 0,
-    mesh: mesh && createMesh({ ...options, ...mesh, nodes }),
+    mesh: mesh && createMesh({ ...options, ...mesh, nodes, isMadeHost: (id) => madeHosts.has(id) }),
   }
+  const bridges = takesPart(deps)
+    ? createMadeBridges({ deps, nodes, habits: options.habits.bridges, hosts: madeHosts })
+    : undefined
   let running: Promise<void> | undefined
   const startTimers = (): void => void (running ??= wheel.run(ended.signal))
 
   /** Starts the periodic work of the agents, until the signal is aborted. */
   function startAgents({ heartbeatIntervalMs, scenario }: RunPlan, until: AbortSignal): void {
     for (const node of nodes()) startHeartbeats(deps, node, { intervalMs: heartbeatIntervalMs, until })
-    if (takesPart(deps)) {
+    if (takesPart(deps) && bridges !== undefined) {
+      if (options.habits.bridges.count > 0) tasks.track(bridges.create())
       const starting = runConcurrently(nodes(), { concurrency: START_CONCURRENCY, until }, (node) =>
         startAgent(deps, node, until),
       )
       tasks.track(starting)
-      startChores(deps, nodes(), { until, ratesNow: () => ({ ...options.habits.rates, ...phaseState.rates }) })
+      startChores(deps, nodes(), { until, bridges, ratesNow: () => ({ ...options.habits.rates, ...phaseState.rates }) })
     }
     if (scenario !== undefined) tasks.track(playScenario({ deps, nodes: nodes(), phaseState }, scenario, until))
   }
@@ -96,10 +104,11 @@ export function createAgentRuntime(options: FleetOptions, nodes: () => readonly 
       }
     },
     async settle(interrupted) {
-      if (takesPart(deps)) await settle(deps, nodes(), interrupted)
+      if (takesPart(deps) && bridges !== undefined) await settle(deps, { nodes: nodes(), bridges }, interrupted)
       ended.abort()
       tasks.cancelScheduled()
       await tasks.done()
     },
+    removeBridges: async () => bridges?.remove(),
   }
 }

@@ -8,6 +8,7 @@ export const OPERATIONS = [
   'capabilities',
   'state_pull',
   'edge_key',
+  'secret',
   'key_rotation',
   'nsk_rotation',
   'nsk_revocation',
@@ -16,6 +17,7 @@ export const OPERATIONS = [
   'violations',
   'execution',
   'session',
+  'bridge_change',
 ] as const
 export type SimulatedOperation = (typeof OPERATIONS)[number]
 
@@ -71,6 +73,16 @@ export const MESH_COUNTS = [
   'stale_peers',
   /** At the end: policies that an agent knows differently by events than by a pull. */
   'stale_policies',
+  /** Configurations of bridges that hosts have applied. */
+  'bridge_configs',
+  /** Secrets that hosts fetched and opened. */
+  'secrets_fetched',
+  /** Configurations with lists out of order or of another form, and, at the end, those that differ from a pull. */
+  'bad_bridge_configs',
+  /** Changes of the bridges that the simulator made (`--bridges`). */
+  'bridge_changes',
+  /** At the end: hosts that do not run the server's configuration of each bridge with its newest secrets. */
+  'bridge_drift',
   /** At the end: agents that were still busy and therefore not compared. */
   'unsettled',
   'executions_succeeded',

@@ -48,7 +48,7 @@ export interface Fleet {
   run(plan: RunPlan, until: AbortSignal): Promise<void>
   /** Waits for the open tasks of the agents and compares their state. Starts nothing new afterwards. */
   settle(interrupted: AbortSignal): Promise<void>
-  /** Deregisters every node with the operator's credential. */
+  /** Deletes the bridges that the simulator made, and deregisters every node, with the operator's credential. */
   deregister(concurrency: number): Promise<void>
   identities(): readonly NodeIdentity[]
   /** Number of nodes per reachability state, computed from their accepted heartbeats. */
@@ -141,6 +141,7 @@ export function createFleet(options: FleetOptions): Fleet {
     run: runtime.run,
     settle: runtime.settle,
     async deregister(concurrency) {
+      await runtime.removeBridges()
       const leaving = nodes
       nodes = []
       // Not aborted by an interrupt, so that all nodes are deregistered.

@@ -1,5 +1,6 @@
 import type { MeshDeps } from './agent/agent-deps.ts'
 import { createEdgeLedger } from './edge-ledger.ts'
+import { createBridgeBook } from './bridge-book.ts'
 import type { AgentClock } from './fleet-deps.ts'
 import { createKnownEpochs } from './known-epochs.ts'
 import type { NodeWire } from './node-wire.ts'
@@ -17,25 +18,27 @@ const PULLS_PER_SECOND = 500
 const PULLED_BYTES_PER_SECOND = 150 * 1024 * 1024
 const PEER_BYTES = 280
 const EDGE_KEYS_PER_SECOND = 500
+const SECRETS_PER_SECOND = 500
 const DIGESTED_EDGES_PER_SECOND = 400_000
 const DIGESTS_PER_SECOND = 200
 /** Concurrency limits, which leave connections for heartbeats and urgent calls. */
-const CONCURRENCY = { pulls: 8, edgeKeys: 12, digests: 4 } as const
+const CONCURRENCY = { pulls: 8, edgeKeys: 12, digests: 4, secrets: 8 } as const
 /** In larger fleets agents do not pull when they start. They wait for a request of the server. */
 const PULLS_AT_START_NODES = 2_000
 
 interface MeshOptions {
   readonly clock: AgentClock
-  readonly wire: Pick<NodeWire, 'fetchEdgeKey'>
+  readonly wire: Pick<NodeWire, 'fetchEdgeKey' | 'fetchSecret'>
   readonly pulls: PullsOver
   readonly habits: Habits
   /** Planned number of nodes. */
   readonly size: number
   readonly nodes: () => readonly SimulatedNode[]
+  readonly isMadeHost: MeshDeps['isMadeHost']
 }
 
 /** Makes the mesh state and limiters that the agents of a fleet share. */
-export function createMesh({ clock, wire, pulls, habits, size, nodes }: MeshOptions): MeshDeps {
+export function createMesh({ clock, wire, pulls, habits, size, nodes, isMadeHost }: MeshOptions): MeshDeps {
   const plannedPulls = (size * habits.rates.pulls) / 60
   const digestsPerSecond = Math.min(DIGESTS_PER_SECOND, DIGESTED_EDGES_PER_SECOND / size)
   const pullsPerSecond = Math.min(PULLS_PER_SECOND, PULLED_BYTES_PER_SECOND / (PEER_BYTES * size))
@@ -45,15 +48,18 @@ export function createMesh({ clock, wire, pulls, habits, size, nodes }: MeshOpti
     habits,
     book,
     policies: createPolicyBook(),
+    bridges: createBridgeBook(),
     digest: createKnownEpochs(book),
     pull: pulls(book),
     ledger: createEdgeLedger(),
     limiters: {
       pulls: createPacedLimiter(createPacer(clock, Math.max(pullsPerSecond, 2 * plannedPulls)), CONCURRENCY.pulls),
       edgeKeys: createPacedLimiter(createPacer(clock, EDGE_KEYS_PER_SECOND), CONCURRENCY.edgeKeys),
+      secrets: createPacedLimiter(createPacer(clock, SECRETS_PER_SECOND), CONCURRENCY.secrets),
       digests: createPacedLimiter(createPacer(clock, Math.max(1, digestsPerSecond)), CONCURRENCY.digests),
     },
     pullsAtStart: size <= PULLS_AT_START_NODES,
+    isMadeHost,
     neighbours: (place) => neighboursOf(nodes(), place, habits.edges),
   }
 }

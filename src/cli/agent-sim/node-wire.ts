@@ -32,17 +32,29 @@ export interface SealedEdgeKey {
   readonly nsk: string
 }
 
+/** A sealed secret of a bridge. */
+export interface SealedSecret {
+  readonly envelope: Uint8Array
+  /** Id of the node secret key under which it is sealed, from the server. */
+  readonly kid: string
+  /** 0 if the server gave none. */
+  readonly version: number
+  /** The node secret key of the call. */
+  readonly nsk: string
+}
+
 /** Calls whose headers or raw bytes an agent needs. They throw `ProblemAnswer` and `TransportFailure`. */
 export interface NodeWire {
   /** Undefined if the state still matches the `ETag`. */
   pull(call: PullCall): Promise<PulledBytes | undefined>
   fetchEdgeKey(call: NodeCall & { readonly peerId: string }): Promise<SealedEdgeKey>
+  fetchSecret(call: NodeCall & { readonly ref: string }): Promise<SealedSecret>
 }
 
 /** Makes the calls on top of an untyped caller. */
 export function createNodeWire(caller: Caller, manifest: Manifest): NodeWire {
   async function send(
-    id: 'GetNodeState' | 'GetNodePeerPSK',
+    id: 'GetNodeState' | 'GetNodePeerPSK' | 'GetNodeSecret',
     input: CallInput,
     { nsk, headers = {} }: { readonly nsk: string; readonly headers?: Readonly<Record<string, string>> },
   ): Promise<HttpAnswer> {
@@ -66,6 +78,11 @@ export function createNodeWire(caller: Caller, manifest: Manifest): NodeWire {
       const { body, headers } = await send('GetNodePeerPSK', { id: nodeId, peer_node_id: peerId }, { nsk })
       const sealedWith = { kid: headers['x-service-psk-kid'] ?? '', epoch: headers['x-service-psk-epoch'] ?? '' }
       return { envelope: new Uint8Array(body), ...sealedWith, nsk }
+    },
+    async fetchSecret({ nodeId, nsk, ref }) {
+      const { body, headers } = await send('GetNodeSecret', { id: nodeId, ref }, { nsk })
+      const version = Number(headers['x-service-secret-version'] ?? 0)
+      return { envelope: new Uint8Array(body), kid: headers['x-service-psk-kid'] ?? '', version, nsk }
     },
   }
 }

@@ -64,6 +64,19 @@ export const SIMULATION_FLAGS = {
     describe: 'Share of the nodes that put or delete a state report',
     fallback: '5%/min',
   },
+  bridges: {
+    kind: 'integer',
+    value: 'N',
+    describe: 'Bridges that the simulator makes with your credential, in a Project of their own',
+    fallback: '0',
+  },
+  'bridge-hosts': { kind: 'integer', value: 'N', describe: 'Hosts of each of these bridges', fallback: '2' },
+  'bridge-changes': {
+    kind: 'text',
+    value: 'RATE',
+    describe: 'Share of these bridges that are changed',
+    fallback: '50%/min',
+  },
   'no-events': { kind: 'switch', describe: 'Hold no event streams' },
   'no-mesh': { kind: 'switch', describe: 'Only heartbeats and event streams: no endpoints, pulls, keys, executions' },
   deregister: { kind: 'switch', describe: 'Deregister the nodes at the end' },
@@ -121,7 +134,7 @@ export function connectionsOf({ connections = 64 }: SimulationFlags): number {
   return bounded('--connections', connections, { min: 1, max: PLAN_MAX.connections })
 }
 
-const RATE_FLAGS = ['endpoint-changes', 'pulls', 'reports'] as const
+const RATE_FLAGS = ['endpoint-changes', 'pulls', 'reports', 'bridge-changes'] as const
 
 function habitsOf(flags: SimulationFlags, scenario: Scenario | undefined): Habits {
   const typed = RATE_FLAGS.flatMap((flag): [string, number][] => {
@@ -135,6 +148,14 @@ function habitsOf(flags: SimulationFlags, scenario: Scenario | undefined): Habit
     edges: bounded('--edges', edges, { min: 0, max: PLAN_MAX.edges }),
     rates: { ...DEFAULT_HABITS.rates, ...scenario?.rates, ...rates },
     executionFailures: scenario?.executionFailures ?? DEFAULT_HABITS.executionFailures,
+    bridges: bridgesOf(flags),
+  }
+}
+
+function bridgesOf({ bridges = 0, 'bridge-hosts': hosts = 2 }: SimulationFlags): Habits['bridges'] {
+  return {
+    count: bounded('--bridges', bridges, { min: 0, max: PLAN_MAX.bridges }),
+    hosts: bounded('--bridge-hosts', hosts, { min: 1, max: PLAN_MAX.bridgeHosts }),
   }
 }
 

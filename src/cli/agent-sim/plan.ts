@@ -26,14 +26,37 @@ export interface Habits {
   readonly rates: Rates
   /** Share of executions that fail, from 0 to 1. */
   readonly executionFailures: number
+  readonly bridges: BridgeHabits
+}
+
+/** The bridges that the simulator makes. */
+export interface BridgeHabits {
+  readonly count: number
+  /** Hosts of each. */
+  readonly hosts: number
 }
 
 /** The habits without flags and scenario. */
 export const DEFAULT_HABITS: Habits = {
   edges: 4,
-  rates: { endpoint_changes: 0.01, pulls: 0.01, reports: 0.05, violations: 0.001, nsk_rotations: 0 },
+  rates: {
+    endpoint_changes: 0.01,
+    pulls: 0.01,
+    reports: 0.05,
+    violations: 0.001,
+    nsk_rotations: 0,
+    bridge_changes: 0.5,
+  },
   executionFailures: 0.05,
+  bridges: { count: 0, hosts: 2 },
 }
 
 /** Upper bounds of a plan's numbers. */
-export const PLAN_MAX = { nodes: 100_000, concurrency: 512, connections: 20_000, edges: 64 } as const
+export const PLAN_MAX = {
+  nodes: 100_000,
+  concurrency: 512,
+  connections: 20_000,
+  edges: 64,
+  bridges: 1_000,
+  bridgeHosts: 64,
+} as const

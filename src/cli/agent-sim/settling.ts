@@ -1,8 +1,10 @@
 import type { OwnPolicies } from '../../client/agent/own-policies.ts'
 import { attempt } from './attempt.ts'
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
+import { compareBridges } from './bridge-drift.ts'
 import { runConcurrently } from './run-concurrently.ts'
 import { createPeerView, type PeerDifference } from './peer-view.ts'
+import type { MadeBridges } from './made-bridges.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Statistics } from './statistics.ts'
@@ -27,10 +29,16 @@ interface Comparison {
   readonly policies: readonly string[]
 }
 
+/** What is compared at the end. */
+interface Settled {
+  readonly nodes: readonly SimulatedNode[]
+  readonly bridges: Pick<MadeBridges, 'behind'>
+}
+
 /** Waits for the open tasks of the agents, then compares their state with the server's and with each other's. */
 export async function settle(
   deps: MeshAgentDeps,
-  nodes: readonly SimulatedNode[],
+  { nodes, bridges }: Settled,
   interrupted: AbortSignal,
 ): Promise<void> {
   await untilQuiet(deps, interrupted)
@@ -39,6 +47,7 @@ export async function settle(
   await runConcurrently(sample(comparable), { concurrency: CONCURRENCY, until: interrupted }, (node) =>
     compareState(deps, node, BETWEEN_MS + BETWEEN_MS_PER_NODE * nodes.length),
   )
+  await compareBridges(deps, nodes, { pull: (node) => pulledWhole(deps, node), made: bridges, interrupted })
   await untilQuiet(deps, interrupted)
   compareEdges(deps, comparable)
 }

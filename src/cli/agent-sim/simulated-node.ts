@@ -1,4 +1,6 @@
 import type { OwnPolicies } from '../../client/agent/own-policies.ts'
+import type { OwnBridges } from '../../client/agent/own-bridges.ts'
+import type { SecretVersions } from '../../shared/bridges/host-report.ts'
 import type { EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
 import type { HeldStream } from './held-stream.ts'
 import type { PeerView } from './peer-view.ts'
@@ -20,6 +22,14 @@ export interface SimulatedNode {
   view: PeerView | undefined
   /** The policies that match it; undefined before the first pull. */
   policies: OwnPolicies | undefined
+  /** The bridges that it hosts; undefined before the first pull or event. */
+  bridges: OwnBridges | undefined
+  /** What it runs for each bridge, by resource id, as it reports it. */
+  readonly hosted: Map<string, HostedBridge>
+  /** Bridges that are being applied, by resource id. `again`: another try was requested meanwhile. */
+  readonly applying: Map<string, 'once' | 'again'>
+  /** Bridges whose secrets are to be fetched again. */
+  readonly refetching: Set<string>
   /** `ETag` of the last applied pull. */
   etag: string | undefined
   readonly pulling: Pulling
@@ -48,6 +58,19 @@ export interface Pulling {
   readonly changedPeers: Set<string>
   /** Policies that events changed during the pull, likewise. */
   readonly changedPolicies: Set<string>
+  /** Bridges that events changed during the pull, likewise. */
+  readonly changedBridges: Set<string>
+}
+
+/** What a host runs for a bridge. */
+export interface HostedBridge {
+  /** Of the applied configuration; null before the first. */
+  readonly fingerprint: string | null
+  /** Version of each fetched secret, by reference. */
+  readonly secrets: SecretVersions
+  readonly appliedAt: string | null
+  /** Why it does not run the newest configuration with all of its secrets. */
+  readonly error: string | undefined
 }
 
 /** The faults that a scenario injects into a node. */
@@ -56,9 +79,11 @@ export interface InjectedFaults {
   readonly skewMs: number
   /** `doubled`: it makes each call twice at once; `reordered`: the second call has an older timestamp. */
   readonly repeats: 'no' | 'doubled' | 'reordered'
+  /** It cannot apply configurations of bridges. */
+  readonly failsBridges: boolean
 }
 
-export const NO_FAULTS: InjectedFaults = { skewMs: 0, repeats: 'no' }
+export const NO_FAULTS: InjectedFaults = { skewMs: 0, repeats: 'no', failsBridges: false }
 
 /** Makes the node with that identity. */
 export function simulatedNode(identity: NodeIdentity, place: number): SimulatedNode {
@@ -70,8 +95,12 @@ export function simulatedNode(identity: NodeIdentity, place: number): SimulatedN
     endpoint: firstEndpoint(place),
     view: undefined,
     policies: undefined,
+    bridges: undefined,
+    hosted: new Map(),
+    applying: new Map(),
+    refetching: new Set(),
     etag: undefined,
-    pulling: { state: 'idle', changedPeers: new Set(), changedPolicies: new Set() },
+    pulling: { state: 'idle', changedPeers: new Set(), changedPolicies: new Set(), changedBridges: new Set() },
     edges: undefined,
     fetching: new Map(),
     isRotating: false,

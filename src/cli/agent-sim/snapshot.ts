@@ -3,6 +3,7 @@ import { canonicalize } from '../../shared/canonical-json.ts'
 import { parseCanonical } from './canonical-bytes.ts'
 import { listOf } from './json-scan.ts'
 import type { PeerBook } from './peer-book.ts'
+import { areBridges, reportedBridges } from './bridge-book.ts'
 import { arePolicies } from './policy-book.ts'
 import { createPeerListReader, type PeerListFault } from './peer-list.ts'
 
@@ -12,6 +13,10 @@ export interface Snapshot {
   readonly peers: Uint32Array
   /** Canonical JSON of the policies: equal for most nodes of a Domain, so that it is parsed once (`createPolicyBook`). */
   readonly policies: string
+  /** Canonical JSON of the configurations of bridges (`createBridgeBook`). */
+  readonly bridges: string
+  /** Ids of the bridges of which the server has a report of the node, ascending. */
+  readonly reportedBridges: readonly string[]
   readonly executions: readonly PulledExecution[]
   readonly sessions: readonly SessionSetupPayload[]
 }
@@ -19,7 +24,7 @@ export interface Snapshot {
 export type PulledExecution = Omit<ActionRequestPayload, 'status'> & { readonly status: 'pending' | 'ack' | 'started' }
 
 /** How a snapshot violates the specification (S0 NodeStateSnapshot). */
-export type SnapshotFault = PeerListFault | 'block_missing' | 'own_peer' | 'bad_policy'
+export type SnapshotFault = PeerListFault | 'block_missing' | 'own_peer' | 'bad_policy' | 'bad_bridge'
 
 export type ReadSnapshot =
   | { readonly ok: true; readonly snapshot: Snapshot }
@@ -44,10 +49,21 @@ export function createSnapshotReader(book: PeerBook): SnapshotReader {
     if (!hasBlocks(rest.value)) return { ok: false, fault: 'block_missing' }
     const own = book.placeOf(nodeId)
     if (list.numbers.some((number) => book.placeOfFacts(number) === own)) return { ok: false, fault: 'own_peer' }
-    const { executions, sessions, policy } = rest.value
-    if (!arePolicies(policy)) return { ok: false, fault: 'bad_policy' }
-    const policies = canonicalize(policy.policies)
-    return { ok: true, snapshot: { peers: list.numbers, policies, executions, sessions } }
+    const { executions, sessions } = rest.value
+    const texts = readTexts(rest.value)
+    if (typeof texts === 'string') return { ok: false, fault: texts }
+    return { ok: true, snapshot: { peers: list.numbers, ...texts, executions, sessions } }
+  }
+}
+
+/** The blocks that many nodes share, as text, or the fault of one. */
+function readTexts({ policy, bridge, ...rest }: RestOfState): BlockTexts | SnapshotFault {
+  if (!arePolicies(policy)) return 'bad_policy'
+  if (!areBridges(bridge)) return 'bad_bridge'
+  return {
+    policies: canonicalize(policy.policies),
+    bridges: canonicalize(bridge.resources),
+    reportedBridges: reportedBridges(rest['state/reports']),
   }
 }
 
@@ -57,7 +73,13 @@ function refused(bytes: Buffer, fault: SnapshotFault): ReadSnapshot {
   return { ok: false, fault: whole.ok ? fault : whole.fault }
 }
 
-type RestOfState = Pick<Snapshot, 'executions' | 'sessions'> & { readonly policy: unknown }
+type BlockTexts = Pick<Snapshot, 'policies' | 'bridges' | 'reportedBridges'>
+
+type RestOfState = Pick<Snapshot, 'executions' | 'sessions'> & {
+  readonly policy: unknown
+  readonly bridge: unknown
+  readonly 'state/reports': unknown
+}
 
 function hasBlocks(value: unknown): value is RestOfState {
   if (typeof value !== 'object' || value === null) return false

@@ -8,6 +8,7 @@ import type { AgentClock, ApiClient } from '../../../src/cli/agent-sim/fleet-dep
 import type { NodeWire, PulledBytes } from '../../../src/cli/agent-sim/node-wire.ts'
 import { createKnownEpochs } from '../../../src/cli/agent-sim/known-epochs.ts'
 import { createPeerBook, type PeerFacts } from '../../../src/cli/agent-sim/peer-book.ts'
+import { createBridgeBook } from '../../../src/cli/agent-sim/bridge-book.ts'
 import { createPolicyBook } from '../../../src/cli/agent-sim/policy-book.ts'
 import { DEFAULT_HABITS, type Habits } from '../../../src/cli/agent-sim/plan.ts'
 import { simulatedNode, type SimulatedNode } from '../../../src/cli/agent-sim/simulated-node.ts'
@@ -182,15 +183,20 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
     notProvisioned: new Set(),
     isOutage: () => false,
     mesh: {
-      wire: { fetchEdgeKey: over('fetchEdgeKey', wire.fetchEdgeKey) },
+      wire: {
+        fetchEdgeKey: over('fetchEdgeKey', wire.fetchEdgeKey),
+        fetchSecret: over('fetchSecret', wire.fetchSecret),
+      },
       pull: pullsInThisThread({ pull: over('pull', wire.pull) })(book),
       book,
       policies: createPolicyBook(),
+      bridges: createBridgeBook(),
       digest: createKnownEpochs(book),
       ledger: createEdgeLedger(),
       habits: { ...DEFAULT_HABITS, ...habits },
-      limiters: { pulls: atOnce, edgeKeys: atOnce, digests: atOnce },
+      limiters: { pulls: atOnce, edgeKeys: atOnce, digests: atOnce, secrets: atOnce },
       pullsAtStart: true,
+      isMadeHost: () => false,
       neighbours: (place) => nodes.filter((node) => node.place !== place).map(({ identity }) => identity.node_id),
     },
   }

@@ -5,6 +5,7 @@ import type { FleetDeps } from '../fleet-deps.ts'
 import type { DigestKnown } from '../known-epochs.ts'
 import type { NodeWire } from '../node-wire.ts'
 import type { PeerBook } from '../peer-book.ts'
+import type { BridgeBook } from '../bridge-book.ts'
 import type { PolicyBook } from '../policy-book.ts'
 import type { Habits } from '../plan.ts'
 import type { PullState } from '../state-pulls.ts'
@@ -13,17 +14,20 @@ import type { TimerWheel } from '../timer-wheel.ts'
 
 /** Additional dependencies of agents that take part in the mesh. */
 export interface MeshDeps {
-  readonly wire: Pick<NodeWire, 'fetchEdgeKey'>
+  readonly wire: Pick<NodeWire, 'fetchEdgeKey' | 'fetchSecret'>
   readonly pull: PullState
   readonly book: PeerBook
   readonly policies: PolicyBook
+  readonly bridges: BridgeBook
   readonly digest: DigestKnown
   readonly ledger: EdgeLedger
   readonly habits: Habits
   /** Limits for the whole fleet, so that ten thousand agents do not make the same call at once. */
-  readonly limiters: { readonly pulls: PacedLimiter; readonly edgeKeys: PacedLimiter; readonly digests: PacedLimiter }
+  readonly limiters: Readonly<Record<'pulls' | 'edgeKeys' | 'digests' | 'secrets', PacedLimiter>>
   /** Whether agents pull their state when they start. In large fleets they wait for a request of the server. */
   readonly pullsAtStart: boolean
+  /** Whether the simulator made a bridge that the node hosts (`--bridges`). */
+  readonly isMadeHost: (nodeId: string) => boolean
   /** Ids of the sampled peers of a node, by its index in the fleet. */
   readonly neighbours: (place: number) => readonly string[]
 }

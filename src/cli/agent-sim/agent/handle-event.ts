@@ -6,6 +6,7 @@ import type { MeshAgentDeps } from './agent-deps.ts'
 import { runExecution } from './execution.ts'
 import { applyGroupChanges } from './group-changes.ts'
 import { rotateSoon } from './key-rotation.ts'
+import { applyBridgeUpdate, refreshSecrets } from './own-bridges.ts'
 import { applyPolicyUpdate } from './own-policies.ts'
 import { applyChanges } from './peer-changes.ts'
 import { openSession } from './session.ts'
@@ -23,8 +24,8 @@ export function handleEvent(deps: MeshAgentDeps, node: SimulatedNode, received: 
   if (isEvent(envelope, 'action_request')) return runExecution(deps, node, envelope.payload)
   if (isEvent(envelope, 'session_setup')) return openSession(deps, node, envelope.payload)
   if (isEvent(envelope, 'policy_updated')) return takePolicy(deps, node, { event: envelope, place })
-  // It needs no pull: it contains the whole change. An unknown type may mean any change.
-  if (isEvent(envelope, 'bridge_config_updated')) return undefined
+  if (isEvent(envelope, 'bridge_config_updated')) return takeBridge(deps, node, { event: envelope, place })
+  // An unknown type may mean any change.
   return pullSoon(deps, node, OWN_WITHIN_MS)
 }
 
@@ -50,6 +51,16 @@ function takePolicy(deps: MeshAgentDeps, node: SimulatedNode, { event, place }: 
   if (!isEnough) pullSoon(deps, node, OWN_WITHIN_MS)
 }
 
+interface BridgeUpdate {
+  readonly event: KnownEvent<'bridge_config_updated'>
+  readonly place: Place
+}
+
+function takeBridge(deps: MeshAgentDeps, node: SimulatedNode, { event, place }: BridgeUpdate): void {
+  const isEnough = isInOrder(place) && applyBridgeUpdate(deps, node, event.payload)
+  if (!isEnough) pullSoon(deps, node, OWN_WITHIN_MS)
+}
+
 function isInOrder({ kind }: Place): boolean {
   return kind === 'next' || kind === 'first'
 }
@@ -58,7 +69,9 @@ function takeHint(deps: MeshAgentDeps, node: SimulatedNode, { event, place }: Hi
   const { reason, blocks, peers, groups = [] } = event.payload
   if (blocks.includes('keys')) rotateSoon(deps, node)
   // A reordered hint could overwrite newer facts, and a gap means that changes are missing.
-  if (reason === 'resync' || !isInOrder(place)) return pullSoon(deps, node, spreadMs(deps))
+  const isWhole = reason !== 'resync' && isInOrder(place)
+  if (!isWhole || blocks.includes('bridge')) refreshSecrets(deps, node)
+  if (!isWhole) return pullSoon(deps, node, spreadMs(deps))
   const isEnough = applyChanges(deps, node, peers)
   applyGroupChanges(node, groups)
   const isOwn = blocks.some((block) => block !== 'peers' && block !== 'keys')

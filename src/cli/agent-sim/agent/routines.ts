@@ -18,7 +18,9 @@ export async function startAgent(deps: MeshAgentDeps, node: SimulatedNode, until
 }
 
 /** The occasional work of agents, by the name of its rate. */
-export const CHORES: Readonly<Record<keyof Rates, (deps: MeshAgentDeps, node: SimulatedNode) => Promise<void>>> = {
+export const CHORES: Readonly<
+  Record<Exclude<keyof Rates, 'bridge_changes'>, (deps: MeshAgentDeps, node: SimulatedNode) => Promise<void>>
+> = {
   endpoint_changes: changeEndpoint,
   pulls: async (deps, node) => pullSoon(deps, node, 0),
   reports: reportWorkload,

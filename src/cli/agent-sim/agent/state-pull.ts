@@ -5,6 +5,7 @@ import type { PulledState } from '../state-pulls.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
 import { runExecution } from './execution.ts'
 import { openSession } from './session.ts'
+import { applyPulledBridges } from './own-bridges.ts'
 import { applyPulledPolicies } from './own-policies.ts'
 import { applyPulledPeers } from './pulled-peers.ts'
 
@@ -28,13 +29,14 @@ async function pull(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
   pulling.state = 'running'
   pulling.changedPeers.clear()
   pulling.changedPolicies.clear()
+  pulling.changedBridges.clear()
   const { node_id: nodeId } = node.identity
   const outcome = await attempt(deps, node, {
     operation: 'state_pull',
     isRepeatable: true,
     call: (nsk) => deps.mesh.pull({ nodeId, nsk, etag: node.etag }),
   })
-  const isOvertaken = pulling.changedPeers.size + pulling.changedPolicies.size > 0
+  const isOvertaken = pulling.changedPeers.size + pulling.changedPolicies.size + pulling.changedBridges.size > 0
   const isAgain = pulling.state.valueOf() === 'again' || isOvertaken
   pulling.state = 'idle'
   if (outcome.ok) applyState(deps, node, outcome.value)
@@ -52,6 +54,7 @@ function applyState(deps: MeshAgentDeps, node: SimulatedNode, pulled: PulledStat
   const { peers, policies, executions, sessions } = read.snapshot
   node.etag = pulled.etag
   applyPulledPolicies(deps, node, policies)
+  applyPulledBridges(deps, node, read.snapshot)
   applyPulledPeers(deps, node, createPeerView(mesh.book, peers))
   for (const execution of executions) runExecution(deps, node, execution)
   for (const session of sessions) openSession(deps, node, session)

@@ -1,3 +1,5 @@
+import { takesPart, type AgentDeps } from '../agent/agent-deps.ts'
+import { pullSoon } from '../agent/state-pull.ts'
 import { NO_FAULTS, type SimulatedNode, type InjectedFaults } from '../simulated-node.ts'
 import { revoke } from './revocation.ts'
 import type { Fault } from './scenario.ts'
@@ -15,6 +17,11 @@ const FAULTS: { readonly [Kind in Fault['kind']]: (stage: Stage, fault: FaultOf<
     inject(randomShare(stage, share), (own) => ({ ...own, repeats: 'doubled' as const })),
   reordered_calls: (stage, { share }) =>
     inject(randomShare(stage, share), (own) => ({ ...own, repeats: 'reordered' as const })),
+  bridge_failures: (stage, { share }) => inject(randomShare(stage, share), (own) => ({ ...own, failsBridges: true })),
+  host_restarts(stage, { share }) {
+    for (const node of randomShare(stage, share)) restart(stage.deps, node)
+    return noEnd
+  },
   reconnect_herd(stage, { share }) {
     for (const { stream } of randomShare(stage, share)) stream?.cut()
     return noEnd
@@ -38,6 +45,15 @@ const FAULTS: { readonly [Kind in Fault['kind']]: (stage: Stage, fault: FaultOf<
     phaseState.rates = { ...phaseState.rates, endpoint_changes: rate }
     return noEnd
   },
+}
+
+/** Forgets what the node's bridges run, as a process that starts again; it pulls its state and applies it from the start. */
+function restart(deps: AgentDeps, node: SimulatedNode): void {
+  node.stream?.cut()
+  node.bridges = undefined
+  node.hosted.clear()
+  node.etag = undefined
+  if (takesPart(deps)) pullSoon(deps, node, 0)
 }
 
 const noEnd: EndFault = () => undefined

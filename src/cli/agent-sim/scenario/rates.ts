@@ -10,4 +10,6 @@ export interface Rates {
   readonly violations: number
   /** Nodes that replace their own secret key. */
   readonly nsk_rotations: number
+  /** Changes of bridges that the simulator made, as a share of these bridges. */
+  readonly bridge_changes: number
 }

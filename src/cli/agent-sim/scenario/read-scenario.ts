@@ -55,6 +55,14 @@ const FAULTS: { readonly [Kind in Fault['kind']]: Reader<Fault> } = {
     }),
   ),
   server_restart: faultReader(objectOf({}), () => ({ kind: 'server_restart' })),
+  bridge_failures: faultReader(objectOf({ share }), ({ share: of = DEFAULT_SHARE }) => ({
+    kind: 'bridge_failures',
+    share: of,
+  })),
+  host_restarts: faultReader(objectOf({ share }), ({ share: of = DEFAULT_SHARE }) => ({
+    kind: 'host_restarts',
+    share: of,
+  })),
   endpoint_storm: faultReader(objectOf({ rate }), ({ rate: of = 1 }) => ({ kind: 'endpoint_storm', rate: of })),
 }
 

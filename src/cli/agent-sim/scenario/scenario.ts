@@ -26,6 +26,8 @@ export type Fault =
   | { readonly kind: 'slow_reader'; readonly share: number; readonly delayMs: number }
   | { readonly kind: 'server_restart' }
   | { readonly kind: 'endpoint_storm'; readonly rate: number }
+  | { readonly kind: 'bridge_failures'; readonly share: number }
+  | { readonly kind: 'host_restarts'; readonly share: number }
 
 /** Duration of all phases, in ms. */
 export function durationMsOf({ phases }: Scenario): number {

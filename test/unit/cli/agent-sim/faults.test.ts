@@ -171,6 +171,9 @@ const POLICY = {
   rules: [],
 }
 
+/** The simulator made no bridges. */
+const NO_BRIDGES = { behind: async () => new Set<string>() }
+
 describe('At the end of a run', () => {
   /** Two agents who have pulled this of each other; what the server shows after that is `later`. */
   async function settled(
@@ -192,7 +195,7 @@ describe('At the end of a run', () => {
     })
     for (const node of world.nodes) pullSoon(world.deps, node, 0)
     await world.clock.advance(10_000)
-    const over = settle(world.deps, world.nodes, never())
+    const over = settle(world.deps, { nodes: world.nodes, bridges: NO_BRIDGES }, never())
     await world.clock.advance(60_000)
     await over
     return world

@@ -1,0 +1,104 @@
+import type { ReadBridge } from '../../../client/agent/own-bridges.ts'
+import { hostReportKey, hostReportOf } from '../../../shared/bridges/host-report.ts'
+import { attempt } from '../attempt.ts'
+import { digestOf } from '../bridge-book.ts'
+import type { HostedBridge, SimulatedNode } from '../simulated-node.ts'
+import type { MeshAgentDeps } from './agent-deps.ts'
+import { fetchSecrets } from './bridge-secrets.ts'
+
+/** Pause before a host tries again what it could not apply. */
+const RETRY_MS = 1_000
+
+/** What is to be applied. `refetches`: also the secrets that the host has. */
+interface Applying {
+  readonly resourceId: string
+  readonly refetches?: boolean
+}
+
+/** Applies the newest configuration of a bridge. What is requested meanwhile follows; bridges never overlap with themselves. */
+export function applyBridgeSoon(deps: MeshAgentDeps, node: SimulatedNode, { resourceId, refetches }: Applying): void {
+  if (refetches === true) node.refetching.add(resourceId)
+  if (node.applying.has(resourceId)) return void node.applying.set(resourceId, 'again')
+  deps.tasks.track(applyUntilNewest(deps, node, resourceId))
+}
+
+/** Deletes the report of a bridge that an earlier run hosted. */
+export function deleteReportSoon(deps: MeshAgentDeps, node: SimulatedNode, resourceId: string): void {
+  if (!node.applying.has(resourceId)) deps.tasks.track(applyUntilNewest(deps, node, resourceId))
+}
+
+async function applyUntilNewest(deps: MeshAgentDeps, node: SimulatedNode, resourceId: string): Promise<void> {
+  let isDone = false
+  do {
+    node.applying.set(resourceId, 'once')
+    isDone = await applyNewest(deps, node, resourceId)
+  } while (node.applying.get(resourceId) === 'again' && !deps.until.aborted)
+  node.applying.delete(resourceId)
+  if (!isDone) deps.tasks.schedule(RETRY_MS, async () => applyBridgeSoon(deps, node, { resourceId }))
+}
+
+/** Returns false if it is to be tried again after a pause. */
+async function applyNewest(deps: MeshAgentDeps, node: SimulatedNode, resourceId: string): Promise<boolean> {
+  const bridge = node.bridges?.find(resourceId)
+  if (bridge === undefined) return stop(deps, node, resourceId)
+  const former = node.hosted.get(resourceId)
+  if (node.faults.failsBridges) {
+    const error = 'the configuration could not be applied: a fault of the scenario'
+    const kept = former ?? NOTHING
+    await report(deps, node, { resourceId, hosted: { ...kept, error } })
+    return false
+  }
+  const isRefetched = node.refetching.delete(resourceId)
+  const fetched = await fetchSecrets(deps, node, { bridge, known: isRefetched ? {} : (former?.secrets ?? {}) })
+  const hosted = { ...appliedOf(deps, bridge, former), secrets: fetched.secrets, error: fetched.error }
+  const isReported = await report(deps, node, { resourceId, hosted })
+  return isReported && !fetched.isUnfinished
+}
+
+const NOTHING = { fingerprint: null, secrets: {}, appliedAt: null }
+
+/** A configuration that the host runs already keeps its time. */
+function appliedOf(
+  { clock, statistics }: MeshAgentDeps,
+  { fingerprint }: ReadBridge,
+  former: HostedBridge | undefined,
+): Pick<HostedBridge, 'fingerprint' | 'appliedAt'> {
+  if (former?.fingerprint === fingerprint) return former
+  statistics.count('bridge_configs')
+  return { fingerprint, appliedAt: new Date(clock.now()).toISOString() }
+}
+
+interface Reported {
+  readonly resourceId: string
+  readonly hosted: HostedBridge
+}
+
+async function report(deps: MeshAgentDeps, node: SimulatedNode, { resourceId, hosted }: Reported): Promise<boolean> {
+  node.hosted.set(resourceId, hosted)
+  const { fingerprint, secrets, appliedAt: applied_at, error } = hosted
+  const value = hostReportOf({ fingerprint, secrets, applied_at, ...(error !== undefined && { error }) }, digestOf)
+  const outcome = await attempt(deps, node, {
+    operation: 'report',
+    isRepeatable: true,
+    call: (token) =>
+      deps.client.PutNodeStateReport(
+        { id: node.identity.node_id, key: hostReportKey(resourceId), body: { value } },
+        { token },
+      ),
+  })
+  return outcome.ok || node.isRevoked
+}
+
+/** Stops what it ran for the bridge, and deletes the report. An earlier try may have succeeded without an answer. */
+async function stop(deps: MeshAgentDeps, node: SimulatedNode, resourceId: string): Promise<boolean> {
+  node.hosted.delete(resourceId)
+  node.refetching.delete(resourceId)
+  const outcome = await attempt(deps, node, {
+    operation: 'report_deletion',
+    isRepeatable: true,
+    toleratedCodes: ['report_not_found'],
+    call: (token) =>
+      deps.client.DeleteNodeStateReport({ id: node.identity.node_id, key: hostReportKey(resourceId) }, { token }),
+  })
+  return outcome.ok || outcome.code === 'report_not_found' || node.isRevoked
+}
