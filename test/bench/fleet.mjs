@@ -4,39 +4,19 @@
 // The agents of the fleet share one process, in which a heartbeat's answer waits behind what others are told: how soon the
 // server answers is what a few agents see that have a process to themselves and nothing but heartbeats to do.
 // `--nodes=N[,N…]`, `--minutes=M`, `--postgres` or `--embedded` take less of it.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+// `--reachable` compares one fleet by both peer visibilities instead (support/visible-fleet.mjs).
+import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { startPostgresCluster } from '../support/datastores/postgres-cluster.mjs'
 import { cpuSecondsOf, familyOf } from './support/processes.mjs'
 import { printRecord, printTable, round } from './support/report.mjs'
-import { CTL, memoryOf, startCtl } from './support/servers.mjs'
+import { memoryOf, startCtl } from './support/servers.mjs'
+import { commandLines, flawsOf, flawsText, play, warmUpOf } from './support/simulations.mjs'
+import { compareVisibilities } from './support/visible-fleet.mjs'
 
 const SIZES = [1_000, 2_500, 5_000, 10_000]
 const MINUTES = 5
-const HEARTBEAT_INTERVAL_S = 30
-/** Before anything is measured all agents enrol, open their streams, pull all of their peers and fetch the keys of their edges. */
-const WARM_UP_S = 40
-/** Agents that do nothing but report, how often, s, and so that there are thousands of their heartbeats. */
-const REPORTERS = { nodes: 32, intervalS: 1 }
-/** Bytes that a pull brings for each peer, and how many of them a simulation pulls in a second. */
-const [PEER_BYTES, PULLED_PER_SECOND] = [250, 120e6]
-/** What no run may have more than none of. */
-const FLAWS = [
-  'errors',
-  'refusals',
-  'missed_events',
-  'bad_signatures',
-  'edge_mismatches',
-  'stale_edges',
-  'stale_peers',
-  'bad_policies',
-  'unknown_entries',
-  'stale_policies',
-]
 const GOAL_HEARTBEAT_P99_MS = 100
 const HEADER =
   'store|nodes|server cores|datastore cores|CPU ms/node/min|server MB|peak MB|KB/node|heartbeat p50 ms|p99 ms|in the fleet p50 ms|p99 ms|pull p99 ms|events|flaws|agents cores|agents MB'
@@ -47,6 +27,10 @@ export async function run(args) {
   const minutes = Number(value('minutes') ?? MINUTES)
   const stores = ['embedded', 'postgres'].filter((store) => args.includes(`--${store}`))
   for (const store of stores.length === 0 ? ['embedded', 'postgres'] : stores) {
+    if (args.includes('--reachable')) {
+      for (const nodes of sizes) await compareVisibilities({ store, nodes, minutes })
+      continue
+    }
     const records = []
     for (const nodes of sizes) records.push(await liveOn(store, nodes, minutes))
     const [first] = records
@@ -62,19 +46,14 @@ async function liveOn(store, nodes, minutes) {
   const directory = await mkdtemp(join(tmpdir(), 'ctl-bench-'))
   const postgres = store === 'postgres' ? await startPostgresCluster({ collation: ['--locale=C'] }) : undefined
   const server = await startCtl({ databaseUrl: postgres?.url })
-  const tokenFile = join(directory, 'token')
-  await writeFile(tokenFile, `${server.token}\n`, { mode: 0o600 })
-  const simulation = ['agent-sim', '--url', server.url, '--token-file', tokenFile, '--output', 'json']
-  const fleet = [...simulation, '--nodes', String(nodes), '--heartbeat-interval', `${HEARTBEAT_INTERVAL_S}s`]
-  const reporters = [...simulation, '--no-mesh', '--no-events', '--nodes', String(REPORTERS.nodes)]
-  reporters.push('--heartbeat-interval', `${REPORTERS.intervalS}s`)
+  const { fleet, reporters } = await commandLines(server, { directory, nodes })
   const processes = async () => ({
     at: performance.now(),
     server: await cpuSecondsOf([server.pid]),
     datastore: postgres === undefined ? 0 : await cpuSecondsOf(await familyOf(postgres.pid)),
   })
   try {
-    const warmUp = WARM_UP_S + Math.ceil((nodes * nodes * PEER_BYTES) / PULLED_PER_SECOND)
+    const warmUp = warmUpOf(nodes)
     const standing = []
     const times = ['--duration', `${minutes * 60 + warmUp}s`, '--warm-up', `${warmUp}s`]
     /** @type {ReturnType<typeof play> | undefined} */
@@ -93,31 +72,6 @@ async function liveOn(store, nodes, minutes) {
   }
 }
 
-/** Runs a simulation, and tells of each line of its progress. */
-async function play(args, observe = () => undefined) {
-  const child = spawn(process.execPath, [CTL, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const said = []
-  const observed = []
-  child.stdout.on('data', (chunk) => said.push(chunk))
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    if (line.startsWith('{')) observed.push(observe(JSON.parse(line), child.pid))
-    else console.error(line)
-  })
-  let peakMb = 0
-  const watch = setInterval(() => {
-    memoryOf(child.pid).then(
-      ({ peakMb: most }) => (peakMb = most > peakMb ? most : peakMb),
-      // It has ended.
-      () => clearInterval(watch),
-    )
-  }, 1000)
-  const [code] = await once(child, 'close')
-  clearInterval(watch)
-  await Promise.all(observed)
-  if (code !== 0) throw new Error(`the simulation ended with ${code}`)
-  return { summary: JSON.parse(Buffer.concat(said).toString()), peakMb }
-}
-
 function describe({ store, nodes, minutes, standing, living, reporting }) {
   const [first, last] = [standing[0], standing.at(-1)]
   const seconds = (last.at - first.at) / 1000
@@ -125,7 +79,6 @@ function describe({ store, nodes, minutes, standing, living, reporting }) {
   const { summary } = living
   const { latency } = summary
   const { heartbeat } = reporting.summary.latency
-  const flawOf = (name) => summary[name] + reporting.summary[name]
   const serverMb = standing.reduce((sum, { memory }) => sum + memory.nowMb, 0) / standing.length
   return {
     bench: 'fleet',
@@ -146,7 +99,7 @@ function describe({ store, nodes, minutes, standing, living, reporting }) {
     fleet_heartbeat_p99_ms: latency.heartbeat.p99_ms,
     pull_p99_ms: latency.state_pull?.p99_ms,
     events: summary.events,
-    flaws: Object.fromEntries(FLAWS.filter((name) => flawOf(name) > 0).map((name) => [name, flawOf(name)])),
+    flaws: flawsOf([summary, reporting.summary]),
     agents_cores: round(cores('agents')),
     agents_mb: living.peakMb,
     load_average: round(loadavg()[0]),
@@ -154,11 +107,10 @@ function describe({ store, nodes, minutes, standing, living, reporting }) {
 }
 
 function rowOf(record) {
-  const flaws = Object.entries(record.flaws).map(([name, count]) => `${count} ${name}`)
   const { store, nodes, server_cores, datastore_cores, cpu_ms_per_node_minute, server_mb, server_peak_mb } = record
   const { kb_per_node, heartbeat_p50_ms, heartbeat_p99_ms, pull_p99_ms = '-', events, agents_cores, agents_mb } = record
   const fleet = [record.fleet_heartbeat_p50_ms, record.fleet_heartbeat_p99_ms]
   const cost = [server_cores, datastore_cores, cpu_ms_per_node_minute, server_mb, server_peak_mb, kb_per_node]
-  const seen = [heartbeat_p50_ms, heartbeat_p99_ms, ...fleet, pull_p99_ms, events, flaws.join(', ') || 'none']
+  const seen = [heartbeat_p50_ms, heartbeat_p99_ms, ...fleet, pull_p99_ms, events, flawsText(record.flaws)]
   return [store, nodes].concat(cost, seen, agents_cores, agents_mb)
 }
