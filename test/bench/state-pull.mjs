@@ -31,7 +31,7 @@ async function runOn(store, count) {
   const directory = await mkdtemp(join(tmpdir(), 'ctl-bench-'))
   const postgres = store === 'postgres' ? await startPostgresCluster({ collation: ['--locale=C'] }) : undefined
   const server = await startCtl({ databaseUrl: postgres?.url })
-  const nodes = await registerNodes(server, count, REGISTERING)
+  const nodes = await registerNodes(server, count, { atOnce: REGISTERING })
   const [first] = nodes
   const document = await callApi(server, 'GET', `/v1/nodes/${first.node_id}/state`, { token: first.nsk })
   if (document.peers.length !== count - 1)

@@ -27,7 +27,7 @@ export async function run(args) {
   const client = new pg.Client({ connectionString: postgres.url })
   try {
     await client.connect()
-    const nodes = await registerNodes(server, Math.min(count, REGISTERED), REGISTERING)
+    const nodes = await registerNodes(server, Math.min(count, REGISTERED), { atOnce: REGISTERING })
     const { domain_id: domainId } = await callApi(server, 'GET', '/v1/auth/whoami')
     await fill(client, domainId, count)
     const show = (peer_visibility) => callApi(server, 'PATCH', `/v1/domains/${domainId}`, { body: { peer_visibility } })

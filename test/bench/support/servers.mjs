@@ -116,8 +116,8 @@ export async function callApi(server, method, path, { body, token = server.token
   return text === '' ? undefined : JSON.parse(text)
 }
 
-/** Enrols so many nodes into the caller's Domain, some of them at a time. */
-export async function registerNodes(server, count, atOnce) {
+/** Enrols so many nodes into the caller's Domain, or a Project of it, some of them at a time. */
+export async function registerNodes(server, count, { atOnce, projectId }) {
   const { domain_id: domainId } = await callApi(server, 'GET', '/v1/auth/whoami')
   const nodes = []
   let next = 0
@@ -125,7 +125,7 @@ export async function registerNodes(server, count, atOnce) {
     while (next < count) {
       const first = next
       next = Math.min(count, next + USES_MAX)
-      const body = { max_uses: next - first }
+      const body = { max_uses: next - first, ...(projectId && { project_id: projectId }) }
       const { token } = await callApi(server, 'POST', `/v1/domains/${domainId}/join-tokens`, { body })
       for (let index = first; index < Math.min(count, first + USES_MAX); index++) {
         const publicKey = generateKeyPairSync('x25519').publicKey.export({ type: 'spki', format: 'der' }).subarray(12)
