@@ -15,11 +15,20 @@ interface LabelClass {
 export type SelectNodes = (text: string) => readonly string[]
 
 /** Nodes of a Domain, and the selectors that they are asked for, by their canonical texts. */
-export interface Evaluated {
+interface Asked {
   readonly nodes: readonly Pick<MatchedNode, 'id' | 'projectId'>[]
   readonly bound: ReadonlyMap<string, BoundSelector>
+}
+
+export interface Evaluated extends Asked {
   /** The nodes are all of the Domain. */
   readonly isAll: boolean
+}
+
+/** Labels of nodes, and of what they inherit from, of some Definitions: by the place of the Definition. */
+export interface LabelsOfNodes {
+  readonly definitionIds: readonly string[]
+  readonly stored: readonly StoredLabels[]
 }
 
 /**
@@ -31,12 +40,27 @@ export async function evaluateNodes(
   domainId: string,
   { nodes, bound, isAll }: Evaluated,
 ): Promise<SelectNodes> {
-  const definitions = definitionsOf(bound.values())
-  const stored = await readLabels(tx, domainId, {
-    definitionIds: definitions.map(({ id }) => id),
-    ...(!isAll && { nodeIds: nodes.map(({ id }) => id) }),
-  })
-  const classes = classesOf(nodes, stored, definitions)
+  const definitionIds = [...definitionsOf(bound.values()).keys()]
+  const nodeIds = isAll ? undefined : nodes.map(({ id }) => id)
+  const stored = await readLabels(tx, domainId, { definitionIds, ...(nodeIds !== undefined && { nodeIds }) })
+  return evaluateLabels({ nodes, bound }, { definitionIds, stored })
+}
+
+/** Reads what `evaluateLabels` needs of all nodes of a Domain for any of the selectors. */
+export async function readLabelsOfAll(
+  tx: Db,
+  domainId: string,
+  selectors: Iterable<BoundSelector>,
+): Promise<LabelsOfNodes> {
+  const definitionIds = [...definitionsOf(selectors).keys()]
+  return { definitionIds, stored: await readLabels(tx, domainId, { definitionIds }) }
+}
+
+/** As `evaluateNodes`, with labels that were read before, of all Definitions that the selectors name and perhaps of others. */
+export function evaluateLabels({ nodes, bound }: Asked, { definitionIds, stored }: LabelsOfNodes): SelectNodes {
+  const named = definitionsOf(bound.values())
+  const definitions = definitionIds.map((id) => named.get(id))
+  const classes = classesOf(nodes, definitions.includes(undefined) ? onlyOf(stored, definitions) : stored, definitions)
   return (text) => {
     const selector = bound.get(text)
     if (selector === undefined) throw new Error(`the selector ${text} is not bound`)
@@ -44,20 +68,31 @@ export async function evaluateNodes(
   }
 }
 
-function definitionsOf(selectors: Iterable<BoundSelector>): readonly Definition[] {
+/** The Definitions by the place that labels have of them; undefined where no selector names the Definition. */
+type Places = readonly (Definition | undefined)[]
+
+/** The labels without those of Definitions that no selector names: nodes that differ in those alone are in one class. */
+function onlyOf(stored: readonly StoredLabels[], definitions: Places): readonly StoredLabels[] {
+  const known = new Map<string, string>()
+  const reduce = (text: string) => {
+    const labels = parsePlaces(text).filter(([place]) => definitions[place - 1] !== undefined)
+    const reduced = JSON.stringify(labels)
+    known.set(text, reduced)
+    return reduced
+  }
+  return stored.map((one) => ({ ...one, labels: known.get(one.labels) ?? reduce(one.labels) }))
+}
+
+function definitionsOf(selectors: Iterable<BoundSelector>): ReadonlyMap<string, Definition> {
   const found = new Map<string, Definition>()
   for (const { requirements } of selectors) {
     for (const { definition } of requirements) found.set(definition.id, definition)
   }
-  return [...found.values()]
+  return found
 }
 
 /** Nodes of one Project whose own labels are the same are in one class. */
-function classesOf(
-  nodes: Evaluated['nodes'],
-  stored: readonly StoredLabels[],
-  definitions: readonly Definition[],
-): readonly LabelClass[] {
+function classesOf(nodes: Asked['nodes'], stored: readonly StoredLabels[], definitions: Places): readonly LabelClass[] {
   const textOf = new Map(stored.map(({ objectId, labels }) => [objectId, labels]))
   const ofDomain = stored.find(({ kind }) => kind === 'domain')?.labels
   const classes = new Map<string, LabelClass>()
@@ -77,21 +112,20 @@ function classesOf(
 const NO_LABELS = '[]'
 
 /** `places`: the labels of the Domain, then those of the Project, as texts. */
-function effectiveLabels(
-  own: string,
-  places: readonly (string | undefined)[],
-  definitions: readonly Definition[],
-): Labels {
+function effectiveLabels(own: string, places: readonly (string | undefined)[], definitions: Places): Labels {
   const inherited = places.flatMap((text) => parseLabels(text ?? NO_LABELS, definitions))
   const mayInherit = inherited.filter(([{ inherit }]) => inherit)
   const all = [...mayInherit, ...parseLabels(own, definitions)]
   return new Map(all.map(([{ id }, value]) => [id, value]))
 }
 
-function parseLabels(text: string, definitions: readonly Definition[]): readonly (readonly [Definition, LabelValue])[] {
-  // As `readLabels` wrote it.
-  const labels = JSON.parse(text) as readonly (readonly [number, string, keyof typeof VALUES])[]
-  return labels.flatMap(([place, value, type]) => {
+/** The labels as `readLabels` wrote them. */
+function parsePlaces(text: string) {
+  return JSON.parse(text) as readonly (readonly [place: number, value: string, type: keyof typeof VALUES])[]
+}
+
+function parseLabels(text: string, definitions: Places): readonly (readonly [Definition, LabelValue])[] {
+  return parsePlaces(text).flatMap(([place, value, type]) => {
     const definition = definitions[place - 1]
     return definition === undefined ? [] : [[definition, VALUES[type](value)] as const]
   })

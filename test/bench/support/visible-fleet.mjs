@@ -15,8 +15,8 @@ const TEAM = 17
 /** Teams that share a policy: a Domain has at most 256. */
 const TEAMS_OF_POLICY = 2
 const LABELLING = 8
-/** Time for the answers to the change of the setting: each agent pulls, then fetches keys. */
-const SWITCH_S = 60
+/** Time for what a start and the change of the setting bring: each agent pulls, fetches keys, and reports what it knows. */
+const SWITCH_S = 120
 const GOAL = 1 / 3
 const MODES = ['all', 'reachable', 'no mesh']
 const HEADER =
@@ -71,7 +71,8 @@ async function arrange(server, identities) {
 /** The same agents live by `all` and, once they have pulled again, by `reachable`. */
 async function liveByBoth({ server, postgres, nodes, fleet, identities, seconds }) {
   const { domain_id: domainId } = await callApi(server, 'GET', '/v1/auth/whoami')
-  const [first, second] = [warmUpOf(nodes), warmUpOf(nodes) + seconds + SWITCH_S]
+  const first = warmUpOf(nodes) + SWITCH_S
+  const second = first + seconds + SWITCH_S
   const [all, reachable] = [{ standing: [] }, { standing: [] }]
   let switched
   const measure = async (mode, { progress, pid }) => {

@@ -7,12 +7,12 @@ import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { byNumberDescending, bySlug } from '../../sql/keyset.ts'
-import { assertTestsHold } from './domain-tests.ts'
+import { assertTestsHold, readDomainTests } from './domain-tests.ts'
 import { assertMatches, documentOf, etagOf, patchedDocument, referenceOf, toAnswer, toRevision } from './policy.ts'
 import type { PolicyAnswer } from './policy.ts'
 import { assertSound, resolveDocument, type SelectorMember, type Unresolved } from './resolve-document.ts'
 import * as store from './store.ts'
-import { putInForce, removePolicy } from './write-policy.ts'
+import { putInForce, removePolicy, type TestsToRun } from './write-policy.ts'
 
 export interface PoliciesDeps {
   readonly datastore: Datastore
@@ -63,8 +63,8 @@ export function createPolicies({ datastore, ids }: PoliciesDeps): Written {
       const resolved = await resolveDocument(change.db, former.domain_id, unresolved)
       const { id, domain_id: domainId, slug } = former
       const named = { id, domainId, slug, displayName, revisionId: ids.next() }
-      await putInForce(change, { ...named, resolved, former, createdBy: ctx.caller.subject, nowMs: ctx.nowMs })
-      return written(change, named)
+      const draft = { ...named, resolved, former, createdBy: ctx.caller.subject, nowMs: ctx.nowMs }
+      return written(change, named, await putInForce(change, draft))
     })
     ctx.header('ETag', etagOf(answer))
     return answer
@@ -74,8 +74,9 @@ export function createPolicies({ datastore, ids }: PoliciesDeps): Written {
   async function written(
     { db: tx }: Change,
     { id, domainId }: { readonly id: string; readonly domainId: string },
+    tests: TestsToRun,
   ): Promise<PolicyAnswer> {
-    const vacuous = await assertTestsHold(tx, domainId)
+    const vacuous = await assertTestsHold(tx, domainId, tests)
     const policy = await store.findPolicy(tx, id)
     if (policy === undefined) throw new Error('a policy that was written cannot be read')
     const vacuous_tests = vacuous.map(({ policyId, test, selector }) => ({ policy_id: policyId ?? id, test, selector }))
@@ -92,9 +93,10 @@ export function createPolicies({ datastore, ids }: PoliciesDeps): Written {
         if ((await store.countPolicies(change.db, domainId)) >= POLICIES_MAX) throw problem('policy_limit_exceeded')
         const resolved = await resolveDocument(change.db, domainId, { document, stored: NONE })
         const named = { id: ids.next(), domainId, slug, displayName, revisionId: ids.next(), former: undefined }
-        await putInForce(change, { ...named, resolved, createdBy: ctx.caller.subject, nowMs: ctx.nowMs })
+        const draft = { ...named, resolved, createdBy: ctx.caller.subject, nowMs: ctx.nowMs }
+        const tests = await putInForce(change, draft)
         ctx.about(referenceOf(named.id), domainId)
-        return written(change, named)
+        return written(change, named, tests)
       })
       ctx.header('Location', `/v1/policies/${answer.id}`)
       ctx.header('ETag', etagOf(answer))
@@ -124,7 +126,7 @@ export function createPolicies({ datastore, ids }: PoliciesDeps): Written {
       const seen = await admitTo(ctx, id)
       await ctx.change(async (change) => {
         await removePolicy(change, await locked(ctx, change, seen))
-        await assertTestsHold(change.db, seen.domain_id)
+        await assertTestsHold(change.db, seen.domain_id, await readDomainTests(change.db, seen.domain_id))
       })
     },
 

@@ -1,13 +1,15 @@
 import { compilePolicy, type CompiledPolicy } from '../../../shared/policies/compile-policy.ts'
 import { EVERY_NODE_SELECTOR } from '../../../shared/policies/rule-types.ts'
+import type { BoundSelector } from '../../../shared/selectors/bind-selector.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { visibilityChanged } from '../../policies/visibility-changes.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
 import { changeGroups } from '../../policies/change-groups.ts'
 import { replaceHeldDefinitions } from '../../policies/definitions-store.ts'
-import { evaluateNodes } from '../../policies/evaluate-nodes.ts'
+import { evaluateLabels, readLabelsOfAll, type LabelsOfNodes, type SelectNodes } from '../../policies/evaluate-nodes.ts'
 import { addGroups, deleteUnused, readGroups, replaceUses, type Group } from '../../policies/groups-store.ts'
-import { changeMatches, readMatches, readNodes, type MatchedNode } from '../../policies/nodes-store.ts'
+import { changeMatches, readMatches, readNodes } from '../../policies/nodes-store.ts'
+import { readDomainTests, type DomainTests } from './domain-tests.ts'
 import { referenceOf } from './policy.ts'
 import type { Resolved } from './resolve-document.ts'
 import * as store from './store.ts'
@@ -28,11 +30,11 @@ export interface PolicyDraft {
 
 /**
  * Puts a revision in force: compiles it, numbers its groups, matches the nodes of the Domain, and tells the nodes that it
- * concerns. The caller holds the policies of the Domain (`holdPolicies`).
+ * concerns. The caller holds the policies of the Domain (`holdPolicies`), and runs the tests that this gives.
  *
  * @throws Problem `slug_conflict`
  */
-export async function putInForce(change: Change, draft: PolicyDraft): Promise<void> {
+export async function putInForce(change: Change, draft: PolicyDraft): Promise<TestsToRun> {
   const { db } = change
   const { id, domainId, former, resolved } = draft
   const groups = await numberGroups(change, draft)
@@ -42,22 +44,39 @@ export async function putInForce(change: Change, draft: PolicyDraft): Promise<vo
   await replaceUses(db, { id, domainId }, groups.used)
   await replaceHeldDefinitions(db, referenceOf(id), resolved.definitionIds)
   const removed = (await deleteUnused(db, domainId)).map(({ number }) => number)
+  const tests = await readDomainTests(db, domainId)
   // The same selector and the same rules: every node keeps what it has.
-  if (!isApplied) await matchAgain(change, draft, { added: groups.added, removed })
+  if (isApplied) return { ...tests, labels: undefined }
+  return { ...tests, labels: await matchAgain(change, draft, { added: groups.added, removed, tests }) }
 }
 
+/** The tests of the Domain, with the labels of its nodes where matching has read them. */
+export type TestsToRun = DomainTests & { readonly labels: LabelsOfNodes | undefined }
+
+interface Rematched {
+  readonly added: readonly Group[]
+  readonly removed: readonly number[]
+  readonly tests: DomainTests
+}
+
+/** Gives the labels of all nodes, for the draft's selectors and for the tests: they are read once. Undefined where none matters. */
 async function matchAgain(
   change: Change,
   draft: PolicyDraft,
-  { added, removed }: { readonly added: readonly Group[]; readonly removed: readonly number[] },
-): Promise<void> {
+  { added, removed, tests }: Rematched,
+): Promise<LabelsOfNodes | undefined> {
   const { domainId, former, resolved } = draft
   const isAsked = former?.selector !== resolved.document.selector || added.length + removed.length > 0
   const nodes = isAsked ? await readNodes(change.db, { domainId }) : []
-  const selected = await selectedBy(change, draft, { nodes, added })
+  const asked = askedOf(draft, added)
+  const bound = [...asked.values(), ...tests.bound.values()]
+  const labels = isAsked ? await readLabelsOfAll(change.db, domainId, bound) : undefined
+  const select = evaluateLabels({ nodes, bound: asked }, labels ?? NO_LABELS)
+  const selected = await selectedBy(change, draft, { added, select })
   await changeGroups(change, nodes, { domainId, added: selected.groups, removed })
   await visibilityChanged(change, domainId)
   await matchNodes(change, draft, selected.matched)
+  return labels
 }
 
 interface NumberedGroups {
@@ -123,15 +142,24 @@ interface Selected {
   readonly groups: ReadonlyMap<number, readonly string[]>
 }
 
+const NO_LABELS: LabelsOfNodes = { definitionIds: [], stored: [] }
+
+/** The selectors to evaluate: that of the policy where it is another one, and those of new groups. */
+function askedOf(
+  { former, resolved: { document, bound } }: PolicyDraft,
+  added: readonly Group[],
+): ReadonlyMap<string, BoundSelector> {
+  const texts = new Set(added.map(({ selector }) => selector))
+  if (former?.selector !== document.selector) texts.add(document.selector)
+  return new Map(Array.from(bound).filter(([text]) => texts.has(text)))
+}
+
 async function selectedBy(
   { db }: Change,
-  { id, domainId, former, resolved: { document, bound } }: PolicyDraft,
-  { nodes, added }: { readonly nodes: readonly MatchedNode[]; readonly added: readonly Group[] },
+  { id, former, resolved: { document } }: PolicyDraft,
+  { added, select }: { readonly added: readonly Group[]; readonly select: SelectNodes },
 ): Promise<Selected> {
   const isMatched = former?.selector === document.selector
-  const texts = [...(isMatched ? [] : [document.selector]), ...added.map(({ selector }) => selector)]
-  const asked = new Map(Array.from(bound).filter(([text]) => texts.includes(text)))
-  const select = await evaluateNodes(db, domainId, { nodes, bound: asked, isAll: true })
   return {
     matched: isMatched ? await readMatches(db, id) : new Set(select(document.selector)),
     groups: new Map(added.map(({ number, selector }) => [number, select(selector)])),
