@@ -2,7 +2,8 @@
 // answered, with the tests of all policies, and a change of a Project's label until each of its thousand nodes has its hint on
 // its event stream. Beside the writes: a policy's new display name, which is a revision and the tests but matches nothing again,
 // and a change of the Domain's display name, the write of one row. `--nodes=N` takes another number of nodes, `--rounds=N` of
-// changes of labels; `--embedded` or `--postgres` takes one store.
+// changes of labels, `--writes=N` of policies that change, `--concerned=N` of nodes whose label changes; `--embedded` or
+// `--postgres` takes one store. The processor time is that of the server and the datastore, with what the writes before left to do.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startPostgresCluster } from '../support/datastores/postgres-cluster.mjs'
 import { nextMessage, start } from './support/children.mjs'
 import { createDomain, fillDomain, GROUPS, POLICIES, policyOf } from './support/policed-domain.mjs'
+import { cpuSecondsOf, familyOf } from './support/processes.mjs'
 import { printRecord, printTable, round } from './support/report.mjs'
 import { callApi, readMetrics, startCtl } from './support/servers.mjs'
 
@@ -27,24 +29,31 @@ const BETWEEN_HINTS_MS = 1_100
 export async function run(args) {
   const numberAfter = (name, fallback) =>
     Number(args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1) ?? fallback)
-  const sizes = { count: numberAfter('--nodes', NODES), rounds: numberAfter('--rounds', ROUNDS) }
+  const sizes = {
+    count: numberAfter('--nodes', NODES),
+    rounds: numberAfter('--rounds', ROUNDS),
+    writes: Math.min(POLICIES, numberAfter('--writes', POLICIES)),
+    concerned: numberAfter('--concerned', CONCERNED),
+  }
   const stores = ['embedded', 'postgres'].filter((store) => args.includes(`--${store}`))
   for (const store of stores.length > 0 ? stores : ['embedded', 'postgres']) await runOn(store, sizes)
 }
 
-async function runOn(store, { count, rounds }) {
+async function runOn(store, { count, rounds, writes, concerned }) {
   const directory = await mkdtemp(join(tmpdir(), 'ctl-bench-'))
   const postgres = store === 'postgres' ? await startPostgresCluster({ collation: ['--locale=C'] }) : undefined
   const startServer = () => startCtl({ databaseUrl: postgres?.url, directory })
   let server = await startServer()
   try {
-    const domain = await createDomain(server, Math.min(count, CONCERNED))
+    const domain = await createDomain(server, Math.min(count, concerned))
     await untilQuiet(server)
     await server.stop()
     await fillDomain(store, { url: postgres?.url, dataDir: join(directory, 'data') }, { ...domain, count })
     server = await startServer()
     const common = { store, nodes: count, groups: GROUPS }
-    for (const write of await writePolicies(server, domain)) report({ ...common, ...write })
+    const processes = async () => [server.pid, ...(postgres === undefined ? [] : await familyOf(postgres.pid))]
+    const cpuMs = async () => 1_000 * (await cpuSecondsOf(await processes()))
+    for (const each of await writePolicies(server, { ...domain, writes, cpuMs })) report({ ...common, ...each })
     await untilQuiet(server)
     report({ ...common, ...(await changeLabels(server, { ...domain, rounds })) })
   } finally {
@@ -54,46 +63,65 @@ async function runOn(store, { count, rounds }) {
   }
 }
 
-function report({ case: name, times, goalMs, ...about }) {
+function report({ case: name, times, cpuMs, goalMs, ...about }) {
   const sorted = times.toSorted((a, b) => a - b)
   const at = (part) => round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))])
   const figures = { count: times.length, p50_ms: at(0.5), p99_ms: at(0.99), goal_ms: goalMs ?? null }
-  const record = { bench: 'policies', case: name, ...about, ...figures, load_average: round(loadavg()[0]) }
+  const cpu = cpuMs === undefined ? null : round(cpuMs.reduce((sum, each) => sum + each, 0) / cpuMs.length)
+  const record = { bench: 'policies', case: name, ...about, ...figures, cpu_ms: cpu, load_average: round(loadavg()[0]) }
   printTable(
-    ['store', 'case', 'nodes', 'groups', 'count', 'p50 ms', 'p99 ms', 'goal ms'],
-    [[about.store, name, about.nodes, about.groups, times.length, record.p50_ms, record.p99_ms, goalMs ?? '-']],
+    ['store', 'case', 'nodes', 'groups', 'count', 'p50 ms', 'p99 ms', 'goal ms', 'CPU ms'],
+    [
+      [
+        about.store,
+        name,
+        about.nodes,
+        about.groups,
+        times.length,
+        record.p50_ms,
+        record.p99_ms,
+        goalMs ?? '-',
+        cpu ?? '-',
+      ],
+    ],
   )
   printRecord(record)
 }
 
-/** Creates the policies, then changes each of them once: its rules, or for every fifth one its selector. */
-async function writePolicies(server, { id }) {
+/** Creates the policies, then changes some of them once: the rules, or for every fifth one the selector. */
+async function writePolicies(server, { id, writes, cpuMs }) {
   const policies = []
   for (let index = 0; index < POLICIES; index++) {
     const body = { slug: `bench-${index}`, ...policyOf(index) }
     policies.push(await callApi(server, 'POST', `/v1/domains/${id}/policies`, { body }))
   }
-  const times = { rules: [], selector: [], policy: [], Domain: [] }
+  const taken = { rules: nothing(), selector: nothing(), policy: nothing(), Domain: nothing() }
   const timed = async (name, path, body) => {
+    const cpu = await cpuMs()
     const begin = performance.now()
     await callApi(server, 'PATCH', path, { body })
-    times[name].push(performance.now() - begin)
+    taken[name].times.push(performance.now() - begin)
+    taken[name].cpuMs.push((await cpuMs()) - cpu)
   }
-  for (const [index, { id: policyId, rules, selector }] of policies.entries()) {
+  for (const [index, { id: policyId, rules, selector }] of policies.slice(0, writes).entries()) {
     const path = `/v1/policies/${policyId}`
     if (index % 5 === 0) await timed('selector', path, { selector: `${selector},env in (e0,e1,e2,e3)` })
     else await timed('rules', path, { rules: [...rules, extraRule(index)] })
     await timed('policy', path, { display_name: `Renamed ${index}` })
     await timed('Domain', `/v1/domains/${id}`, { display_name: `Bench ${index}` })
   }
-  const { rules, selector, ...beside } = times
+  const { rules, selector, policy, Domain } = taken
+  const both = { times: [...rules.times, ...selector.times], cpuMs: [...rules.cpuMs, ...selector.cpuMs] }
   return [
-    { case: 'write', times: [...rules, ...selector], goalMs: WRITE_GOAL_MS },
-    { case: 'write of rules', times: rules },
-    { case: 'write of a selector', times: selector },
-    ...Object.entries(beside).map(([name, each]) => ({ case: `new name of a ${name}`, times: each })),
+    { case: 'write', ...both, goalMs: WRITE_GOAL_MS },
+    { case: 'write of rules', ...rules },
+    { case: 'write of a selector', ...selector },
+    { case: 'new name of a policy', ...policy },
+    { case: 'new name of a Domain', ...Domain },
   ]
 }
+
+const nothing = () => ({ times: [], cpuMs: [] })
 
 const extraRule = (index) => ({
   direction: 'ingress',
