@@ -97,35 +97,52 @@ export async function countOnOtherKinds(tx: Db, definitionId: string, kinds: rea
   return rows[0]?.count ?? 0
 }
 
-/** Labels that one statement releases: it must end before the deadline of statements. */
-const RELEASED_MAX = 5_000
+/** Labels that one statement releases: it must end before the deadline of statements, on a busy machine too. */
+const RELEASED_MAX = 1_000
+
+/** Labels whose objects are read and sorted at a time. */
+const READ_MAX = 50_000
 
 /** Deletes all labels of the Definition, or keeps them without it, in several statements of the transaction. */
 export async function releaseLabels(tx: Db, definitionId: string, how: 'cascade' | 'orphan'): Promise<void> {
   for (;;) {
     const objects = await objectsWith(tx, definitionId)
     if (objects.length === 0) return
-    // A deregistration locks a node before its labels, and the labels in the row of a node change with these.
-    await sql`select from nodes where id = any(${objects}::uuid[]) order by id for no key update`.execute(tx)
-    const labels = sql`definition_id = ${definitionId} and object_id = any(${objects}::uuid[])`
-    await (
-      how === 'cascade'
-        ? sql`delete from label_assignments where ${labels}`
-        : sql`update label_assignments set definition_id = null where ${labels}`
-    ).execute(tx)
+    for (let from = 0; from < objects.length; from += RELEASED_MAX)
+      await releaseLabelsOf(tx, objects.slice(from, from + RELEASED_MAX), { definitionId, how })
   }
 }
 
+type Labelled = Pick<Tables['label_assignments'], 'kind' | 'object_id'>
+
+async function releaseLabelsOf(
+  tx: Db,
+  objects: readonly Labelled[],
+  { definitionId, how }: { readonly definitionId: string; readonly how: 'cascade' | 'orphan' },
+): Promise<void> {
+  const ids = objects.map(({ object_id: id }) => id)
+  const kinds = objects.map(({ kind }) => kind)
+  // A deregistration locks a node before its labels, and the labels in the row of a node change with these.
+  await sql`select from nodes where id = any(${ids}::uuid[]) order by id for no key update`.execute(tx)
+  // Kind and id each: by the id alone, PostgreSQL would look through all labels of the Definition for each of them.
+  const rows = sql`unnest(${kinds}::text[], ${ids}::uuid[]) as object (kind, id)
+    where label.kind = object.kind and label.object_id = object.id and label.definition_id = ${definitionId}`
+  await (
+    how === 'cascade'
+      ? sql`delete from label_assignments as label using ${rows}`
+      : sql`update label_assignments as label set definition_id = null from ${rows}`
+  ).execute(tx)
+}
+
 /** The first objects that have the label, by id. */
-async function objectsWith(tx: Db, definitionId: string): Promise<string[]> {
-  const rows = await tx
+async function objectsWith(tx: Db, definitionId: string): Promise<Labelled[]> {
+  return tx
     .selectFrom('label_assignments')
-    .select('object_id')
+    .select(['kind', 'object_id'])
     .where('definition_id', '=', definitionId)
     .orderBy('object_id')
-    .limit(RELEASED_MAX)
+    .limit(READ_MAX)
     .execute()
-  return rows.map(({ object_id: id }) => id)
 }
 
 /** Definitions whose tuples are not written yet, by id. */
