@@ -39,7 +39,9 @@ export interface LookedUp {
 type Asking = Pick<RequestContext, 'caller' | 'facts' | 'nowMs'>
 
 /**
- * The border: with more objects than this the rows of a page are read first and then checked. PLACEHOLDER
+ * The border: a caller who may see more objects than this gets pages of all that matches, whose rows are then checked. Both ways
+ * cost the same for some 7,000 of 100,000 nodes; up to 1,000 a page costs at most about three times what it costs without
+ * (decision 0055, `npm run bench -- few-visible`).
  */
 export const FEW_MAX = 1_000
 
