@@ -105,6 +105,18 @@ interface Question extends SelectedObjects {
   readonly pageSize: number
 }
 
+/** With these, each caller sees a part of what matches at least once, unless its roles show everything. */
+const someNode = OBJECTS.find(({ kind }) => kind === 'node')?.id ?? ''
+const ALWAYS_HELD: Role = { isOfGroup: true, domainId: DOMAINS[0], relation: 'viewer', resource: `node:${someNode}` }
+const ALWAYS_ASKED: Question = {
+  bound: { requirements: [] },
+  scope: {},
+  kind: 'node',
+  relation: 'read',
+  facts: { nowMs: NOW_MS },
+  pageSize: 7,
+}
+
 /** The two ways and every change between them: what is few, and what is remembered from one page to the next. */
 const WAYS = [
   { name: 'looked up at once', max: 1_000, remembers: () => 'few' as const },
@@ -242,8 +254,8 @@ describe.each(CASES)('What a caller may see of a search, over $name', ({ store, 
         await fc.assert(
           fc.asyncProperty(questions, async ({ world, roles, asked }) => {
             await storeWorld(db(), world)
-            const subject = await callerWith(roles)
-            for (const question of asked) {
+            const subject = await callerWith([...roles, ALWAYS_HELD])
+            for (const question of [ALWAYS_ASKED, ...asked]) {
               const rows = await readSelected(db(), question, pageRange(undefined, 1_000))
               const expected: string[] = []
               for (const row of rows)
