@@ -4,7 +4,7 @@ import type { Bridge } from '../../bridges/find-bridge.ts'
 import type { Db } from '../../ports/datastore.ts'
 import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
 import { ANOTHER_PART, forgetSecret, referToSecret } from './claims.ts'
-import { nameOf, type PartKey, type Stored } from './part-kind.ts'
+import { nameOf, type PartKey, type Revised, type Stored } from './part-kind.ts'
 
 function conflictsOf({ target_port: port }: Pick<IngressRule, 'target_port'>): Conflicts {
   return {
@@ -32,13 +32,14 @@ export function findIngress(db: Db, { resource_id, slug }: PartKey): Promise<Sto
     .executeTakeFirst()
 }
 
-export async function insertIngress(db: Db, row: Stored<IngressRule>): Promise<void> {
+export async function insertIngress(db: Db, row: Stored<IngressRule>): Promise<Stored<IngressRule>> {
   await conflictsAs(db.insertInto('bridge_ingress_rules').values(row).execute(), conflictsOf(row))
+  return row
 }
 
 export function updateIngress(
   db: Db,
-  { resource_id, slug, ...row }: Omit<Stored<IngressRule>, 'created_at'>,
+  { resource_id, slug, ...row }: Revised<IngressRule>,
 ): Promise<Stored<IngressRule> | undefined> {
   const write = db
     .updateTable('bridge_ingress_rules')

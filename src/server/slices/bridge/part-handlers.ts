@@ -41,9 +41,8 @@ export function createPartHandlers<Value extends Slugged>(
   /** Stores the part, where it is new or in the place of the one with its slug, and publishes it. */
   async function store(held: Held, value: Value, isNew: boolean): Promise<Stored<Value>> {
     const { change, bridge, at } = held
-    const row = { ...value, resource_id: bridge.resourceId, created_at: at, updated_at: at }
-    if (isNew) await kind.insert(change.db, row)
-    const stored = isNew ? row : await kind.update(change.db, row)
+    const row = { ...value, resource_id: bridge.resourceId, updated_at: at }
+    const stored = isNew ? await kind.insert(change.db, { ...row, created_at: at }) : await kind.update(change.db, row)
     if (stored === undefined) throw new Error('a part of a locked bridge vanished')
     await kind.claim(change.db, bridge, value)
     await publish(held, { literal: events.configured, part: nameOf(part, value.slug) })

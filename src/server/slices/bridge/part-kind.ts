@@ -22,6 +22,9 @@ export type Stored<Value> = Value & {
   readonly updated_at: Date
 }
 
+/** A part that takes the place of a stored one. */
+export type Revised<Value> = Value & { readonly resource_id: string; readonly updated_at: Date }
+
 type SluggedPart = Exclude<Candidate['part'], 'relay'>
 
 /** What distinguishes the parts of one sub-surface from those of the others. */
@@ -35,9 +38,9 @@ export interface PartKind<Value extends Slugged> {
   readonly list: (db: Db, resourceId: string) => Promise<Stored<Value>[]>
   readonly find: (db: Db, key: PartKey) => Promise<Stored<Value> | undefined>
   /** @throws Problem of the constraint that refuses the row. */
-  readonly insert: (db: Db, row: Stored<Value>) => Promise<void>
+  readonly insert: (db: Db, row: Stored<Value>) => Promise<Stored<Value>>
   /** Replaces all but the key and the time of creation. @throws Problem of the constraint that refuses the row. */
-  readonly update: (db: Db, row: Omit<Stored<Value>, 'created_at'>) => Promise<Stored<Value> | undefined>
+  readonly update: (db: Db, row: Revised<Value>) => Promise<Stored<Value> | undefined>
   /** Deletes the row with everything that refers to it; false where there is none. */
   readonly remove: (db: Db, key: PartKey) => Promise<boolean>
   /** Claims what no other part may have, and records the secret that it names, in the place of its former claims. */

@@ -3,7 +3,7 @@ import type { Bridge } from '../../bridges/find-bridge.ts'
 import type { Db } from '../../ports/datastore.ts'
 import { conflictsAs } from '../../sql/unique.ts'
 import { claimSubnets, forgetSecret, referToSecret } from './claims.ts'
-import { nameOf, type PartKey, type Stored } from './part-kind.ts'
+import { nameOf, type PartKey, type Revised, type Stored } from './part-kind.ts'
 
 export function listTunnels(db: Db, resourceId: string): Promise<Stored<Tunnel>[]> {
   return db.selectFrom('bridge_tunnels').selectAll().where('resource_id', '=', resourceId).orderBy('slug').execute()
@@ -18,13 +18,14 @@ export function findTunnel(db: Db, { resource_id, slug }: PartKey): Promise<Stor
     .executeTakeFirst()
 }
 
-export async function insertTunnel(db: Db, row: Stored<Tunnel>): Promise<void> {
+export async function insertTunnel(db: Db, row: Stored<Tunnel>): Promise<Stored<Tunnel>> {
   await conflictsAs(db.insertInto('bridge_tunnels').values(row).execute(), { bridge_tunnels_pkey: 'slug_conflict' })
+  return row
 }
 
 export function updateTunnel(
   db: Db,
-  { resource_id, slug, ...row }: Omit<Stored<Tunnel>, 'created_at'>,
+  { resource_id, slug, ...row }: Revised<Tunnel>,
 ): Promise<Stored<Tunnel> | undefined> {
   return db
     .updateTable('bridge_tunnels')

@@ -4,7 +4,7 @@ import type { Bridge } from '../../bridges/find-bridge.ts'
 import type { Db } from '../../ports/datastore.ts'
 import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
 import { ANOTHER_PART, claimPort, forgetSecret, referToSecret, releasePort } from './claims.ts'
-import { nameOf, type PartKey, type Stored } from './part-kind.ts'
+import { nameOf, type PartKey, type Revised, type Stored } from './part-kind.ts'
 
 const CONFLICTS: Conflicts = {
   bridge_user_access_pkey: 'slug_conflict',
@@ -24,13 +24,14 @@ export function findUserAccess(db: Db, { resource_id, slug }: PartKey): Promise<
     .executeTakeFirst()
 }
 
-export async function insertUserAccess(db: Db, row: Stored<UserAccess>): Promise<void> {
+export async function insertUserAccess(db: Db, row: Stored<UserAccess>): Promise<Stored<UserAccess>> {
   await conflictsAs(db.insertInto('bridge_user_access').values(row).execute(), CONFLICTS)
+  return row
 }
 
 export function updateUserAccess(
   db: Db,
-  { resource_id, slug, ...row }: Omit<Stored<UserAccess>, 'created_at'>,
+  { resource_id, slug, ...row }: Revised<UserAccess>,
 ): Promise<Stored<UserAccess> | undefined> {
   const write = db
     .updateTable('bridge_user_access')
