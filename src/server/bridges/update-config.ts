@@ -23,7 +23,26 @@ export type BridgeLiteral = Extract<OutboxLiteral, `bridge.${string}`>
  * hosts' state. Gives whether it differs. Call it with the resource's row locked for update, after the rows changed.
  * @throws Problem `bridge_limit_exceeded` where it is longer than 512 KiB.
  */
-export async function storeConfig({ db }: Change, bridge: HeldBridge, at: Date): Promise<boolean> {
+export async function storeConfig(change: Change, bridge: HeldBridge, at: Date): Promise<boolean> {
+  return (await storeConfigs(change, [bridge], at)).length > 0
+}
+
+/** Does so with several bridges, all of whose rows are locked. Gives those whose configuration differs. */
+export async function storeConfigs<Held extends HeldBridge>(
+  { db }: Change,
+  bridges: readonly Held[],
+  at: Date,
+): Promise<readonly Held[]> {
+  const changed: Held[] = []
+  for (const bridge of bridges) if (await replaceConfig(db, bridge, at)) changed.push(bridge)
+  // In one statement: rows of hosts are locked in the order of their ids.
+  const hosts = new Set<string>()
+  for (const { resourceId } of changed) for (const id of await readHosts(db, resourceId)) hosts.add(id)
+  await ownStateChanged(db, [...hosts])
+  return changed
+}
+
+async function replaceConfig(db: Db, bridge: HeldBridge, at: Date): Promise<boolean> {
   const { resourceId, domainId } = bridge
   const parts = await readParts(db, resourceId)
   const surroundings = {
@@ -37,9 +56,7 @@ export async function storeConfig({ db }: Change, bridge: HeldBridge, at: Date):
     values (${resourceId}, ${domainId}, ${config}, ${at})
     on conflict (resource_id) do update set effective_config = excluded.effective_config, updated_at = excluded.updated_at
     where bridge_configs.effective_config <> excluded.effective_config`.execute(db)
-  if (numAffectedRows === 0n) return false
-  await ownStateChanged(db, await readHosts(db, resourceId))
-  return true
+  return numAffectedRows > 0n
 }
 
 /** Announces a change of a bridge to its present and former hosts. */

@@ -85,7 +85,11 @@ export const resources = defineSurface(
       gate: check('manage', 'resource:{path.resource_id}'),
       audit: { relation: 'resource.update', when: 'all' },
       responses: { 200: Resource },
-      problems: ['resource_not_found', 'host_node_not_in_domain'],
+      problems: ['resource_not_found', 'host_node_not_in_domain', 'bridge_port_conflict'],
+      sentences: {
+        bridge_port_conflict:
+          'An ingress rule of the bridge has one of these nodes as its target, on a port that the bridge listens on.',
+      },
       notProvisioned: 'not_provisioned',
       cli: {
         command: 'resources update',

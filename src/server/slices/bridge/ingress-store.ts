@@ -1,6 +1,7 @@
 import { problem } from '../../../shared/problems.ts'
 import type { IngressRule } from '../../bridges/bridge-parts.ts'
 import type { Bridge } from '../../bridges/find-bridge.ts'
+import type { HeldBridge } from '../../bridges/update-config.ts'
 import type { Db } from '../../ports/datastore.ts'
 import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
 import { ANOTHER_PART, forgetSecret, referToSecret } from './claims.ts'
@@ -64,4 +65,17 @@ export async function removeIngress(db: Db, { resource_id, slug }: PartKey): Pro
 /** A target is claimed by its row. */
 export async function claimIngress(db: Db, bridge: Bridge, value: IngressRule): Promise<void> {
   await referToSecret(db, bridge, { owner: nameOf('ingress', value.slug), text: value.acme_account_ref })
+}
+
+/** The bridges that have an ingress rule to one of the nodes, in the order of their ids. */
+export async function bridgesWithTargets(db: Db, nodeIds: readonly string[]): Promise<HeldBridge[]> {
+  const rows = await db
+    .selectFrom('bridge_ingress_rules as rule')
+    .innerJoin('resources', 'resources.id', 'rule.resource_id')
+    .select(['rule.resource_id', 'resources.domain_id'])
+    .distinct()
+    .where('rule.target_node_id', 'in', nodeIds)
+    .orderBy('rule.resource_id')
+    .execute()
+  return rows.map(({ resource_id: resourceId, domain_id: domainId }) => ({ resourceId, domainId }))
 }

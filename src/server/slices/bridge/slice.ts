@@ -1,13 +1,19 @@
 import type { Slice } from '../../http/slice.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { createCheck } from './check.ts'
+import { createGoneTargets } from './gone-targets.ts'
 import { createIngress, type IngressDeps } from './ingress.ts'
 import { createRelay } from './relay.ts'
 import { createSiteToSite } from './site-to-site.ts'
 import { createBridgeStatus } from './status.ts'
 import { createUserAccess } from './user-access.ts'
 
+interface BridgeDeps extends IngressDeps {
+  readonly clock: Clock
+}
+
 /** Bridges: relays, user access, public ingress and tunnels to other sites. */
-export function createSlice(ports: IngressDeps): Slice<'bridge'> {
+export function createSlice(ports: BridgeDeps): Slice<'bridge'> {
   return {
     handlers: {
       bridge: {
@@ -19,5 +25,6 @@ export function createSlice(ports: IngressDeps): Slice<'bridge'> {
         ...createBridgeStatus(ports),
       },
     },
+    consumers: [createGoneTargets(ports)],
   }
 }

@@ -5,6 +5,7 @@ import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
+import { announceHosts, assertHostable, removeConfig } from '../../bridges/configured-hosts.ts'
 import { holdProject } from '../../sql/hold-project.ts'
 import { bySlug } from '../../sql/keyset.ts'
 import { normalizeHosts, referencesOf, toAnswer } from './resource.ts'
@@ -72,6 +73,7 @@ export function createResources({ datastore, ids }: ResourcesDeps): Handlers<typ
         const resource = await store.lockResource(change.db, { projectId, id })
         if (resource === undefined) throw problem('resource_not_found')
         ctx.about(`resource:${id}`, resource.domain_id)
+        await removeConfig(change, { resourceId: id, domainId: resource.domain_id })
         await store.deleteResource(change.db, id)
         for (const reference of referencesOf(resource)) await change.tuples.deleteObject(reference)
         announce(change, 'ResourceDeleted', resource)
@@ -93,10 +95,16 @@ async function addResource(change: Change, resource: store.ResourceRecord): Prom
   announce(change, 'ResourceCreated', resource)
 }
 
+/** @throws Problem `host_node_not_in_domain`; `bridge_port_conflict` where a bridge and the nodes do not go together. */
 async function setHosts(change: Change, resource: Named, nodeIds: readonly string[]): Promise<void> {
-  const held = await store.holdNodes(change.db, resource.domain_id, nodeIds)
-  if (held.size < nodeIds.length) throw problem('host_node_not_in_domain')
-  await store.replaceHosts(change.db, resource.id, nodeIds)
+  const { db } = change
+  const { id, domain_id: domainId, kind } = resource
+  const former = await store.listHosts(db, id)
+  const held = await store.holdNodes(db, domainId, [...new Set([...former, ...nodeIds])])
+  if (nodeIds.some((nodeId) => !held.has(nodeId))) throw problem('host_node_not_in_domain')
+  if (kind === 'bridge') await assertHostable(db, id, nodeIds)
+  await store.replaceHosts(db, id, nodeIds)
+  if (kind === 'bridge') await announceHosts(change, { resourceId: id, domainId }, { former, present: nodeIds })
 }
 
 function announce(

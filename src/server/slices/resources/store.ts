@@ -3,7 +3,6 @@ import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
 import { bySlug } from '../../sql/keyset.ts'
 import type { ResourceRow } from './tables.ts'
-import { ownStateChanged } from '../../sql/state-revisions.ts'
 import { conflictsAs } from '../../sql/unique.ts'
 
 type ResourceFields = Selectable<ResourceRow>
@@ -82,30 +81,25 @@ export async function holdNodes(db: Db, domainId: string, nodeIds: readonly stri
   return new Set(nodes.map(({ id }) => id))
 }
 
-/** Replaces the hosts of the resource with these nodes. */
-export async function replaceHosts(db: Db, resourceId: string, nodeIds: readonly string[]): Promise<void> {
-  const former = await configuredHosts(db, resourceId)
-  await db.deleteFrom('resource_hosts').where('resource_id', '=', resourceId).execute()
-  const rows = nodeIds.map((node_id) => ({ resource_id: resourceId, node_id }))
-  if (rows.length > 0) await db.insertInto('resource_hosts').values(rows).execute()
-  const present = await configuredHosts(db, resourceId)
-  const moved = [...former.filter((id) => !present.includes(id)), ...present.filter((id) => !former.includes(id))]
-  await ownStateChanged(db, moved)
-}
-
-/** The nodes whose state contains the configuration of the resource. */
-async function configuredHosts(db: Db, resourceId: string): Promise<readonly string[]> {
+/** The nodes that host the resource, ascending. */
+export async function listHosts(db: Db, resourceId: string): Promise<string[]> {
   const rows = await db
-    .selectFrom('resource_hosts as host')
-    .innerJoin('bridge_configs as config', 'config.resource_id', 'host.resource_id')
-    .select('host.node_id')
-    .where('host.resource_id', '=', resourceId)
+    .selectFrom('resource_hosts')
+    .select('node_id')
+    .where('resource_id', '=', resourceId)
+    .orderBy('node_id')
     .execute()
   return rows.map(({ node_id }) => node_id)
 }
 
-/** Deletes the resource; the entries of its hosts go with it by their foreign key. */
+/** Replaces the hosts of the resource with these nodes. */
+export async function replaceHosts(db: Db, resourceId: string, nodeIds: readonly string[]): Promise<void> {
+  await db.deleteFrom('resource_hosts').where('resource_id', '=', resourceId).execute()
+  const rows = nodeIds.map((node_id) => ({ resource_id: resourceId, node_id }))
+  if (rows.length > 0) await db.insertInto('resource_hosts').values(rows).execute()
+}
+
+/** Deletes the resource; the entries of its hosts and what its bridge consists of go with it by their foreign keys. */
 export async function deleteResource(db: Db, id: string): Promise<void> {
-  await ownStateChanged(db, await configuredHosts(db, id))
   await db.deleteFrom('resources').where('id', '=', id).execute()
 }
