@@ -115,3 +115,29 @@ export async function updateAddressees(
       join node_lanes as lane on lane.node_id = added.node_id
       on conflict do nothing`.execute(tx)
 }
+
+/** A secret of a Project that has a new version since that outbox row. */
+interface WrittenSecret {
+  readonly seq: bigint
+  readonly project_id: string
+  readonly name: string
+}
+
+/** Reads the hosts of the bridges that name the secrets without a version, each once for an outbox row. */
+export async function readSecretHosts(
+  tx: Db,
+  secrets: readonly WrittenSecret[],
+): Promise<readonly { readonly seq: bigint; readonly nodeId: string }[]> {
+  if (secrets.length === 0) return []
+  const { rows } = await sql<{ seq: string; node_id: string }>`
+    select distinct written.seq, host.node_id
+    from unnest(
+      ${secrets.map(({ seq }) => seq.toString())}::bigint[],
+      ${secrets.map(({ project_id: projectId }) => projectId)}::uuid[],
+      ${secrets.map(({ name }) => name)}::text[]
+    ) as written (seq, project_id, name)
+    join bridge_secret_refs as named
+      on named.project_id = written.project_id and named.name = written.name and named.version is null
+    join resource_hosts as host on host.resource_id = named.resource_id`.execute(tx)
+  return rows.map(({ seq, node_id: nodeId }) => ({ seq: BigInt(seq), nodeId }))
+}

@@ -7,13 +7,14 @@ import {
   aboutGroup,
   aboutNode,
   aboutPeer,
+  aboutSecret,
   aboutVisibility,
   formerPlace,
   type Audience,
   type OutboxDeclarations,
 } from '../ports/outbox-events.ts'
 import type { NumberedEvent, OutboxConsumer } from '../ports/outbox.ts'
-import { updateAddressees } from './audience-store.ts'
+import { readSecretHosts, updateAddressees } from './audience-store.ts'
 import { createBridgeEvents } from './bridge-events.ts'
 import {
   addOwnHints,
@@ -23,6 +24,7 @@ import {
   countLanes,
   openLanes,
   type DomainHint,
+  type OwnHint,
 } from './lane-store.ts'
 import { addOutgoing } from './outgoing-store.ts'
 import type { StoredGroupChange } from './peer-changes.ts'
@@ -60,7 +62,7 @@ export function createEventRelay({ ids, declarations, onTaken }: EventRelayDeps)
       )
       await openLanes(db, taken.flatMap(openingOf))
       await addPeerHints(db, taken.flatMap(peerHintOf))
-      await addOwnHints(db, taken.flatMap(ownHintOf))
+      await addOwnHints(db, [...taken.flatMap(ownHintOf), ...(await secretHintsOf(db, taken))])
       await addVisibilityChanges(db, taken.flatMap(visibilityChangeOf))
       for (const [domainId, seq] of resyncsOf(taken)) await addPendingOfDomain(db, domainId, seq)
       await addOutgoing(db, { ids }, await nodeEventsOf(db, taken))
@@ -82,9 +84,12 @@ function withAudience(event: NumberedEvent, audiences: ReadonlyMap<string, Audie
   return { ...event, audience }
 }
 
+/** What many nodes of a Domain may receive at once. */
+const WIDE: ReadonlySet<Audience['to']> = new Set(['matched', 'hosts', 'secret-hosts'])
+
 /** The first events that together stay within the fan-out limit, at least one. */
 async function withinFanOut(db: Db, events: readonly AddressedEvent[]): Promise<readonly AddressedEvent[]> {
-  const wide = events.filter(({ audience: { to } }) => to === 'matched' || to === 'hosts')
+  const wide = events.filter(({ audience: { to } }) => WIDE.has(to))
   if (wide.length < 2) return events
   const lanes = await countLanes(db, [...new Set(wide.map(domainOf))])
   let left = FAN_OUT_MAX
@@ -136,6 +141,13 @@ function peerHintOf(event: AddressedEvent): DomainHint[] {
 
 function ownHintOf({ audience, seq, payload }: AddressedEvent) {
   return audience.to === 'own-block' ? [{ seq, nodeId: nodeOf(payload), block: audience.block }] : []
+}
+
+/** Hints for the hosts of bridges that take the newest version of a secret. */
+async function secretHintsOf(db: Db, events: readonly AddressedEvent[]): Promise<OwnHint[]> {
+  const written = events.filter(({ audience }) => audience.to === 'secret-hosts')
+  const secrets = written.map(({ seq, payload }) => ({ seq, ...aboutSecret.parse(payload) }))
+  return (await readSecretHosts(db, secrets)).map((host) => ({ ...host, block: 'bridge' }))
 }
 
 function visibilityChangeOf(event: AddressedEvent) {

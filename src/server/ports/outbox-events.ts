@@ -16,6 +16,8 @@ export type Audience =
   | { readonly to: 'matched' }
   /** The present and former hosts of the bridge resource. */
   | { readonly to: 'hosts' }
+  /** The hosts of bridges that name the secret without a version receive a hint of their block `bridge`. */
+  | { readonly to: 'secret-hosts' }
   /** The nodes of the Domain that see other peers than before receive a hint. */
   | { readonly to: 'viewers' }
   /** All nodes of the Domain receive a hint to pull. */
@@ -55,6 +57,9 @@ export const aboutGroup = z.object({
 /** The member by which the relay finds the bridge resource of an event. */
 export const aboutBridge = z.object({ bridge_resource_id: z.uuid() })
 
+/** The members by which the relay finds the bridges that name a secret. */
+export const aboutSecret = z.object({ project_id: z.uuid(), name: z.string() })
+
 const aboutPolicyRevision = z.object({ policy_id: z.uuid(), revision_id: z.uuid() })
 
 /** The revision of the Domain's peers that the change raised. */
@@ -82,6 +87,11 @@ export function toNode<P extends About<typeof aboutNode>>(
   payload: P,
 ): Declared<P> {
   return { payload, audience: { to: 'node', type } }
+}
+
+/** For a new version of a secret. */
+export function toSecretHosts<P extends About<typeof aboutSecret>>(payload: P): Declared<P> {
+  return { payload, audience: { to: 'secret-hosts' } }
 }
 
 function toMatched<P extends About<typeof aboutPolicyRevision>>(payload: P): Declared<P> {

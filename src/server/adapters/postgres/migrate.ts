@@ -27,6 +27,7 @@ import { policies } from './migrations/0022-policies.ts'
 import { peerVisibility } from './migrations/0023-peer-visibility.ts'
 import { bridges } from './migrations/0024-bridges.ts'
 import { relayPreferences } from './migrations/0025-relay-preferences.ts'
+import { hintsOfSeveralNodes } from './migrations/0026-hints-of-several-nodes.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   peerVisibility,
   bridges,
   relayPreferences,
+  hintsOfSeveralNodes,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

@@ -77,7 +77,8 @@ function concernOfLabels(event: NumberedEvent): NodeConcern | WideConcern {
   const [kind, id = ''] = scope.split(':')
   if (kind === 'node') return nodeConcern(event, z.uuid().parse(id), definitionId)
   if (kind === 'platform') return { kind: 'wide', scope: kind, id, definitionId }
-  if (kind === 'domain' || kind === 'project') return { kind: 'wide', scope: kind, id: z.uuid().parse(id), definitionId }
+  if (kind === 'domain' || kind === 'project')
+    return { kind: 'wide', scope: kind, id: z.uuid().parse(id), definitionId }
   throw new Error(`${scope} names no object that nodes have labels of`)
 }
 
@@ -127,11 +128,7 @@ async function follow(change: Change, { domainId, concerned, at }: Following): P
 }
 
 /** What the peers of the nodes see of them changes, and to where they are relayed, if one of the bridges carries edges. */
-async function announceChanged(
-  change: Change,
-  domainId: string,
-  changed: readonly ChangedPreference[],
-): Promise<void> {
+async function announceChanged(change: Change, domainId: string, changed: readonly ChangedPreference[]): Promise<void> {
   const present = changed.filter(({ isThere }) => isThere)
   if (present.length === 0) return
   const nodeIds = present.map(({ nodeId }) => nodeId)

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { toNobody } from '../../ports/outbox-events.ts'
+import { toNobody, toSecretHosts } from '../../ports/outbox-events.ts'
 
-const secret = z.object({ secret_id: z.string(), project_id: z.string(), name: z.string() })
+const secret = z.object({ secret_id: z.string(), project_id: z.uuid(), name: z.string() })
 
 /** Outbox events of the secrets of Projects. */
 export const events = {
-  SecretVersionCreated: toNobody(secret.extend({ version: z.number() })),
+  SecretVersionCreated: toSecretHosts(secret.extend({ version: z.number() })),
   /** `version` is null where the whole secret was deleted. */
   SecretDeleted: toNobody(secret.extend({ version: z.number().nullable() })),
 } as const

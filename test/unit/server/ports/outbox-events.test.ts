@@ -13,6 +13,7 @@ test('the audiences are those of the decision', () => {
     'bridge.SiteToSiteTunnelRemoved': { to: 'hosts' },
     'bridge.UserAccessProviderConfigured': { to: 'hosts' },
     'bridge.UserAccessProviderRemoved': { to: 'hosts' },
+    SecretVersionCreated: { to: 'secret-hosts' },
     execution_cancelled: { to: 'own-block', block: 'executions' },
     execution_requested: { to: 'node', type: 'action_request' },
     node_policies_changed: { to: 'own-block', block: 'policy' },
