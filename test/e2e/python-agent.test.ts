@@ -28,6 +28,7 @@ describe.skipIf(PYTHON === undefined)(
       ['edge-epoch', '"acceptable": false', '"acceptable": true'],
       ['event-signature', '"fault": "bad_signature"', '"fault": "expired_key"'],
       ['edge-envelope', '"edge_key_hex": "67', '"edge_key_hex": "68'],
+      ['node-secrets', '"secret": "correct horse"', '"secret": "another horse"'],
     ])('says so where the vectors %s expect something else', (file, correct, wrong) => {
       const folder = mkdtempSync(join(tmpdir(), 'ctl-vectors-'))
       onTestFinished(() => rmSync(folder, { recursive: true }))

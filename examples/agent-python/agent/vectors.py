@@ -12,6 +12,7 @@ from .credentials import parse_nsk, parse_token
 from .edges import EnvelopeFault, digest, epoch_order, is_acceptable, open_envelope
 from .policies import fingerprint, may_exchange, verdict
 from .policy_compiler import compile_policy
+from .sealed_secrets import SecretFault, open_secret
 from .selectors import evaluate
 from .signatures import Fault, SigningKeys, admit, read_envelope, verify_envelope
 
@@ -70,6 +71,15 @@ def _event(given, keys):
     return {**facts, "signed_text": signed, "signature": signature}
 
 
+def _secret(given, _keys):
+    envelope, key = bytes.fromhex(given["envelope_hex"]), bytes.fromhex(given["nsk_key_hex"])
+    try:
+        secret = open_secret(envelope, key, given["node_id"], given["ref"], given["version"])
+    except SecretFault as fault:
+        return {"fault": str(fault)}
+    return {"secret": secret.decode()}
+
+
 def _selector(given, _keys):
     """Only the server does this, as with the edge keys."""
     ids = ("project", given.get("project_id")), ("domain", given.get("domain_id"))
@@ -123,6 +133,7 @@ CHECKS = {
     "edge-key": _edge_key,
     "epoch-digest": lambda given, _keys: digest(given["epochs"]),
     "event-signature": _event,
+    "node-secrets": _secret,
     "policies": _policies,
     "selectors": _selector,
     "session-token": _session_token,
