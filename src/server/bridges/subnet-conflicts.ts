@@ -47,8 +47,8 @@ interface Pair {
 }
 
 /**
- * The pairs of claims of different tunnels that overlap. Two networks are disjoint, or one contains the other: sorted by
- * first address, the larger one first, each network overlaps those that are still open before it.
+ * The pairs of claims of different tunnels that overlap. They are sorted by first address: a network that ends before the next
+ * one begins overlaps none that follows. Those that have not ended are open, and overlap the next one.
  */
 function overlappingPairs(claims: readonly Claim[]): readonly Pair[] {
   const pairs: Pair[] = []
@@ -71,8 +71,7 @@ function claimsOf(tunnel: Tunnel, index: number): readonly Claim[] {
 
 function bySpan({ span: a }: Claim, { span: b }: Claim): number {
   if (a.family !== b.family) return a.family - b.family
-  if (a.first !== b.first) return a.first < b.first ? -1 : 1
-  return a.last === b.last ? 0 : a.last > b.last ? -1 : 1
+  return a.first === b.first ? 0 : a.first < b.first ? -1 : 1
 }
 
 function byLaterTunnel(a: Pair, b: Pair): number {
