@@ -13,7 +13,7 @@ import { unfenced } from '../support/datastores/leading.ts'
 import { stateRows } from '../support/fleet/node-states.ts'
 import { STORES } from '../support/datastores/stores.ts'
 import { DEEDS, type Member } from './state-deeds.ts'
-import { relayRow } from '../support/fleet/relay-row.ts'
+import { relayLabels } from '../support/fleet/relay-labels.ts'
 
 /** What is done to which node, through which replica; `variant` is one of a few of whatever varies. */
 interface Step {
@@ -24,7 +24,7 @@ interface Step {
 }
 
 /** What happens to the fleet as a whole. */
-const OTHERS = ['join', 're-enrol', 'policy', 'bridge', 'sweep', 'sweep'] as const
+const OTHERS = ['join', 're-enrol', 'policy', 'bridge', 'sweep', 'sweep', 'prefer', 'prefer', 'relay'] as const
 const ALL = [...OTHERS, ...namesOf(DEEDS)] as const
 
 function namesOf<T extends object>(table: T): readonly (keyof T)[] {
@@ -73,6 +73,8 @@ interface World {
   readonly domain: string
   readonly project: string
   readonly bridge: string
+  /** Bridges with relays, of different hosts and ports. */
+  readonly bridges: readonly string[]
   readonly policyId: string
   readonly members: Member[]
 }
@@ -81,9 +83,11 @@ describe.each(STORES)('The states of random fleets on the $name store', (store) 
   describe.skipIf(store.missing)('', () => {
     let replicas: ActingReplicas
     let rows: ReturnType<typeof stateRows>
+    let labels: ReturnType<typeof relayLabels>
     beforeAll(async () => {
       replicas = await startActingReplicas(store)
       rows = stateRows(replicas.fleet)
+      labels = relayLabels(replicas.fleet)
     }, 120_000)
     afterAll(() => replicas?.stop())
 
@@ -113,7 +117,14 @@ describe.each(STORES)('The states of random fleets on the $name store', (store) 
         createExecutionTimeouts(fleet),
         createMediatedSessionEnds(fleet),
       ]
+      await labels.follow()
       for (const job of jobs) await job.run(unfenced(fleet))
+    }
+
+    /** The Domain, or a node, prefers one of the bridges, or none. */
+    async function prefer({ domain, bridges }: World, nodeId: string, { variant, via }: Step): Promise<void> {
+      const object = variant === 2 ? ({ kind: 'domain', id: domain } as const) : ({ kind: 'node', id: nodeId } as const)
+      await labels.prefer(object, variant === 3 ? null : (bridges[via] ?? null))
     }
 
     async function changePolicy({ domain, policyId }: World, variant: number): Promise<void> {
@@ -121,13 +132,17 @@ describe.each(STORES)('The states of random fleets on the $name store', (store) 
       else await rows.policy(domain, { id: policyId, selector: variant > 2 ? {} : { tier: 'web' }, rules: [variant] })
     }
 
-    async function take(world: World, { does, of, via, variant }: Step): Promise<unknown> {
-      const { members, domain, project, bridge } = world
+    async function take(world: World, done: Step): Promise<unknown> {
+      const { does, of, via, variant } = done
+      const { members, domain, project, bridge, bridges } = world
       if (does === 'sweep') return sweep()
       if (does === 'policy') return changePolicy(world, variant)
+      if (does === 'relay')
+        return labels.relay(bridges[via] ?? '', { enabled: variant !== 0, listen_port: 51_000 + variant })
       if (does === 'bridge') return rows.bridgeConfig(domain, bridge, { variant })
       const member = members[of % Math.max(1, members.length)]
       if (does === 'join' || member === undefined) return members.length < FLEET_MAX ? join(world, via) : undefined
+      if (does === 'prefer') return prefer(world, member.node_id, done)
       if (does === 're-enrol') return join(world, via, member.node_id)
       if (does === 'deregister') members.splice(members.indexOf(member), 1)
       return DEEDS[does]({ replicas, member, via, variant, projectId: project })
@@ -138,24 +153,18 @@ describe.each(STORES)('The states of random fleets on the $name store', (store) 
       const { fleet } = replicas
       const [domain, policyId] = [await fleet.domain(), fleet.ids.next()]
       const project = await fleet.project(domain)
-      const world: World = { domain, project, bridge: fleet.ids.next(), policyId, members: [] }
+      const world: World = { domain, project, bridge: fleet.ids.next(), bridges: [], policyId, members: [] }
       for (let count = 0; count < nodes; count++) await join(world, count % 2)
       const hosts = relays.flatMap((index) => world.members[index] ?? [])
-      const body = {
-        kind: 'bridge',
-        slug: 'edge',
-        display_name: 'Edge',
-        host_node_ids: hosts.map((host) => host.node_id),
-      }
-      const { body: made } = await fleet.call(root(), `POST /v1/projects/${project}/resources`, body)
-      const bridge = String(made['id'])
-      await fleet.db.insertInto('bridge_relays').values(relayRow(bridge, domain)).execute()
+      const hostIds = hosts.map((host) => host.node_id)
+      const bridge = await labels.bridge(project, hostIds)
+      const bridges = [bridge, await labels.bridge(project, hostIds.slice(-1), 51_900)]
       for (const [via, member] of hosts.entries()) {
         const occasion = { replicas, member, via: via % 2, variant: via, projectId: project }
         for (const does of ['beat', 'endpoint'] as const) await DEEDS[does](occasion)
       }
       await sweep()
-      return { ...world, bridge }
+      return { ...world, bridge, bridges }
     }
 
     async function tombstones(): Promise<number> {

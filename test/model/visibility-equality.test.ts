@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRelayChoice } from '../../src/server/slices/mesh/relay-choice.ts'
 import { createReachabilitySweeper } from '../../src/server/slices/nodes/reachability-sweeper.ts'
-import { relayTo } from '../../src/server/sql/edge-mode.ts'
 import { readEntries } from '../../src/shared/policies/read-entries.ts'
 import type { CompiledEntry } from '../../src/shared/policies/rule-types.ts'
 import { mayExchange, type Party } from '../../src/shared/policies/verdict.ts'
@@ -12,7 +11,7 @@ import { STORES } from '../support/datastores/stores.ts'
 import { accepts, isolates, visibilityRows } from '../support/fleet/visibility-rows.ts'
 import { depth } from '../support/run/depth.ts'
 import { DEEDS, type Member } from './state-deeds.ts'
-import { relayRow } from '../support/fleet/relay-row.ts'
+import { relayLabels } from '../support/fleet/relay-labels.ts'
 
 const GROUPS = [1, 2, 3]
 /** Rules that isolate, and open what they isolate in several ways. */
@@ -37,6 +36,7 @@ type Step =
   | { readonly does: 'policy'; readonly of: number; readonly rules: number; readonly nodes: readonly number[] }
   | { readonly does: 'unpolicy'; readonly of: number }
   | { readonly does: 'choose' }
+  | { readonly does: 'prefer'; readonly of: number; readonly bridge: number | null; readonly isOfDomain: boolean }
   | { readonly does: 'show'; readonly visibility: 'all' | 'reachable' }
 
 const node = fc.nat(5)
@@ -69,7 +69,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('unpolicy' as const), of: policy }) },
-  { weight: 1, arbitrary: fc.constant({ does: 'choose' as const }) },
+  { weight: 3, arbitrary: fc.constant({ does: 'choose' as const }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      does: fc.constant('prefer' as const),
+      of: node,
+      bridge: fc.option(fc.nat(1)),
+      isOfDomain: fc.boolean(),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -88,6 +97,7 @@ interface World {
   readonly domain: string
   readonly project: string
   readonly policyIds: readonly string[]
+  readonly bridges: string[]
   readonly members: Member[]
 }
 
@@ -95,13 +105,17 @@ describe.each(STORES)('What nodes see under random policies on the $name store',
   describe.skipIf(store.missing)('', () => {
     let replicas: ActingReplicas
     let rows: ReturnType<typeof visibilityRows>
+    let labels: ReturnType<typeof relayLabels>
     beforeAll(async () => {
       replicas = await startActingReplicas(store)
       rows = visibilityRows(replicas.fleet)
+      labels = relayLabels(replicas.fleet)
     }, 120_000)
     afterAll(() => replicas?.stop())
 
     const memberOf = ({ members }: World, of: number) => members[of % Math.max(1, members.length)]
+
+    const nodeKey = (id: string) => ({ kind: 'node', id }) as const
 
     async function join({ domain, members }: World): Promise<void> {
       if (members.length >= 6) return
@@ -110,6 +124,7 @@ describe.each(STORES)('What nodes see under random policies on the $name store',
     }
 
     async function choose(): Promise<void> {
+      await labels.follow()
       for (const make of [createReachabilitySweeper, createRelayChoice])
         await make(replicas.fleet).run(unfenced(replicas.fleet))
     }
@@ -134,6 +149,10 @@ describe.each(STORES)('What nodes see under random policies on the $name store',
         const { groups, policies } = done
         return rows.place(domain, member.node_id, { groups, policyIds: policies.map(policyId) })
       }
+      if (done.does === 'prefer') {
+        const object = done.isOfDomain ? ({ kind: 'domain', id: domain } as const) : nodeKey(member.node_id)
+        return labels.prefer(object, done.bridge === null ? null : (world.bridges[done.bridge] ?? null))
+      }
       if (done.does === 'deregister') members.splice(members.indexOf(member), 1)
       const occasion = { replicas, member, via: done.of % 2, variant: done.of % 4, projectId: world.project }
       return DEEDS[done.does](occasion)
@@ -143,21 +162,12 @@ describe.each(STORES)('What nodes see under random policies on the $name store',
       const { fleet } = replicas
       const domain = await fleet.domain()
       const project = await fleet.project(domain)
-      const world: World = { domain, project, policyIds: [fleet.ids.next(), fleet.ids.next()], members: [] }
+      const world: World = { domain, project, policyIds: [fleet.ids.next(), fleet.ids.next()], bridges: [], members: [] }
       for (let count = 0; count < 4; count++) await join(world)
-      const hosts = world.members.slice(0, 2)
-      const body = {
-        kind: 'bridge',
-        slug: 'edge',
-        display_name: 'Edge',
-        host_node_ids: hosts.map((host) => host.node_id),
-      }
-      const { body: made } = await fleet.call(fleet.root, `POST /v1/projects/${project}/resources`, body)
-      await fleet.db
-        .insertInto('bridge_relays')
-        .values(relayRow(String(made['id']), domain))
-        .execute()
-      for (const [via, member] of hosts.entries())
+      const hostIds = world.members.map(({ node_id }) => node_id)
+      world.bridges.push(await labels.bridge(project, hostIds.slice(0, 2)))
+      world.bridges.push(await labels.bridge(project, hostIds.slice(1, 3), 51_900))
+      for (const [via, member] of world.members.slice(0, 3).entries())
         await DEEDS.beat({ replicas, member, via, variant: via, projectId: project })
       await choose()
       await take(world, { does: 'show', visibility: 'reachable' })
@@ -181,6 +191,17 @@ describe.each(STORES)('What nodes see under random policies on the $name store',
         .where('p.domain_id', '=', domain)
         .execute()
       const relays = await db.selectFrom('domain_peers').selectAll().where('domain_id', '=', domain).executeTakeFirst()
+      const choices = await db.selectFrom('relay_choices').selectAll().where('domain_id', '=', domain).execute()
+      const preferences = await db.selectFrom('relay_preferences').selectAll().where('domain_id', '=', domain).execute()
+      const relayOf = (id: string): string | null => {
+        const preferred = preferences.find(({ node_id }) => node_id === id)?.resource_id
+        const ofBridge = choices.find(({ resource_id }) => resource_id === preferred)
+        const [first, second] = [ofBridge?.relay_node_id, ofBridge?.second_relay_node_id]
+        if (first !== undefined && first !== id) return first
+        if (first !== undefined && second) return second
+        const ofDomain = relays?.relay_node_id ?? null
+        return ofDomain === id ? (relays?.second_relay_node_id ?? null) : ofDomain
+      }
       const ids = nodes.map(({ id }) => id)
       const parties = new Map(
         nodes.map(({ id, mesh_address, policy_groups }): [string, Party] => {
@@ -203,9 +224,8 @@ describe.each(STORES)('What nodes see under random policies on the $name store',
           if (one === other) continue
           if (setting?.peer_visibility !== 'all' && !mayExchange(party, otherParty)) continue
           see(one, other)
-          const first = relays?.relay_node_id ?? null
-          const relay = relays === undefined || first === null || !parties.has(first) ? null : relayTo(other, relays)
-          if (relay === null || relay === one) continue
+          const relay = relayOf(other)
+          if (relay === null || relay === one || !parties.has(relay)) continue
           see(one, relay)
           see(other, relay)
         }

@@ -6,17 +6,17 @@ export async function readAssignedNodes(db: Db, resourceId: string): Promise<rea
   const { rows } = await sql<{ id: string }>`
     with definition as (select id, inherit from label_definitions where qualified_key = 'platform/relay'),
     naming as (
-      select kind, object_id from label_assignments as label join definition on label.definition_id = definition.id
-      where value = ${resourceId} and (kind = 'node' or inherit)
+      select label.kind, object_id from label_assignments as label join definition on label.definition_id = definition.id
+      where label.value = ${resourceId} and (label.kind = 'node' or inherit)
     ),
     assigned as (
-      select object_id as id from naming where kind = 'node'
+      select object_id as id from naming where naming.kind = 'node'
       union all
       select node.id from naming join nodes as node on node.project_id = naming.object_id
-      where kind = 'project' and ${hasNone('node', sql`node.id`)}
+      where naming.kind = 'project' and ${hasNone('node', sql`node.id`)}
       union all
       select node.id from naming join nodes as node on node.domain_id = naming.object_id
-      where kind = 'domain' and ${hasNone('node', sql`node.id`)} and ${hasNone('project', sql`node.project_id`)}
+      where naming.kind = 'domain' and ${hasNone('node', sql`node.id`)} and ${hasNone('project', sql`node.project_id`)}
     )
     select node.id from assigned
     join nodes as node on node.id = assigned.id

@@ -136,12 +136,12 @@ describe.each(STORES)('Endpoints that are not reported again on the $name store'
       await fleet.endpoint(relay, '203.0.113.1:51820')
       await fleet.db
         .updateTable('domain_peers')
-        .set({ relay_node_id: relay.node_id })
+        .set({ relay_node_id: relay.node_id, relay_port: 51_821 })
         .where('domain_id', '=', domain)
         .execute()
       await fleet.db.deleteFrom('outbox').execute()
       await fleet.sweep()
-      const payload = { node_id: node.node_id, endpoint: '', fallback_endpoint: '203.0.113.1:51820' }
+      const payload = { node_id: node.node_id, endpoint: '', fallback_endpoint: '203.0.113.1:51821' }
       expect(await fleet.endpointNews()).toEqual([{ ...tombstone(), payload }])
     })
 

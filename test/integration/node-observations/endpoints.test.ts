@@ -156,7 +156,11 @@ describe.each(STORES)('Endpoints on the $name store', (store) => {
       let relay: Enrolled
       let second: Enrolled
       const chosen = (members: { relay_node_id: string | null; second_relay_node_id: string | null }) =>
-        fleet.db.updateTable('domain_peers').set(members).where('domain_id', '=', domain).execute()
+        fleet.db
+          .updateTable('domain_peers')
+          .set({ ...members, relay_port: 51_821, second_relay_port: 51_822 })
+          .where('domain_id', '=', domain)
+          .execute()
       beforeEach(async () => {
         relay = await fleet.enrol(domain)
         second = await fleet.enrol(domain)
@@ -177,11 +181,11 @@ describe.each(STORES)('Endpoints on the $name store', (store) => {
         return Number(row.whole_revision)
       }
 
-      it('come with its endpoint, and its own with that of the second', async () => {
+      it('come with its address and the port of the relay, and its own with those of the second', async () => {
         await fleet.endpoint(node, '198.51.100.7:51820')
         fleet.wait(1)
-        await fleet.endpoint(relay, '203.0.113.1:51821')
-        expect(await fallbacks()).toEqual(['203.0.113.1:51820', '[2001:db8::2]:51820'])
+        await fleet.endpoint(relay, '203.0.113.1:40000')
+        expect(await fallbacks()).toEqual(['203.0.113.1:51821', '[2001:db8::2]:51822'])
       })
 
       it('come with none where its endpoint is stale, or where there is no second', async () => {

@@ -163,7 +163,12 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
         const seen = fresh.find((each) => each.node_id === id)
         return formatEndpoint(seen?.last_endpoint ?? null, seen?.last_endpoint_port ?? null)
       }
-      const relayOf = (id: string) => (head.relay_node_id === id ? head.second_relay_node_id : head.relay_node_id)
+      const fallbackOf = (id: string) => {
+        const isFirst = head.relay_node_id === id
+        const relay = isFirst ? head.second_relay_node_id : head.relay_node_id
+        const host = fresh.find((each) => each.node_id === relay)?.last_endpoint ?? null
+        return formatEndpoint(host, isFirst ? head.second_relay_port : head.relay_port)
+      }
       const policies = await db
         .selectFrom('policies')
         .innerJoin('policy_revisions as revision', 'revision.id', 'policies.revision_id')
@@ -195,7 +200,7 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
             public_key: peer.public_key.toString('base64'),
             mesh_address: peer.mesh_address,
             endpoint: endpointOf(peer.id),
-            fallback_endpoint: endpointOf(relayOf(peer.id)) || undefined,
+            fallback_endpoint: fallbackOf(peer.id) || undefined,
             groups: [],
             psk_issued_at: formatPskIssuedAt(BigInt(peer.psk_issued_at)),
           })),

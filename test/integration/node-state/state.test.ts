@@ -98,13 +98,13 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
       ])
       await rows.relays(domain, second.node_id, third.node_id)
       expect([await seen(first, second), await seen(first, third), await seen(second, first)]).toEqual([
-        ['[2001:db8::2]:51820', '198.51.100.3:3'],
-        ['198.51.100.3:3', '[2001:db8::2]:51820'],
-        ['', '[2001:db8::2]:51820'],
+        ['[2001:db8::2]:51820', '198.51.100.3:51822'],
+        ['198.51.100.3:3', '[2001:db8::2]:51821'],
+        ['', '[2001:db8::2]:51821'],
       ])
       await rows.endpoint(domain, second.node_id, null)
       expect([await seen(first, second), await seen(first, third)]).toEqual([
-        ['', '198.51.100.3:3'],
+        ['', '198.51.100.3:51822'],
         ['198.51.100.3:3', undefined],
       ])
       await rows.relays(domain, null, null)

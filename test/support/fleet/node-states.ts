@@ -124,7 +124,7 @@ export function stateRows({ datastore, ids, clock }: Pick<Fleet, 'datastore' | '
       await peersChangedWhole(tx, domainId)
       await tx
         .updateTable('domain_peers')
-        .set({ relay_node_id: first, second_relay_node_id: second })
+        .set({ relay_node_id: first, relay_port: 51_821, second_relay_node_id: second, second_relay_port: 51_822 })
         .where('domain_id', '=', domainId)
         .execute()
     })

@@ -9,7 +9,7 @@ import {
   type Visibility,
 } from '../../../../src/server/policies/visibility.ts'
 import { isOvergrown, withChanges, type World, type WorldNode } from '../../../../src/server/policies/world.ts'
-import { relayTo, type Relays } from '../../../../src/server/sql/edge-mode.ts'
+import { relayTo, type RelayPair, type Relays } from '../../../../src/server/sql/edge-mode.ts'
 import { canonicalize } from '../../../../src/shared/canonical-json.ts'
 import type { CompiledEntry } from '../../../../src/shared/policies/rule-types.ts'
 import { verdictOf, type Party } from '../../../../src/shared/policies/verdict.ts'
@@ -17,6 +17,7 @@ import { verdictOf, type Party } from '../../../../src/shared/policies/verdict.t
 const IDS = Array.from({ length: 9 }, (_, index) => `01935b5e-8f3a-7c61-9d0a-00000000000${index}`)
 const POLICIES = ['p1', 'p2', 'p3']
 const GROUPS = [1, 2, 3]
+const BRIDGES = ['b1', 'b2']
 /** Nested, disjoint, one that contains all nodes, and ones that contain none. */
 const CIDRS = [
   '100.64.0.0/30',
@@ -55,12 +56,20 @@ const nodeOf = (nodeId: string): fc.Arbitrary<WorldNode> =>
     meshAddress: fc.constant(`100.64.0.${IDS.indexOf(nodeId)}`),
     groups: fc.subarray(GROUPS),
     policyIds: fc.subarray(POLICIES),
+    bridgeId: fc.option(fc.constantFrom(...BRIDGES), { nil: null }),
   })
 const nodes = fc.subarray(IDS).chain((ids) => fc.tuple(...ids.map(nodeOf)))
-const relays: fc.Arbitrary<Relays> = fc.record({
+const pair: fc.Arbitrary<RelayPair> = fc.record({
   relay_node_id: fc.option(fc.constantFrom(...IDS)),
   second_relay_node_id: fc.option(fc.constantFrom(...IDS)),
 })
+/** The relays of the Domain and of one of the bridges or both: the other one carries nothing. */
+const relays: fc.Arbitrary<Relays> = fc
+  .tuple(pair, fc.subarray(BRIDGES), fc.tuple(pair, pair))
+  .map(([ofDomain, bridges, pairs]) => {
+    const preferred = new Map(bridges.flatMap((id, index) => (pairs[index] ? [[id, pairs[index]]] : [])))
+    return { ...ofDomain, preferred }
+  })
 
 /** The ids that a node sees, as somebody would write it who looks at each pair. */
 function naive(
@@ -93,8 +102,7 @@ function naive(
   }
   for (const [from, to] of edges) {
     see(from, to)
-    // Without the first one there is nothing that the second one would relay.
-    const relay = chosen.relay_node_id !== null && isThere.has(chosen.relay_node_id) ? relayTo(to, chosen) : null
+    const relay = relayTo(to, chosen, all.find(({ nodeId }) => nodeId === to)?.bridgeId)
     if (relay === null || !isThere.has(relay) || relay === from) continue
     see(from, relay)
     see(to, relay)
