@@ -39,7 +39,9 @@ test('Reading a pull after another one gives the same result as reading it alone
         // Every node pulls all of them but itself.
         const own = id(((seed + index * 7) % 300) + 1)
         const peers = peersOf(endpoints).filter(({ node_id }) => node_id !== own)
-        const bridge = { resources: [{ effective_config: { peers: [{ node_id: '"peers":[' }] } }] }
+        const bridge = {
+          resources: [{ bridge_resource_id: id(9), effective_config: { peers: [{ node_id: '"peers":[' }] } }],
+        }
         expect(shown(pulled({ peers, bridge }).bytes, own)).toEqual(peers)
       })
     }),

@@ -23,7 +23,7 @@ describe('The bridges of a node', () => {
       ['r2', '{"ingress":[],"relay":null,"tunnels":[],"user_access":[]}'],
     ])
     expect(own.replace([given({}, 'r2'), given({ tunnels: [TUNNEL] }, 'r1')])).toEqual({ changed: ['r1'], refused: [] })
-    expect(own.replace([])).toEqual({ changed: ['r1', 'r2'], refused: [] })
+    expect(own.replace([])).toEqual({ changed: ['r2', 'r1'], refused: [] })
     expect(held()).toEqual([])
   })
 
