@@ -28,6 +28,7 @@ import { peerVisibility } from './migrations/0023-peer-visibility.ts'
 import { bridges } from './migrations/0024-bridges.ts'
 import { relayPreferences } from './migrations/0025-relay-preferences.ts'
 import { hintsOfSeveralNodes } from './migrations/0026-hints-of-several-nodes.ts'
+import { labelsInRows } from './migrations/0027-labels-in-rows.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   bridges,
   relayPreferences,
   hintsOfSeveralNodes,
+  labelsInRows,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */
