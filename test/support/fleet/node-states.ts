@@ -7,7 +7,7 @@ import type { Db } from '../../../src/server/ports/datastore.ts'
 import { ownStateChanged, peersChanged, peersChangedWhole } from '../../../src/server/sql/state-revisions.ts'
 import { canonicalize } from '../../../src/shared/canonical-json.ts'
 import { nodeState } from '../../../src/shared/contract/node-state.ts'
-import { startReplicaOf, type ControlPlane } from '../server/control-plane.ts'
+import { madeOver, startReplicaOf, type ControlPlane, type Making } from '../server/control-plane.ts'
 import type { Backend } from '../../../src/server/composition/backend.ts'
 import { failingDatastore } from '../datastores/failing-datastore.ts'
 import { startFleet, type Fleet } from './fleet.ts'
@@ -34,7 +34,11 @@ export interface StatefulFleet extends Fleet, Pulling {}
 const STALE = { ttlMs: 300_000, entriesMax: 10_000 }
 
 /** The states, and the credentials that nodes pull them with, come from a datastore that goes away when it is told to. */
-export async function startStatefulFleet(store: TestStore, outage = failingDatastore()): Promise<StatefulFleet> {
+export async function startStatefulFleet(
+  store: TestStore,
+  outage = failingDatastore(),
+  more: Making = { surfaces: [] },
+): Promise<StatefulFleet> {
   const made: NodeState[] = []
   const failing = (parts: Backend): Backend => ({
     ...parts,
@@ -48,7 +52,7 @@ export async function startStatefulFleet(store: TestStore, outage = failingDatas
   const fleet = await startFleet(store, (backend) => {
     const away = failing(backend)
     return {
-      surfaces: [surfaceOf(away, made)],
+      surfaces: [surfaceOf(away, made), ...madeOver(backend, more).surfaces],
       resolvers: [createNskResolver({ ...away, changeFeed: away.feed }), createJoinTokenResolver(backend)],
     }
   })
