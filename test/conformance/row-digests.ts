@@ -3,7 +3,7 @@ import type { Datastore } from '../../src/server/ports/datastore.ts'
 
 /** What the leader goes on with after the answer: sealing, numbering, the places of those who follow the outbox, events on their way, how far peers have changed. */
 const LEADERS_OWN =
-  '^(audit|outbox_|event_log|node_lanes|node_hints|peer_hints|pending_peers|visibility_changes|outgoing_events|bridge_addressees|domain_peer_marks)'
+  '^(audit|outbox_|event_log|node_lanes|node_hints|peer_hints|pending_peers|visibility_changes|outgoing_events|bridge_addressees|domain_peer_marks|relay_preferences|relay_choices)'
 
 /**
  * A digest of every row by table, on either store, but for what no refused request is to blame for: audit rows, when a

@@ -172,6 +172,8 @@ export function migrationsContract(store: TestStore): void {
         'provider_keys',
         'provider_states',
         'relation_tuples',
+        'relay_choices',
+        'relay_preferences',
         'resource_hosts',
         'resources',
         'schema_migrations',

@@ -162,7 +162,13 @@ describe.each(STORES)('What nodes see under random policies on the $name store',
       const { fleet } = replicas
       const domain = await fleet.domain()
       const project = await fleet.project(domain)
-      const world: World = { domain, project, policyIds: [fleet.ids.next(), fleet.ids.next()], bridges: [], members: [] }
+      const world: World = {
+        domain,
+        project,
+        policyIds: [fleet.ids.next(), fleet.ids.next()],
+        bridges: [],
+        members: [],
+      }
       for (let count = 0; count < 4; count++) await join(world)
       const hostIds = world.members.map(({ node_id }) => node_id)
       world.bridges.push(await labels.bridge(project, hostIds.slice(0, 2)))

@@ -156,7 +156,7 @@ function visibilityChangeOf(event: AddressedEvent) {
   return [{ seq, domainId: domainOf(event), revision: aboutVisibility.parse(payload).revision }]
 }
 
-/** The Domains of which every node is to pull, each with its last outbox row that says so. */
+/** The Domains of which every node is to pull, each with the last outbox row that asks for it. */
 function resyncsOf(events: readonly AddressedEvent[]): ReadonlyMap<string, bigint> {
   const wide = events.filter(({ audience }) => audience.to === 'domain')
   return new Map(wide.map((event) => [domainOf(event), event.seq]))

@@ -47,6 +47,7 @@ describe.each(STORES)('Moved relays on the $name store', (store) => {
         fleet.events
           .received(node_id)
           .slice(before[index])
+          .filter(([type]) => type === 'node_state_updated')
           .map(([, payload]) => payload),
       )
     }
@@ -55,7 +56,12 @@ describe.each(STORES)('Moved relays on the $name store', (store) => {
       reason: 'changed',
       blocks: ['peers'],
       peers: [
-        { node_id: node.node_id, changes: ['endpoint_changed'], endpoint, ...(fallback_endpoint && { fallback_endpoint }) },
+        {
+          node_id: node.node_id,
+          changes: ['endpoint_changed'],
+          endpoint,
+          ...(fallback_endpoint && { fallback_endpoint }),
+        },
       ],
     })
 

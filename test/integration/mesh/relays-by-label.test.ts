@@ -185,9 +185,13 @@ describe.each(STORES)('Relays by label on the $name store', (store) => {
         const body = { kind: 'network', slug: 'net', display_name: 'Net', host_node_ids: [] }
         const made = await fleet.call(fleet.root, `POST /v1/projects/${project}/resources`, body)
         const elsewhere = await fleet.project(await fleet.domain())
-        const operator = await fleet.holder(domain, 'maintainer', `node:${x.node_id}`)
+        const operator = await fleet.holder(domain, 'operator', `node:${x.node_id}`)
         for (const value of [made.body['id'], await fleet.bridge(elsewhere, []), second.toUpperCase()])
-          expect(refusalOf(await fleet.prefer(`node/${x.node_id}`, value))).toEqual([422, 'aggregate_invariant', REFUSAL])
+          expect(refusalOf(await fleet.prefer(`node/${x.node_id}`, value))).toEqual([
+            422,
+            'aggregate_invariant',
+            REFUSAL,
+          ])
         const hidden = await fleet.prefer(`node/${x.node_id}`, second, operator)
         expect(refusalOf(hidden)).toEqual([422, 'aggregate_invariant', REFUSAL])
         await fleet.change(({ tuples }) =>
