@@ -197,8 +197,11 @@ describe.each(STORES)('The reachability of nodes on the $name store', (store) =>
       }
     }
 
-    /** Who carries the edges of nodes without an endpoint: the lowest one that is announced as in reach. */
-    async function expectRelay(domain: string, subjects: readonly Subject[]): Promise<void> {
+    /**
+     * Who carries the edges of nodes without an endpoint: the lowest one that is announced as in reach. All but the first one
+     * host a bridge that nodes may prefer.
+     */
+    async function expectRelay(domain: string, subjects: readonly Subject[], bridge: string): Promise<void> {
       await fleet.choose()
       const { relay_node_id } = await fleet.db
         .selectFrom('domain_peers')
@@ -206,7 +209,14 @@ describe.each(STORES)('The reachability of nodes on the $name store', (store) =>
         .where('domain_id', '=', domain)
         .executeTakeFirstOrThrow()
       const inReach = subjects.filter(({ reach }) => !reach.isGone && ['healthy', 'stale'].includes(reach.told))
-      expect(relay_node_id).toBe(inReach.map(({ nodeId }) => nodeId).toSorted()[0] ?? null)
+      const lowest = (among: readonly Subject[]) => among.map(({ nodeId }) => nodeId).toSorted()[0]
+      expect(relay_node_id).toBe(lowest(inReach) ?? null)
+      const ofBridge = await fleet.db
+        .selectFrom('relay_choices')
+        .select('relay_node_id')
+        .where('resource_id', '=', bridge)
+        .executeTakeFirst()
+      expect(ofBridge?.relay_node_id).toBe(lowest(inReach.filter((each) => each !== subjects[0])))
     }
 
     it(
@@ -223,6 +233,8 @@ describe.each(STORES)('The reachability of nodes on the $name store', (store) =>
             domain,
             nodes.map(({ node_id }) => node_id),
           )
+          const others = nodes.slice(1).map(({ node_id }) => node_id)
+          const bridge = await fleet.relay(domain, others)
           const subjects = nodes.map(({ node_id, nsk }): Subject => {
             return { reach: newborn(fleet.clock.nowMs), nodeId: node_id, keys: [nsk] }
           })
@@ -234,7 +246,7 @@ describe.each(STORES)('The reachability of nodes on the $name store', (store) =>
           // Whatever was left for later is told by the next sweep.
           await takeTurn([{ does: 'sweep' }], subjects, domain)
           await expectLists(domain, subjects)
-          await expectRelay(domain, subjects)
+          await expectRelay(domain, subjects, bridge)
           for (const { reach } of subjects) for (const line of reach.news) seen.add(line.split(' ', 2).join(' '))
           const inChanges = await fleet.db.selectFrom('audit').select(['relation', 'outcome']).execute()
           const granted = [...fleet.audited, ...inChanges].filter(

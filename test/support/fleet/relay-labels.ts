@@ -22,6 +22,7 @@ export function relayLabels(fleet: LabelledFleet) {
   }
   const consumption = createConsumption({ datastore, ids, consumer: createAssignments(fleet), onPoison: fail })
   const numbering = createNumbering({ datastore, onNumbered: () => undefined })
+  let following = Promise.resolve()
 
   return {
     /** Makes a bridge with an enabled relay; gives its id. */
@@ -52,10 +53,13 @@ export function relayLabels(fleet: LabelledFleet) {
     async relay(bridgeId: string, members: { readonly enabled?: boolean; readonly listen_port?: number }) {
       await db.updateTable('bridge_relays').set(members).where('resource_id', '=', bridgeId).execute()
     },
-    /** Runs the consumer of labels until it has nothing to do. */
-    async follow(): Promise<void> {
-      while (await numbering.run(leading));
-      while (await consumption.run(leading));
+    /** Runs the consumer of labels until it has nothing to do: once at a time, as the leader does. */
+    follow(): Promise<void> {
+      following = following.then(async () => {
+        while (await numbering.run(leading));
+        while (await consumption.run(leading));
+      })
+      return following
     },
   }
 }
