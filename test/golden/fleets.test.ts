@@ -4,6 +4,7 @@ import { rotatingFleet, waitingClock, type RotatingFleet } from '../support/flee
 import { LENT } from '../support/fleet/lending-fleet.ts'
 import { catalogueFleet } from '../support/fleet/catalogue-fleet.ts'
 import { startStub, type StubRoutes } from '../support/cli/stub-server.ts'
+import { bridgeFleet } from './bridge-fleet.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/cli/transcript.ts'
 
 interface Scripted extends Pick<CliOptions, 'answers' | 'stdin'> {
@@ -150,6 +151,96 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
       { line: 'ctl secrets delete registry-token --yes', exit: 6 },
       { line: 'ctl cloud-credentials create --help', exit: 0 },
       { line: 'ctl credentials request --help', exit: 0 },
+    ],
+  },
+  bridging: {
+    fleet: bridgeFleet,
+    lines: [
+      { line: 'ctl bridge status edge-2 --watch', exit: 0 },
+      { line: 'ctl bridge status edge-1', exit: 10 },
+      { line: 'ctl bridge status edge-1 -o wide', exit: 10, only: 'pipe' },
+      { line: 'ctl bridge status edge-2 -o json', exit: 0, only: 'pipe' },
+      { line: 'ctl bridge show edge-1', exit: 0 },
+      { line: 'ctl bridge show edge-2', exit: 0 },
+      { line: "ctl bridge show edge-1 --jq '.ingress[].sni_host'", exit: 0 },
+      { line: 'ctl bridge show', exit: 2 },
+      { line: 'ctl bridge show egde-1', exit: 3 },
+      { line: 'ctl bridge show shop', exit: 3 },
+      { line: 'ctl bridge check edge-2', exit: 0 },
+      { line: 'ctl bridge check edge-1', exit: 10 },
+      { line: 'ctl bridge check edge-1 -o json', exit: 10, only: 'pipe' },
+      {
+        line: 'ctl bridge check edge-1 --file - --curl',
+        exit: 0,
+        stdin: 'ingress: [{ slug: wiki, sni_host: wiki.example.org, target_node_id: db-1, target_port: 80 }]\n',
+      },
+      { line: 'ctl bridge relay set edge-1 --port 51821', exit: 0 },
+      { line: 'ctl bridge relay set edge-1', exit: 2, only: 'pipe' },
+      { line: 'ctl bridge relay show edge-1', exit: 0 },
+      { line: 'ctl bridge relay show edge-2', exit: 3 },
+      { line: 'ctl bridge relay disable edge-1', exit: 0 },
+      { line: 'ctl bridge relay enable edge-1 --curl', exit: 0 },
+      { line: 'ctl bridge relay enable edge-2', exit: 3 },
+      { line: 'ctl bridge user-access list --bridge edge-1', exit: 0 },
+      {
+        line: 'ctl bridge user-access create guests --bridge edge-1 --kind wireguard --interface wg-guests --port 51831 --max-peers 20 --secret guests-key',
+        exit: 0,
+      },
+      { line: 'ctl bridge user-access update staff --bridge edge-1 --max-peers 100 --curl', exit: 0 },
+      { line: 'ctl bridge user-access update staff --bridge edge-1', exit: 2 },
+      { line: 'ctl bridge ingress list --bridge edge-1', exit: 0 },
+      { line: 'ctl bridge ingress list', exit: 2 },
+      { line: 'ctl bridge ingress create wiki --bridge edge-1 --host wiki.example.org --target db-1:80', exit: 0 },
+      { line: 'ctl bridge ingress create wiki --bridge edge-1 --host wiki.example.org --target db-1', exit: 2 },
+      { line: 'ctl bridge ingress create wiki --bridge edge-1 --host wiki.example.org', exit: 2 },
+      { line: 'ctl bridge ingress create wiki --bridge edge-1 --host wiki.example.org --target web-9:80', exit: 3 },
+      { line: 'ctl bridge ingress create wiki --bridge edge-1 --host wiki.example.org --target db-1:443', exit: 6 },
+      {
+        line: 'ctl bridge ingress create wiki --bridge edge-1 --host wiki.example.org --target db-1:80 --acme https://away.example.org/directory',
+        exit: 9,
+      },
+      { line: 'ctl bridge ingress create shop --bridge edge-1 --host shop.example.org --target db-1:80', exit: 6 },
+      {
+        line: 'ctl bridge ingress create shop --bridge edge-1 --host shop.example.org --target db-1:80 --if-not-exists',
+        exit: 0,
+      },
+      { line: 'ctl bridge ingress update shop --bridge edge-1 --target web-1:8443 --no-acme', exit: 0 },
+      { line: 'ctl bridge ingress update shop --bridge edge-1 --target web-1:8443 --curl', exit: 0 },
+      { line: 'ctl bridge ingress update shpo --bridge edge-1 --no-acme', exit: 3 },
+      { line: 'ctl bridge ingress delete shop --bridge edge-1', exit: 2, only: 'pipe' },
+      { line: 'ctl bridge ingress delete shop --bridge edge-1', exit: 0, only: 'tty', answers: [true] },
+      { line: 'ctl bridge ingress delete shop blog --bridge edge-1 --yes', exit: 0 },
+      { line: 'ctl bridge site-to-site list --bridge edge-1', exit: 0 },
+      {
+        line: 'ctl bridge site-to-site create depot --bridge edge-1 --kind wireguard --remote [2001:db8::9]:51820 --subnets 10.40.0.0/16,10.41.0.0/16 --secret hq-key:3 -o json',
+        exit: 0,
+      },
+      {
+        line: 'ctl bridge site-to-site create depot --bridge edge-1 --kind wireguard --remote vpn.example.org:51820 --subnets 100.64.0.0/16 --secret hq-key',
+        exit: 6,
+      },
+      {
+        line: 'ctl bridge site-to-site create depot --bridge edge-1 --kind wireguard --remote vpn.example.org:51820 --subnets 10.20.4.0/24 --secret hq-key',
+        exit: 6,
+      },
+      {
+        line: 'ctl bridge site-to-site create depot --bridge edge-1 --kind wireguard --remote 2001:db8::9:51820 --subnets 10.40.0.0/16 --secret hq-key',
+        exit: 2,
+      },
+      {
+        line: 'ctl bridge site-to-site create depot --bridge edge-1 --kind wireguard --remote vpn.example.org:51820 --subnets 10.40.0.0/16 --secret HQ_KEY',
+        exit: 2,
+      },
+      { line: 'ctl bridge site-to-site update hq --bridge edge-1 --subnets 10.20.0.0/16 --curl', exit: 0 },
+      { line: 'ctl bridge graph edge-1', exit: 0 },
+      { line: 'ctl bridge graph', exit: 0 },
+      { line: 'ctl bridge graph edge-1 --format dot', exit: 0, only: 'pipe' },
+      { line: 'ctl bridge graph edge-1 --format mermaid', exit: 0, only: 'pipe' },
+      { line: 'ctl bridge graph --format svg', exit: 0, only: 'pipe' },
+      { line: 'ctl bridge graph --format svg -o json', exit: 2 },
+      { line: 'ctl bridge --help', exit: 0 },
+      { line: 'ctl bridge ingress create --help', exit: 0 },
+      { line: 'ctl bridge status --help', exit: 0, only: 'pipe' },
     ],
   },
   drawing: {

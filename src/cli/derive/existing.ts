@@ -38,8 +38,12 @@ export async function existingFor(
   const found = await lookedUp(session, noun, { handle, scope })
   if (found === undefined) return undefined
   const known = found.id === handle ? '' : ` (${found.id})`
-  const instead = `There is a ${words.called ?? singular(noun)} ${harmless(handle)} already${known}; nothing was changed.`
+  const instead = `There is ${withArticle(words.called ?? singular(noun))} ${harmless(handle)} already${known}; nothing was changed.`
   return { value: await shown(session, noun, { found, target }), instead }
+}
+
+function withArticle(name: string): string {
+  return `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`
 }
 
 async function lookedUp(

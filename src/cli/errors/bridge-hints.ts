@@ -4,6 +4,8 @@ import type { Hints } from './hints.ts'
 /** A refusal of a part of a bridge: an answer to a write, or a conflict that a check found. */
 export interface BridgeRefusal {
   readonly code: string
+  /** The part that is refused, such as `ingress/shop`, where a check says it. */
+  readonly part?: string
   /** The other part, such as `ingress/shop`, where there is one. */
   readonly conflicts_with?: string | null
   readonly port?: number
@@ -24,8 +26,8 @@ const WAYS: Readonly<Record<string, (refusal: BridgeRefusal) => string>> = {
     `${subnet ?? 'The subnet'} has addresses of the mesh. Choose another subnet, or a narrower one; the mesh is: ctl domains list --columns slug,mesh_cidr`,
   subnet_overlap_with_tunnel: ({ subnet, conflicts_with: other }) =>
     `${subnet ?? 'The subnet'} overlaps ${partText(other)}. A subnet leads to one tunnel: take it from the other one first${seen(other)}`,
-  target_node_not_in_domain: () =>
-    'Choose a node of the Domain: ctl nodes list. Then: ctl bridge ingress update SLUG --target NODE:PORT',
+  target_node_not_in_domain: ({ part = 'ingress/SLUG' }) =>
+    `Choose a node of the Domain: ctl nodes list. Then: ctl bridge ingress update ${harmless(part.replace(/^.*\//, ''))} --target NODE:PORT`,
   secret_ref_malformed: () =>
     'Name a secret of the Project of the bridge: --secret NAME. See which there are: ctl secrets list',
   secret_not_found: () => 'Write it: ctl secrets put NAME --value-file FILE',

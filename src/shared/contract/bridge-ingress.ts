@@ -109,6 +109,7 @@ export const ingressOperations = {
     problems: [...ofBridge, 'ingress_rule_not_found', 'slug_conflict', ...refusals],
     cli: {
       command: 'bridge ingress update',
+      summary: 'Change an ingress rule of a bridge',
       args: ['slug'],
       refs: { ...refs, ...nodes },
       flags,

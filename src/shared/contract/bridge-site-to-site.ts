@@ -112,6 +112,7 @@ export const siteToSiteOperations = {
     problems: [...ofBridge, 'site_to_site_tunnel_not_found', ...refusals],
     cli: {
       command: 'bridge site-to-site update',
+      summary: 'Change a site-to-site tunnel of a bridge',
       args: ['slug'],
       refs,
       flags,

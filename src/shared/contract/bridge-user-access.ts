@@ -112,6 +112,7 @@ export const userAccessOperations = {
     problems: [...ofBridge, 'user_access_provider_not_found', ...refusals],
     cli: {
       command: 'bridge user-access update',
+      summary: 'Change a user-access provider of a bridge',
       args: ['slug'],
       refs,
       flags,

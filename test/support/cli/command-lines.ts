@@ -20,6 +20,8 @@ const TYPED: Readonly<Record<string, string>> = {
   'SOURCE@VERSION': 'oci://example.com/web@v1',
   'KEY=VALUE': 'key=web',
   RULE: 'none',
+  'NODE:PORT': `${UUID}:8080`,
+  'HOST:PORT': 'vpn.example.org:51820',
 }
 
 interface Special {
@@ -55,6 +57,9 @@ const SPECIAL: Readonly<Record<string, Special>> = {
 /** A patch must change something, and a policy is made of flags or of a file. */
 const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'approvals policy set': ['--require', 'domain.delete=1'],
+  'bridge ingress update': ['--no-acme'],
+  'bridge site-to-site update': ['--subnets', '10.20.0.0/16'],
+  'bridge user-access update': ['--max-peers', '50'],
   'nodes update': ['--name', 'web-2'],
   'domains update': ['--display-name', 'Web'],
   'service-identities update': ['--display-name', 'Build'],
@@ -101,7 +106,7 @@ function secretOf({ flags = {} }: Command): string | undefined {
 }
 
 function usualWords({ args = [], flags = {}, asks, uses = [] }: Command): readonly string[] {
-  const places = ['domain', 'project'].filter((name) => name in flags)
+  const places = ['domain', 'project', 'bridge'].filter((name) => name in flags)
   return [
     ...args.map(valueOf),
     ...Object.entries(flags).flatMap(([name, spec]) => (spec.required === true ? [`--${name}`, valueOf(spec)] : [])),
@@ -113,9 +118,9 @@ function usualWords({ args = [], flags = {}, asks, uses = [] }: Command): readon
 function valueOf(spec: ArgumentSpec | FlagSpec): string {
   if (spec.choices !== undefined) return spec.choices[0] ?? ''
   if ('name' in spec && spec.name === 'relation') return 'read'
+  if ('value' in spec && Object.hasOwn(TYPED, spec.value ?? '')) return TYPED[spec.value ?? ''] ?? ''
   if (spec.noun !== undefined) return REFERENCES[spec.noun] ?? UUID
   if ('isSecret' in spec && spec.isSecret) return '-'
-  if ('value' in spec && Object.hasOwn(TYPED, spec.value ?? '')) return TYPED[spec.value ?? ''] ?? ''
   const kind = 'kind' in spec ? spec.kind : 'text'
   return { integer: '7', number: '7', duration: '1h' }[kind as string] ?? 'web'
 }

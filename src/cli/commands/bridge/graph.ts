@@ -6,7 +6,6 @@ import { isScreen } from '../../output/screen.ts'
 import { idOf } from '../../output/members.ts'
 import { BRIDGE } from '../../session/only-bridge.ts'
 import type { Session } from '../../session/session.ts'
-import { inLanes } from '../nodes/in-lanes.ts'
 import { dot } from './graph/dot.ts'
 import { lines } from './graph/lines.ts'
 import { mermaid } from './graph/mermaid.ts'
@@ -30,7 +29,7 @@ const FLAGS = {
 export const graph = defineCommand({
   description:
     'Other sites with their subnets and user access on one side, the bridge with its relay and its hosts in the middle, ingress hosts with the nodes behind them on the other. -o json has every part.',
-  args: [{ ...BRIDGE_ARGUMENT, describe: 'Bridge: its slug, or its id; all of the Project when absent' }],
+  args: [{ ...BRIDGE_ARGUMENT, describe: 'Bridge; all of the Project when absent' }],
   flags: FLAGS,
   uses: ['connection', 'output', 'watch'],
   examples: [
@@ -55,20 +54,17 @@ export const graph = defineCommand({
   },
 })
 
-/** Bridges that are read at once. */
-const LANES = 4
-
 /** The bridge that is named, else those of the Project. */
 async function bridgesOf(session: Session, { args: [named] }: Given): Promise<readonly WholeBridge[]> {
   if (named !== undefined) return [await wholeBridge(session, await bridgePlace(session, named))]
   const { resolver, project } = await projectPlace(session)
   const rows = await resolver.list(BRIDGE, { projects: project.id })
-  const found = new Map<string, WholeBridge>()
-  const ids = rows.map((row) => idOf(row) ?? '')
-  await inLanes(ids, { lanes: LANES }, async (id) => {
-    found.set(id, await wholeBridge(session, { path: { project_id: project.id, resource_id: id } }))
-  })
-  return ids.flatMap((id) => found.get(id) ?? [])
+  const found: WholeBridge[] = []
+  for (const row of rows) {
+    const path = { project_id: project.id, resource_id: idOf(row) ?? '' }
+    found.push(await wholeBridge(session, { path }))
+  }
+  return found
 }
 
 const WRITERS: Readonly<Record<string, (pictures: readonly BridgePicture[]) => string>> = {

@@ -24,7 +24,7 @@ export interface BridgePlace extends ProjectPlace {
 /** The argument that names a bridge, where the command has one bridge. */
 export const BRIDGE_ARGUMENT: ArgumentSpec = {
   name: 'bridge',
-  describe: 'Bridge: its slug, or its id; the only one of the Project when absent',
+  describe: 'Bridge; the only one of the Project when absent',
   noun: BRIDGE,
   required: false,
 }

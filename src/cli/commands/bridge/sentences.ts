@@ -21,11 +21,11 @@ export function remoteText({ remote_host: host, remote_port: port }: Tunnel): st
 
 /** Which side may begin connections. */
 export function directionText({ routing_policy: policy }: Tunnel): string {
-  return DIRECTIONS[policy]
+  return DIRECTIONS[policy] ?? policy
 }
 
-const DIRECTIONS = {
+const DIRECTIONS: Readonly<Record<string, string>> = {
   bidirectional: 'both directions',
   ingress_only: 'inwards only',
   egress_only: 'outwards only',
-} as const
+}

@@ -39,10 +39,15 @@ async function run(session: Session, { args }: Given): Promise<ExitCode> {
   if (await printedCurl(session, operation, path)) return EXIT.ok
   const { value } = await (await session.caller()).call(operation, path)
   const found = value as BridgeStatus // What the contract says of 200.
-  const isTable = await isText(session)
+  const isTable = (await isText(session)) && !isAppended(session)
   await session.emit(isTable ? rowsOf(found) : found, isTable ? view(found) : viewOf(operation))
   session.note(`${harmless(bridge.label)}: ${sentence(found)}`)
   return isSettled(found) ? EXIT.ok : EXIT.negative
+}
+
+/** Looks that are written one after the other are for programs. */
+function isAppended({ io, shared }: Session): boolean {
+  return shared.watch !== undefined && !io.stdout.isTty
 }
 
 function view({ hosts }: BridgeStatus): View {

@@ -2,7 +2,7 @@ import { CliError, usageError } from '../../errors/cli-error.ts'
 import { ProblemAnswer } from '../../../client/failures.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
 import { placeFlag } from '../../derive/places.ts'
-import { memberOf } from '../../output/members.ts'
+import { handleOf, memberOf } from '../../output/members.ts'
 import type { Session } from '../../session/session.ts'
 import { inLanes } from '../nodes/in-lanes.ts'
 import { exitCodeOf } from '../../errors/exit-code.ts'
@@ -96,14 +96,14 @@ export async function nodeNames(
   const caller = await session.caller()
   await inLanes(unknown, { lanes: LANES }, async (id) => {
     const name = await caller.call(session.operation('GetNode'), { id }).then(
-      ({ value }) => memberOf(value, 'name'),
+      ({ value }) => handleOf(value),
       (error: unknown) => {
         // A node that went away in between, or that the caller may not read by itself, is shown by its id.
         if (error instanceof ProblemAnswer) return id
         throw error
       },
     )
-    names.set(id, typeof name === 'string' && name !== '' ? name : id)
+    names.set(id, name ?? id)
   })
   return (id) => names.get(id) ?? id
 }

@@ -1,6 +1,6 @@
 import type { IngressRule, Provider, Tunnel } from '../answers.ts'
 import type { WholeBridge } from '../reading.ts'
-import { directionText, peersText, relayText, remoteText } from '../sentences.ts'
+import { directionText, peersText, remoteText } from '../sentences.ts'
 
 /** A box: its name, and what more there is to say of it. */
 export interface Item {
@@ -40,7 +40,7 @@ export function pictureOf(whole: WholeBridge, names: (id: string) => string): Br
   return {
     bridge: {
       name: resource.slug,
-      lines: [`relay ${relayText(relay)}`, ...hostLines(hosts)],
+      lines: [relayLine(relay), ...hostLines(hosts)],
       isRelaying: relay?.enabled === true,
     },
     sides: [...tunnels.map(siteOf), ...providers.map(usersOf)],
@@ -48,6 +48,11 @@ export function pictureOf(whole: WholeBridge, names: (id: string) => string): Br
       .map((rule) => entranceOf(rule, names))
       .toSorted((one, other) => compared(one.target, other.target) || compared(one.name, other.name)),
   }
+}
+
+function relayLine(relay: WholeBridge['relay']): string {
+  if (relay === null) return 'no relay'
+  return relay.enabled ? `relay on port ${relay.listen_port}` : 'relay disabled'
 }
 
 function hostLines(hosts: readonly string[]): readonly string[] {
@@ -60,9 +65,14 @@ function siteOf(tunnel: Tunnel): Side {
   return {
     kind: 'site',
     name: slug,
-    lines: [`${kind} ${remoteText(tunnel)}`, ...someOf(subnets, SUBNETS_SHOWN), ...direction],
-    flow,
+    lines: [kind, remoteText(tunnel), ...someOf(subnets, SUBNETS_SHOWN), ...direction],
+    flow: isKnown(flow) ? flow : 'bidirectional',
   }
+}
+
+/** A later server may know more of them. */
+function isKnown(flow: string): boolean {
+  return flow === 'ingress_only' || flow === 'egress_only'
 }
 
 function usersOf(provider: Provider): Side {
@@ -70,7 +80,7 @@ function usersOf(provider: Provider): Side {
   return {
     kind: 'users',
     name: slug,
-    lines: [`users by ${kind}, port ${port}`, peersText(provider)],
+    lines: [`users by ${kind}`, `port ${port}`, peersText(provider)],
     flow: 'ingress_only',
   }
 }
