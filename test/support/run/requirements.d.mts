@@ -8,6 +8,7 @@ export type RequirementName =
   | 'openssl'
   | 'chromium'
   | 'nginx'
+  | 'pebble'
   | 'promtool'
   | 'systemd-analyze'
   | 'python3-cryptography'

@@ -23,6 +23,7 @@ export const REQUIREMENTS = {
   openssl: { find: () => onPath('openssl'), enable: 'apt-get install openssl' },
   chromium: { find: () => onPath('chromium'), enable: 'apt-get install chromium' },
   nginx: { find: () => onPath('nginx') ?? ['/usr/sbin/nginx'].find(isExecutable), enable: 'apt-get install nginx' },
+  pebble: { find: () => onPath('pebble'), enable: 'apt-get install pebble' },
   promtool: { find: () => onPath('promtool'), enable: 'apt-get install prometheus' },
   'systemd-analyze': { find: () => onPath('systemd-analyze'), enable: 'apt-get install systemd' },
   'python3-cryptography': { find: () => pythonWithCryptography(), enable: 'apt-get install python3-cryptography' },

@@ -24,8 +24,9 @@ function jsonIn(body: Buffer): Readonly<Record<string, unknown>> {
   try {
     const document: unknown = JSON.parse(body.toString('utf8'))
     if (typeof document === 'object' && document !== null && !Array.isArray(document)) return { ...document }
-  } catch (cause) {
-    throw unreachable('The directory does not answer with JSON.', cause)
+  } catch {
+    // The error of JSON repeats a part of the text.
+    throw unreachable('The directory does not answer with JSON.')
   }
   throw unreachable('The directory does not answer with a JSON object.')
 }
