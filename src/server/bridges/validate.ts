@@ -76,7 +76,7 @@ export function hostConflictsOf(
 }
 
 /** All parts, in the order of claims. */
-function partsOf({ relay, userAccess, ingress, tunnels }: BridgeParts): readonly Candidate[] {
+export function partsOf({ relay, userAccess, ingress, tunnels }: BridgeParts): readonly Candidate[] {
   return [
     ...(relay === undefined ? [] : [{ part: 'relay' as const, value: relay }]),
     ...userAccess.map((value) => ({ part: 'user-access' as const, value })),

@@ -231,13 +231,15 @@ export const BridgeCheckRequest = z
 
 const BridgeConflict = z.object({
   code: z.string().describe('The problem code with which a write would be refused, or what is wrong by now'),
-  part: z.string().describe('relay, user-access/<slug>, ingress/<slug> or site-to-site/<slug>'),
+  part: z
+    .string()
+    .describe('relay, user-access/<slug>, ingress/<slug> or site-to-site/<slug>; bridge where it is the whole'),
   conflicts_with: z.string().nullable().describe('The other part, where there is one'),
   detail: z.string(),
 })
 
 export const BridgeCheckResponse = z
-  .object({ resource_id: Uuid, conflicts: z.array(BridgeConflict) })
+  .object({ resource_id: Uuid, conflicts: z.array(BridgeConflict).describe('At most 1,000') })
   .meta({ id: 'BridgeCheckResponse' })
 
 const BridgeHostStatus = z.object({

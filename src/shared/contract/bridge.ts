@@ -26,7 +26,7 @@ export const bridge = defineSurface(
       path: `${BRIDGE}/check`,
       summary: 'Find every conflict of a bridge, without changing it',
       description:
-        'Checks the bridge as it is stored, with the parts of the body in the place of the stored ones. Beside what a write is refused for it names what has become wrong since: targets that are gone, secrets that are missing.',
+        'Checks the bridge as it is stored, with the parts of the body in the place of the stored ones. Beside what a write is refused for it names what has become wrong since: targets that are gone, secrets that are missing, ACME directories that do not answer. What the stored bridge does not name is looked up only for callers that may manage the bridge.',
       params: bridgeParams,
       body: BridgeCheckRequest,
       access: 'read',

@@ -47,18 +47,19 @@ export function createIngress(deps: IngressDeps): Served {
   const { create, list, get, replace, remove } = createPartHandlers(deps, kindOf(deps))
   return {
     CreateBridgeIngressRule: async (ctx, { body, ...path }) =>
-      toAnswer(await create(ctx, path, toValue(body.slug, body))),
+      toAnswer(await create(ctx, path, ingressOf(body.slug, body))),
     ListBridgeIngressRules: async (ctx, path) => ({ items: (await list(ctx, path)).map(toAnswer) }),
     GetBridgeIngressRule: async (ctx, path) => toAnswer(await get(ctx, path)),
     UpdateBridgeIngressRule: async (ctx, { body, slug, ...path }) =>
-      toAnswer(await replace(ctx, path, toValue(slug, body))),
+      toAnswer(await replace(ctx, path, ingressOf(slug, body))),
     DeleteBridgeIngressRule: remove,
   }
 }
 
 type Body = Input<Operations['UpdateBridgeIngressRule']>['body']
 
-function toValue(slug: string, { acme_account_ref = null, ...body }: Body): IngressRule {
+/** An ingress rule as it is stored. */
+export function ingressOf(slug: string, { acme_account_ref = null, ...body }: Body): IngressRule {
   return { ...body, slug, acme_account_ref }
 }
 

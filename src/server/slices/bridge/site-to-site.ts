@@ -36,18 +36,19 @@ export function createSiteToSite(deps: { readonly datastore: Datastore }): Serve
   const { create, list, get, replace, remove } = createPartHandlers(deps, KIND)
   return {
     CreateBridgeSiteToSiteTunnel: async (ctx, { body, ...path }) =>
-      toAnswer(await create(ctx, path, toValue(body.slug, body))),
+      toAnswer(await create(ctx, path, tunnelOf(body.slug, body))),
     ListBridgeSiteToSiteTunnels: async (ctx, path) => ({ items: (await list(ctx, path)).map(toAnswer) }),
     GetBridgeSiteToSiteTunnel: async (ctx, path) => toAnswer(await get(ctx, path)),
     UpdateBridgeSiteToSiteTunnel: async (ctx, { body, slug, ...path }) =>
-      toAnswer(await replace(ctx, path, toValue(slug, body))),
+      toAnswer(await replace(ctx, path, tunnelOf(slug, body))),
     DeleteBridgeSiteToSiteTunnel: remove,
   }
 }
 
 type Body = Input<Operations['UpdateBridgeSiteToSiteTunnel']>['body']
 
-function toValue(slug: string, body: Body): Tunnel {
+/** A tunnel as it is stored. */
+export function tunnelOf(slug: string, body: Body): Tunnel {
   return { ...body, slug, allowed_subnets: body.allowed_subnets.toSorted() }
 }
 

@@ -40,18 +40,19 @@ export function createUserAccess(deps: { readonly datastore: Datastore }): Serve
   const { create, list, get, replace, remove } = createPartHandlers(deps, KIND)
   return {
     CreateBridgeUserAccessProvider: async (ctx, { body, ...path }) =>
-      toAnswer(await create(ctx, path, toValue(body.slug, body))),
+      toAnswer(await create(ctx, path, userAccessOf(body.slug, body))),
     ListBridgeUserAccessProviders: async (ctx, path) => ({ items: (await list(ctx, path)).map(toAnswer) }),
     GetBridgeUserAccessProvider: async (ctx, path) => toAnswer(await get(ctx, path)),
     UpdateBridgeUserAccessProvider: async (ctx, { body, slug, ...path }) =>
-      toAnswer(await replace(ctx, path, toValue(slug, body))),
+      toAnswer(await replace(ctx, path, userAccessOf(slug, body))),
     DeleteBridgeUserAccessProvider: remove,
   }
 }
 
 type Body = Input<Operations['UpdateBridgeUserAccessProvider']>['body']
 
-function toValue(slug: string, body: Body): UserAccess {
+/** A provider as it is stored. */
+export function userAccessOf(slug: string, body: Body): UserAccess {
   return { ...body, slug, routing_policy: canonicalize(body.routing_policy) }
 }
 
