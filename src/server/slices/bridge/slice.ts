@@ -1,5 +1,6 @@
 import type { Slice } from '../../http/slice.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { createAssignments } from './assignments.ts'
 import { createCheck } from './check.ts'
 import { createGoneTargets } from './gone-targets.ts'
 import { createIngress, type IngressDeps } from './ingress.ts'
@@ -25,6 +26,6 @@ export function createSlice(ports: BridgeDeps): Slice<'bridge'> {
         ...createBridgeStatus(ports),
       },
     },
-    consumers: [createGoneTargets(ports)],
+    consumers: [createAssignments(ports), createGoneTargets(ports)],
   }
 }
