@@ -140,9 +140,18 @@ async function endpoints({ domainId, count, perMinute, seconds }) {
   }
 }
 
+/** Makes nodes hosts of a resource, however many. */
+async function host({ resourceId, nodeIds }) {
+  await sql`
+    insert into resource_hosts (resource_id, node_id) select ${resourceId}, unnest(${nodeIds}::uuid[])`.execute(
+    backend.datastore.pool('bulk'),
+  )
+}
+
 const commands = {
   requests,
   fill,
+  host,
   endpoints,
   async stop() {
     await server.close()

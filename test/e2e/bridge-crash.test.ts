@@ -1,0 +1,132 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startPostgresCluster } from '../support/datastores/postgres-cluster.ts'
+import { startSimulation } from '../support/fleet/simulation.ts'
+import { requirement } from '../support/run/requirements.mjs'
+import { startCtl, type CtlProcess, type CtlResult } from '../support/server/ctl-process.ts'
+import { callServer } from '../support/server/replicas.ts'
+
+const AGENTS = 12
+const BRIDGES = 3
+const FAIL_ON = ['errors', 'missed_events', 'bad_signatures', 'bad_bridge_configs', 'bad_envelopes', 'bridge_drift']
+  .map((count) => `${count}>0`)
+  .join()
+
+/** Bridges change a few times a second, before, during and after the restarts. */
+const SCENARIO = `name: crashes
+rates: { bridge_changes: 6000%/min, pulls: 0%/min, reports: 0%/min }
+phases:
+  - { name: before, duration: 4s }
+  - { name: crashes, duration: 45s, faults: { server_restart: } }
+  - { name: after, duration: 6s }
+`
+
+/** Statements of the process that carries events on, at which it is killed: the changes are committed, and not yet sent. */
+const STAGES = [
+  ['with fresh as ( select id, row_number', 'before'],
+  ['with added as', 'before'],
+  ['with added as', 'answered'],
+] as const
+
+describe('kill -9 between the commit of a change and its event', () => {
+  test('leaves no host on an old configuration on the embedded datastore', { timeout: 300_000 }, async () => {
+    const plane = await startPlane({})
+    const fleet = plane.simulate()
+    await expect.poll(fleet.progress, { timeout: 120_000, interval: 100 }).toMatch(IN_CRASHES)
+    for (let round = 0; round < STAGES.length; round += 1) {
+      // The answer comes with the commit, ahead of the event.
+      await plane.changeBridge()
+      await plane.kill()
+      await plane.start()
+    }
+    expectInSync(await fleet.ended)
+  })
+
+  test.skipIf(requirement('postgresql') === undefined)(
+    'leaves no host on an old configuration on PostgreSQL, wherever it comes',
+    { timeout: 300_000 },
+    async () => {
+      const cluster = await startPostgresCluster()
+      onTestFinished(() => cluster.stop())
+      const plane = await startPlane({ SERVICE_DATABASE_URL: cluster.url })
+      const fleet = plane.simulate()
+      await expect.poll(fleet.progress, { timeout: 120_000, interval: 100 }).toMatch(IN_CRASHES)
+      for (const [begins, when] of STAGES) {
+        await plane.kill()
+        const armed = await plane.start({ NODE_OPTIONS: killingAt(begins, when) })
+        // The bridges change further, so that it comes to the statement by itself.
+        expect(await armed.ended()).toBe('SIGKILL')
+        await plane.start()
+      }
+      expectInSync(await fleet.ended)
+    },
+  )
+})
+
+/** The simulator is in the phase that expects crashes, and bridges change. */
+const IN_CRASHES = /"phase":"running","nodes":12,"elapsed_seconds":(?:[5-9]|\d\d),.*"bridge_changes":[1-9]/
+
+function expectInSync({ exitCode, stdout, stderr }: CtlResult): void {
+  expect([exitCode, stderr.split('\n').filter((line) => line.startsWith('warning'))]).toEqual([0, []])
+  const counts = JSON.parse(stdout) as Readonly<Record<string, number>>
+  expect(counts).toMatchObject({ bridge_drift: 0, missed_events: 0, errors: 0, bad_bridge_configs: 0 })
+  expect(counts['outage_errors']).toBeGreaterThan(0)
+  expect(counts['bridge_changes']).toBeGreaterThan(10)
+  expect(counts['bridge_configs']).toBeGreaterThan(10)
+  expect(counts['secrets_fetched']).toBeGreaterThan(BRIDGES)
+}
+
+/** A server that can be killed and started again at its address. */
+async function startPlane(env: Readonly<Record<string, string>>) {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-bridge-crash-'))
+  const scenario = join(folder, 'crashes.yaml')
+  writeFileSync(scenario, SCENARIO)
+  const tokenFile = join(folder, 'token')
+  const args = ['--data-dir', join(folder, 'data'), '--bootstrap-token-file', tokenFile]
+  let server: CtlProcess = await startCtl({ args, env })
+  const { host } = new URL(server.url)
+  onTestFinished(async () => {
+    await server.end('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const token = readFileSync(tokenFile, 'utf8').trim()
+  const call = async (method: string, path: string, body?: unknown) => {
+    const answer = await callServer(server, { token, method, path, ...(body !== undefined && { body }) })
+    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body as { readonly items: readonly { readonly id: string; readonly slug: string }[] }
+  }
+  let ports = 30_000
+
+  /** Changes the relay of a bridge of the simulator. */
+  async function changeBridge(): Promise<void> {
+    const { domain_id: domainId } = (await call('GET', '/v1/auth/whoami')) as unknown as { domain_id: string }
+    const { items: projects } = await call('GET', `/v1/domains/${domainId}/projects?limit=200`)
+    const project = projects.find(({ slug }) => slug.startsWith('sim-bridges-'))
+    const { items: bridges } = await call('GET', `/v1/projects/${project?.id ?? ''}/resources`)
+    const relay = `/v1/projects/${project?.id ?? ''}/resources/${bridges[0]?.id ?? ''}/bridge/relay`
+    ports += 1
+    await call('PUT', relay, { enabled: true, listen_port: ports })
+  }
+
+  return {
+    changeBridge,
+    simulate: () =>
+      startSimulation({ CTL_URL: server.url, CTL_TOKEN: token, CTL_CONFIG_DIR: folder }, [
+        ...['--nodes', String(AGENTS), '--heartbeat-interval', '1s', '--scenario', scenario],
+        ...['--bridges', String(BRIDGES), '--bridge-hosts', '3', '--fail-on', FAIL_ON, '-o', 'json'],
+      ]),
+    kill: () => server.end('SIGKILL'),
+    async start(more: Readonly<Record<string, string>> = {}): Promise<CtlProcess> {
+      server = await startCtl({ args, env: { ...env, ...more }, listen: host })
+      return server
+    },
+  }
+}
+
+function killingAt(begins: string, when: string): string {
+  const preload = new URL('../support/datastores/kill-at-statement.mjs', import.meta.url)
+  preload.search = new URLSearchParams({ begins, when }).toString()
+  return `--import=${preload.href}`
+}
