@@ -30,6 +30,7 @@ type Input = Readonly<Record<string, unknown>>
 /** Members of answers that arrangements go on with; each is there where its operation answers it. */
 export interface Made {
   readonly id: string
+  readonly slug: string
   readonly token: string
   readonly subject: string
   readonly domain_id: string

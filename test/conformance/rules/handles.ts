@@ -29,7 +29,7 @@ export const handleRules: readonly Rule[] = [
         expectProblem(subject, sent, [taken])
         expect(PROBLEMS[taken].status).toBe(409)
         await expectAudited(subject, sent, {
-          outcome: 'invariant_violation',
+          outcome: outcomesOf(subject)[taken] ?? 'invariant_violation',
           reason: taken,
           domainId: first.domainId,
         })
@@ -60,6 +60,10 @@ type Body = Readonly<Record<string, unknown>>
 // The body of a call is an object: the contract has no others.
 const bodyOf = ({ input }: ValidCall): Body => input['body'] as Body
 const withBody = (call: ValidCall, body: Body): ValidCall => ({ ...call, input: { ...call.input, body } })
+
+function outcomesOf({ operation: { audit } }: Subject): { readonly [code: string]: 'identity_conflict' | undefined } {
+  return ('outcomes' in audit && audit.outcomes) || {}
+}
 
 function handleOf({ id, operation: { cli } }: Subject): HandleWords {
   if (cli?.handle === undefined) throw new Error(`${id} has no handle`)
