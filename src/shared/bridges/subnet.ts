@@ -30,6 +30,25 @@ export function overlaps(a: Span, b: Span): boolean {
   return a.family === b.family && a.first <= b.last && b.first <= a.last
 }
 
+/** The networks without those that are inside of another one: a tunnel may list both, and claims the outer one. */
+export function outermost(subnets: readonly string[]): readonly string[] {
+  const spans = subnets.map((subnet) => ({ subnet, span: spanOf(subnet) }))
+  const sorted = spans.toSorted((a, b) => compareSpans(a.span, b.span))
+  const kept: typeof spans = []
+  for (const each of sorted) {
+    const last = kept.at(-1)
+    if (last === undefined || !overlaps(last.span, each.span)) kept.push(each)
+  }
+  return kept.map(({ subnet }) => subnet)
+}
+
+/** Orders spans by family and first address, a larger one before those inside of it. */
+function compareSpans(a: Span, b: Span): number {
+  if (a.family !== b.family) return a.family - b.family
+  if (a.first !== b.first) return a.first < b.first ? -1 : 1
+  return a.last === b.last ? 0 : a.last > b.last ? -1 : 1
+}
+
 /** A network as a range of numbers. */
 export interface Span {
   readonly family: 4 | 6

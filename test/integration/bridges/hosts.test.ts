@@ -141,7 +141,11 @@ describe.each(STORES)('The hosts of a bridge on the $name store', (store) => {
         expect(fleet.received(one, bridge)).toEqual([RELAY_CONFIG])
         expect(await fleet.pulled(one, bridge)).toBe(RELAY_CONFIG)
         expect((await fleet.on(bridge, 'GET /ingress/a')).body).toMatchObject({ target_node_id: web.node_id })
-        const again = await fleet.on(bridge, 'PATCH /ingress/a', { sni_host: 'a.example.org', target_node_id: web.node_id, target_port: 9 })
+        const again = await fleet.on(bridge, 'PATCH /ingress/a', {
+          sni_host: 'a.example.org',
+          target_node_id: web.node_id,
+          target_port: 9,
+        })
         expect([again.status, again.body['code']]).toEqual([400, 'target_node_not_in_domain'])
       })
 

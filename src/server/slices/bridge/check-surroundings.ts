@@ -49,7 +49,7 @@ function tooManyAssigned(count: number): ConflictAnswer {
     code: 'assignments_not_fitting',
     part: 'relay',
     conflicts_with: null,
-    detail: `${count} nodes are assigned to the relay, more than fit into the configuration: it relays for any node.`,
+    detail: `More nodes are assigned to the relay than fit into the configuration (${count}): it relays for any node.`,
   }
 }
 

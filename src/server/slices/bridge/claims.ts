@@ -1,4 +1,5 @@
 import { parseSecretRef } from '../../../shared/bridges/secret-ref.ts'
+import { outermost } from '../../../shared/bridges/subnet.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { PartName } from '../../bridges/bridge-parts.ts'
 import type { Bridge } from '../../bridges/find-bridge.ts'
@@ -34,7 +35,11 @@ export async function claimSubnets(
   { slug, subnets }: { readonly slug: string; readonly subnets: readonly string[] },
 ): Promise<void> {
   await db.deleteFrom('bridge_tunnel_subnets').where('resource_id', '=', resourceId).where('slug', '=', slug).execute()
-  const claims = subnets.map((subnet) => ({ resource_id: resourceId, slug, span: subnetSpanOf(resourceId, subnet) }))
+  const claims = outermost(subnets).map((subnet) => ({
+    resource_id: resourceId,
+    slug,
+    span: subnetSpanOf(resourceId, subnet),
+  }))
   const [subnet = ''] = subnets
   await conflictsAs(db.insertInto('bridge_tunnel_subnets').values(claims).execute(), {
     bridge_tunnel_subnets_span_excl: (cause) =>

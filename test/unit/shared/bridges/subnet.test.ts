@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { overlaps, readSubnet, spanOf } from '../../../../src/shared/bridges/subnet.ts'
+import { outermost, overlaps, readSubnet, spanOf } from '../../../../src/shared/bridges/subnet.ts'
 
 const SPECIAL = 'must not be loopback, link-local or multicast'
 const MAPPED = 'must be written as IPv4, not as IPv4-mapped IPv6'
@@ -79,5 +79,20 @@ describe('Two networks', () => {
     expect(spanOf('10.20.0.0/16')).toEqual({ family: 4, first: 0x0a_14_00_00n, last: 0x0a_14_ff_ffn })
     expect(spanOf('::/0')).toEqual({ family: 6, first: 0n, last: 2n ** 128n - 1n })
     expect(spanOf('2001:db8::1/128').first).toBe(0x2001_0db8_0000_0000_0000_0000_0000_0001n)
+  })
+})
+
+describe('The outermost of several networks', () => {
+  it.each([
+    ['none', [], []],
+    ['all where they are disjoint', ['10.1.0.0/16', '10.0.0.0/16'], ['10.0.0.0/16', '10.1.0.0/16']],
+    [
+      'those that contain others',
+      ['10.0.0.0/16', '10.0.0.0/8', '10.255.0.0/16', '11.0.0.0/8'],
+      ['10.0.0.0/8', '11.0.0.0/8'],
+    ],
+    ['those of each family', ['0.0.0.0/0', '::a00:0/104', '10.0.0.0/8', '::/0'], ['0.0.0.0/0', '::/0']],
+  ])('are %s', (_what, subnets, expected) => {
+    expect(outermost(subnets)).toEqual(expected)
   })
 })
