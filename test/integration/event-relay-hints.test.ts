@@ -96,6 +96,39 @@ describe.each(STORES)('hints on the $name store', (store) => {
       expect(await countOf('peer_hints')).toBe(0)
     })
 
+    test('of a relay carry what is newest, and name none where there is none any more', async () => {
+      await seed(A, B)
+      const relayed = (fallback?: string) =>
+        [
+          'peer_relay_changed',
+          { node_id: A, endpoint: '', ...(fallback !== undefined && { fallback_endpoint: fallback }) },
+        ] as const
+      await world.emit(relayed('203.0.113.1:51821'), assigned(A, '8'), relayed())
+      await world.settle()
+      parts.clock.nowMs += 1_000
+      await world.emit(relayed('203.0.113.1:51821'), assigned(A, '9'))
+      await world.settle()
+      expect(world.received(B)).toEqual([
+        peersHint({ node_id: A, changes: ['psk_assigned', 'endpoint_changed'], endpoint: '', psk_issued_at: '8' }),
+        peersHint({
+          node_id: A,
+          changes: ['endpoint_changed', 'psk_assigned'],
+          endpoint: '',
+          fallback_endpoint: '203.0.113.1:51821',
+          psk_issued_at: '9',
+        }),
+      ])
+    })
+
+    test('of all relays of a Domain are a resync for each of its nodes alone', async () => {
+      await seed(A, B)
+      await seedNodes(inUse.current(), [{ id: FOREIGN, domainId: AWAY }])
+      await world.emit(['domain_relays_changed', {}], assigned(A), ['domain_relays_changed', {}])
+      await world.settle()
+      expect([A, B, FOREIGN].map(world.received)).toEqual([[RESYNC], [RESYNC], []])
+      expect(await countOf('peer_hints')).toBe(0)
+    })
+
     test('list the changes of a peer in the order of their last occurrence, and drop the facts of a deregistered one', async () => {
       await seed(A, B)
       await world.emit(moved(A, '198.51.100.1:1'))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { announceBridge, storeConfig } from '../../bridges/update-config.ts'
+import { announceBridge, storeConfigs } from '../../bridges/update-config.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { aboutNode, changedNodeLabels } from '../../ports/outbox-events.ts'
 import type { NumberedEvent, OutboxConsumer } from '../../ports/outbox.ts'
@@ -149,10 +149,8 @@ async function updateConfigs(
   change: Change,
   { domainId, bridgeIds, at }: { readonly domainId: string; readonly bridgeIds: readonly string[]; readonly at: Date },
 ): Promise<void> {
-  // All of them before the first one changes the state of its hosts, whose rows other writers lock after the bridge.
-  for (const resourceId of await lockRelayBridges(change.db, domainId, bridgeIds)) {
-    const bridge = { resourceId, domainId }
-    if (await storeConfig(change, bridge, at))
-      announceBridge(change, bridge, { literal: 'bridge.RelayConfigured', part: 'relay' })
-  }
+  const locked = await lockRelayBridges(change.db, domainId, bridgeIds)
+  const bridges = locked.map((resourceId) => ({ resourceId, domainId }))
+  for (const bridge of await storeConfigs(change, bridges, at))
+    announceBridge(change, bridge, { literal: 'bridge.RelayConfigured', part: 'relay' })
 }
