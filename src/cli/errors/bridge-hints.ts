@@ -35,8 +35,6 @@ const WAYS: Readonly<Record<string, (refusal: BridgeRefusal) => string>> = {
     'Try the address with: curl URL. A directory in a private network needs --acme-allow-hosts of the server. --no-acme passes TLS through.',
   bridge_limit_exceeded: () => 'Delete parts that nobody needs, or spread them over several bridges: ctl bridge show',
   allowed_subnet_empty: () => 'Give at least one: --subnets 10.20.0.0/16',
-  port_out_of_range: () => 'A port is between 1 and 65535.',
-  invalid_slug: () => 'A slug is lower-case letters, digits and inner hyphens, at most 63.',
   resource_not_bridge: () => 'See the kinds of resources: ctl resources list',
   bridge_relay_not_found: () => 'Give it one: ctl bridge relay set BRIDGE --port PORT',
   user_access_provider_not_found: () => 'See which there are: ctl bridge user-access list',

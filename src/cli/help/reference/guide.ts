@@ -17,6 +17,7 @@ Commands have the form \`ctl <noun> <verb>\`. Nouns are plural; the singular wor
 | see the nodes | [\`ctl nodes list\`](#ctl-nodes-list) |
 | complete names and flags with Tab | [\`ctl completion install\`](#ctl-completion-install) |
 | say which nodes reach each other | [\`ctl policies create\`](#ctl-policies-create) ([policies](policies.md)) |
+| let people in, publish a service, connect another site | [\`ctl bridge user-access create\`](#ctl-bridge-user-access-create) and others ([bridges](bridge.md)) |
 | find the cause of a failure | [\`ctl doctor\`](#ctl-doctor) |
 
 ## Names of objects
