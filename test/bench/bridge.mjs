@@ -199,15 +199,22 @@ async function measureValidator() {
     return { slug: `t-${index}`, ...tunnel, auth_secret_ref, allowed_subnets: subnets.toSorted() }
   })
   const rule = (index) => ({
-    ...{ slug: `r-${index}`, sni_host: `app-${index}.example.org`, target_port: 8_000 + index },
-    ...{ target_node_id: id(index % HOSTS), acme_account_ref: null },
+    slug: `r-${index}`,
+    sni_host: `app-${index}.example.org`,
+    target_port: 8_000 + index,
+    target_node_id: id(index % HOSTS),
+    acme_account_ref: null,
   })
   const ingress = list(RULES, rule)
   const relay = { enabled: true, listen_port: 51_821 }
   const nodeIds = Array.from({ length: HOSTS }, (_, index) => id(index))
   const world = {
-    ...{ domainSlug: 'home', projectSlug: 'bench', meshCidr: '100.64.0.0/10' },
-    ...{ hostIds: nodeIds, targetIds: new Set(nodeIds), parts: { relay, userAccess: [], ingress, tunnels } },
+    domainSlug: 'home',
+    projectSlug: 'bench',
+    meshCidr: '100.64.0.0/10',
+    hostIds: nodeIds,
+    targetIds: new Set(nodeIds),
+    parts: { relay, userAccess: [], ingress, tunnels },
   }
   const times = []
   for (let index = 0; index < VALIDATIONS; index++) {

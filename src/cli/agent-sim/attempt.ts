@@ -102,7 +102,7 @@ async function settled<T>(call: Promise<T>): Promise<Settled<T>> {
 }
 
 /** Codes that clients see during an outage. */
-const OUTAGE = new Set([
+export const OUTAGE: ReadonlySet<string> = new Set([
   ...RETRYABLE,
   'timeout',
   'internal',

@@ -1,4 +1,4 @@
-import { attempt } from './attempt.ts'
+import { attempt, OUTAGE } from './attempt.ts'
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
 import { BRIDGE_CHANGES, fillBridge, type MadeBridge } from './bridge-changes.ts'
 import type { BridgeHabits } from './plan.ts'
@@ -32,6 +32,9 @@ interface Ground {
   readonly refPrefix: string
 }
 
+/** Pause before a call is made again during an outage. */
+const AGAIN_AFTER_MS = 1_000
+
 /** Makes none yet. */
 export function createMadeBridges({ deps, nodes, habits, hosts }: MadeBridgesOptions): MadeBridges {
   const { client, clock } = deps
@@ -44,8 +47,13 @@ export function createMadeBridges({ deps, nodes, habits, hosts }: MadeBridgesOpt
     const [node] = nodes()
     if (node === undefined) return undefined
     const terms = { operation: 'bridge_change', isRepeatable: true, toleratedCodes } as const
-    const outcome = await attempt(deps, node, { ...terms, call })
-    return outcome.ok ? outcome.value : undefined
+    for (;;) {
+      const outcome = await attempt(deps, node, { ...terms, call })
+      if (outcome.ok) return outcome.value
+      // During an outage that the scenario expects, each call is made until it is answered: no bridge is left half-made.
+      if (!deps.isOutage() || !OUTAGE.has(outcome.code) || deps.until.aborted) return undefined
+      await clock.pause(AGAIN_AFTER_MS, deps.until)
+    }
   }
 
   async function prepare(): Promise<Ground | undefined> {
