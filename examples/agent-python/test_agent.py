@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 from agent.api import Refused, Unavailable
+from agent.bridges import Bridges, fingerprint as config_fingerprint
 from agent.edge_keys import EdgeKeys
 from agent.executions import Executions
 from agent.judging import Judge
@@ -33,6 +34,91 @@ class Kepts(unittest.TestCase):
         kept = Kept(self.path, members)
         kept.save()
         return kept
+
+
+def tunnel(slug, ref, subnets=("10.1.0.0/16",)):
+    return {"slug": slug, "auth_secret_ref": ref, "allowed_subnets": list(subnets)}
+
+
+def config(*tunnels, relay=None):
+    return {"ingress": [], "relay": relay, "tunnels": list(tunnels), "user_access": []}
+
+
+class HostedBridges(unittest.TestCase):
+    def setUp(self):
+        self.versions, self.reports, self.fetched = {"secret:a/p/hq": 1}, {}, []
+        self.bridges = Bridges(self.fetch, self.reports.__setitem__, lambda key: self.reports.pop(key, None))
+
+    def fetch(self, ref):
+        self.fetched.append(ref)
+        version = self.versions.get(ref)
+        if isinstance(version, Exception):
+            raise version
+        return version
+
+    def settle(self):
+        while self.bridges.wait() == 0:
+            self.bridges.settle_one()
+        return self.reports
+
+    def pulled(self, *configs, reports=()):
+        resources = [{"bridge_resource_id": f"r{number}", "effective_config": each} for number, each in enumerate(configs)]
+        return self.bridges.replace(resources, reports)
+
+    def event(self, effective_config):
+        return self.bridges.apply({"bridge_resource_id": "r0", "effective_config": effective_config})
+
+    def test_are_applied_from_pulls_and_events_and_reported_with_their_secrets(self):
+        hq = tunnel("hq", "secret:a/p/hq")
+        self.assertEqual(self.pulled(config(hq)), [])
+        report = self.settle()["bridge.r0"]
+        self.assertEqual((report["fingerprint"], report["secrets"]), (config_fingerprint(config(hq)), {"secret:a/p/hq": 1}))
+        self.assertTrue(self.event(config()))
+        self.assertEqual(self.settle()["bridge.r0"]["secrets"], {})
+        self.assertTrue(self.event({}))
+        self.assertEqual(self.settle(), {})
+
+    def test_fetch_a_secret_again_only_where_that_is_asked(self):
+        self.pulled(config(tunnel("hq", "secret:a/p/hq")))
+        self.settle()
+        self.event(config(tunnel("hq", "secret:a/p/hq", ["10.2.0.0/16"])))
+        self.settle()
+        self.versions["secret:a/p/hq"] = 2
+        self.bridges.refetch()
+        self.assertEqual(self.settle()["bridge.r0"]["secrets"], {"secret:a/p/hq": 2})
+        self.assertEqual(len(self.fetched), 2)
+
+    def test_report_a_secret_that_is_missing_and_wait_where_it_cannot_be_fetched_now(self):
+        self.versions = {"secret:a/p/hq": None, "secret:a/p/late": Unavailable("later")}
+        self.pulled(config(tunnel("hq", "secret:a/p/hq")))
+        self.assertEqual(self.settle()["bridge.r0"]["error"], "secret:a/p/hq does not exist")
+        self.event(config(tunnel("hq", "secret:a/p/late")))
+        with self.assertRaises(Unavailable):
+            self.bridges.settle_one()
+        self.assertGreater(self.bridges.wait(), 0)
+
+    def test_refuse_what_is_out_of_order_and_keep_the_former_one(self):
+        self.pulled(config())
+        before = dict(self.settle())
+        a, b = tunnel("a", "secret:a/p/hq"), tunnel("b", "secret:a/p/hq")
+        relay = {"enabled": True, "listen_port": 1, "assignments": [{"peer_node_id": "2"}, {"peer_node_id": "1"}]}
+        for wrong in (config(b, a), config(a, a), config(tunnel("a", "x", ["b", "a"])), config(relay=relay), {"relay": None}):
+            self.assertFalse(self.event(wrong))
+            self.assertEqual(self.pulled(wrong), ["r0"])
+        self.assertEqual(self.settle(), before)
+
+    def test_delete_reports_of_an_earlier_run(self):
+        self.reports.update({"bridge.gone": {}, "workload.1": {}})
+        self.pulled(config(), reports=list(self.reports))
+        self.assertEqual(sorted(self.settle()), ["bridge.r0", "workload.1"])
+
+    def test_report_the_fingerprint_of_many_secrets(self):
+        refs = [f"secret:a/p/{'x' * 40}-{number:03}" for number in range(100)]
+        self.versions = {ref: 1 for ref in refs}
+        self.pulled(config(*(tunnel(ref[-3:], ref) for ref in refs)))
+        report = self.settle()["bridge.r0"]
+        self.assertEqual(report["secrets_fingerprint"], config_fingerprint(self.versions))
+        self.assertNotIn("secrets", report)
 
 
 class StateFile(Kepts):

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { callServer } from '../support/server/replicas.ts'
 import { runPythonAgent, startPythonAgent, testPythonAgent, type PythonAgent } from '../support/fleet/python-agent.ts'
 import { requirement } from '../support/run/requirements.mjs'
 
@@ -151,6 +152,51 @@ describe.skipIf(PYTHON === undefined)(
         expect(check('db-1')).toMatchObject({ exitCode: 1, last: { admitted: false, fault: 'wrong_node' } })
         await ctl('mediated-sessions', 'revoke', issued.session_id, '--yes', ...place)
         expect(check('web-1')).toMatchObject({ exitCode: 1, last: { admitted: false, fault: 'not_live' } })
+      })
+
+      test('hosts a bridge: applies it, opens its secrets in each version, reports both, and stops', async () => {
+        const token = readFileSync(join(folder, 'data', 'bootstrap-token'), 'utf8').trim()
+        const call = async (method: string, path: string, body?: unknown) => {
+          const answer = await callServer(server, { token, method, path, ...(body !== undefined && { body }) })
+          expect(answer.status, `${method} ${path}`).toBeLessThan(300)
+          return answer.body
+        }
+        const { domain_id: domainId } = await call('GET', '/v1/auth/whoami')
+        const { slug } = await call('GET', `/v1/domains/${String(domainId)}`)
+        const names = { slug: 'edge', display_name: 'Edge' }
+        const { id: projectId } = await call('POST', `/v1/domains/${String(domainId)}/projects`, names)
+        const project = `/v1/projects/${String(projectId)}`
+        const { items } = await call('GET', '/v1/nodes')
+        const hosts = (items as readonly { readonly id: string }[]).map(({ id }) => id)
+        const { id } = await call('POST', `${project}/resources`, { kind: 'bridge', ...names, host_node_ids: hosts })
+        const bridge = `${project}/resources/${String(id)}/bridge`
+        const ref = `secret:${String(slug)}/edge/hq`
+        await call('PUT', `${project}/secrets/hq`, { value: 'correct horse' })
+        await call('POST', `${bridge}/site-to-site`, {
+          slug: 'hq',
+          kind: 'wireguard',
+          remote_host: 'vpn.example.org',
+          remote_port: 51_820,
+          auth_secret_ref: ref,
+          allowed_subnets: ['192.168.1.0/24'],
+          routing_policy: 'bidirectional',
+        })
+        const status = () => call('GET', `${bridge}/status`)
+        const inSync = (version: number) => ({
+          secrets: { [ref]: version },
+          hosts: hosts
+            .toSorted()
+            .map((node_id) => ({ node_id, in_sync: true, secrets: { [ref]: version }, error: null })),
+        })
+        await expect.poll(status, { timeout: 20_000 }).toMatchObject(inSync(1))
+        await call('PUT', `${project}/secrets/hq`, { value: 'battery staple' })
+        await expect.poll(status, { timeout: 20_000 }).toMatchObject(inSync(2))
+        await call('DELETE', `${project}/resources/${String(id)}`)
+        const ended = { bridge_resource_id: id, report: null }
+        for (const agent of [web, db]) {
+          await expect.poll(() => agent.said('bridge').at(-1), { timeout: 20_000 }).toMatchObject(ended)
+          expect([...agent.said('bridge_refused'), ...agent.said('secret_refused')]).toEqual([])
+        }
       })
 
       test('it ends in order on Ctrl-C, and goes on where it stopped: with its events, its epochs and what was asked meanwhile', async () => {

@@ -5,9 +5,11 @@ import pathlib
 import random
 import threading
 import time
+import urllib.parse
 
 from . import VERSION
 from .api import Gone, Refused, Unavailable
+from .bridges import Bridges
 from .clock import about, back_off, now_text
 from .credentials import parse_nsk
 from .edge_keys import EdgeKeys
@@ -18,6 +20,7 @@ from .output import say
 from .peers import Peers
 from .policies import Policies
 from .rotation import rotate
+from .sealed_secrets import SecretFault, open_secret
 from .signatures import Fault, seconds_of
 from .stream import Stream
 from .work import Work
@@ -53,6 +56,7 @@ class Agent:
         self._judge = Judge(kept, self._fetch_signing_keys)
         self._peers = Peers()
         self._policies = Policies()
+        self._bridges = Bridges(self._fetch_secret, self._put_report, self._delete_report)
         self._edge_keys = EdgeKeys(kept, self._nsk, self._peers, self._fetch_edge)
         self._executions = Executions(kept["results"], kept.save, self._report_execution, say)
         interval = heartbeat_seconds or kept["heartbeat_interval_seconds"]
@@ -146,6 +150,8 @@ class Agent:
         is_enough = self._applied(envelope)
         if place == "gap" or not is_enough:
             self._work.want("pull")
+        if place == "gap":
+            self._refetch_secrets()
         return self._judge.passed(frame, envelope)
 
     def _applied(self, envelope):
@@ -153,6 +159,7 @@ class Agent:
         apply = {
             "node_state_updated": self._apply_hint,
             "policy_updated": self._apply_policy,
+            "bridge_config_updated": self._apply_bridge,
             "action_request": self._apply_action,
         }.get(envelope["type"])
         try:
@@ -161,6 +168,8 @@ class Agent:
             return False
 
     def _apply_hint(self, payload):
+        if payload["reason"] != "changed" or "bridge" in payload["blocks"]:
+            self._refetch_secrets()
         if payload["reason"] != "changed":
             self._work.want("pull", random.uniform(0, 5))
             return True
@@ -177,6 +186,17 @@ class Agent:
             return True
         say("policy_refused", policy_id=payload["policy_id"])
         return False
+
+    def _apply_bridge(self, payload):
+        is_taken = self._bridges.apply(payload)
+        if not is_taken:
+            say("bridge_refused", bridge_resource_id=payload["bridge_resource_id"])
+        self._settle_bridges()
+        return is_taken
+
+    def _refetch_secrets(self):
+        self._bridges.refetch()
+        self._settle_bridges()
 
     def _apply_action(self, payload):
         if not {"execution_id", "action", "type", "status", "expires_at"} <= payload.keys():
@@ -214,8 +234,11 @@ class Agent:
         self._executions.replace(state["executions"])
         for policy_id in self._policies.replace(state["policy"]["policies"]):
             say("policy_refused", policy_id=policy_id)
+        for resource_id in self._bridges.replace(state["bridge"]["resources"], state["state/reports"]):
+            say("bridge_refused", bridge_resource_id=resource_id)
         self._etag = answer.headers.get("ETag")
         self._settle_edges()
+        self._settle_bridges()
         if self._executions.ids():
             self._work.want("executions")
 
@@ -243,6 +266,47 @@ class Agent:
                 raise
             self._work.want("pull")
             raise Unavailable(str(refused)) from refused
+
+    def _settle_bridges(self):
+        wait = self._bridges.wait()
+        if wait is not None:
+            self._work.want("bridges", wait)
+
+    def _do_bridges(self):
+        """Applies one bridge, and comes back for the next."""
+        try:
+            if self._bridges.wait() == 0:
+                resource_id, report = self._bridges.settle_one()
+                say("bridge", bridge_resource_id=resource_id, report=report)
+        finally:
+            self._settle_bridges()
+
+    def _fetch_secret(self, ref):
+        """Fetches and opens a secret. Gives its version; None where there is none for this node."""
+        try:
+            answer = self._call("GET", f"{self._node}/secrets?ref={urllib.parse.quote(ref, safe='')}")
+        except Refused as refused:
+            if refused.code != "secret_not_found":
+                raise
+            return None
+        version = int(answer.headers.get("X-Service-Secret-Version", "0"))
+        try:
+            open_secret(answer.body, self._nsk.key, self._kept["node_id"], ref, version)
+        except SecretFault as fault:
+            say("secret_refused", ref=ref, why=str(fault))
+            raise Unavailable(f"{ref}: {fault}") from fault
+        say("secret", ref=ref, version=version)
+        return version
+
+    def _put_report(self, key, value):
+        self._call("PUT", f"{self._node}/state/reports/{key}", {"value": value})
+
+    def _delete_report(self, key):
+        try:
+            self._call("DELETE", f"{self._node}/state/reports/{key}")
+        except Refused as refused:
+            if refused.code != "report_not_found":
+                raise
 
     def _do_rotate(self):
         if rotate(self._kept, lambda body: self._call("POST", "/v1/keys/rotate", body).json()):

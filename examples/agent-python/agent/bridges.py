@@ -45,8 +45,8 @@ def is_sound(config):
 class Bridges:
     """The bridges of a node by resource id.
 
-    `fetch(ref)` gives the version of a secret and its bytes, or None where there is none; `put(key, value)` and
-    `delete(key)` change a state report. All three raise as `Server.call` does.
+    `fetch(ref)` gives the version of a secret that it has fetched and opened, or None where there is none; `put(key, value)`
+    and `delete(key)` change a state report. All three raise as `Server.call` does.
     """
 
     def __init__(self, fetch, put, delete):
