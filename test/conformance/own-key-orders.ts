@@ -33,6 +33,7 @@ export const ORDERS: Readonly<Record<string, readonly Following[] | string>> = {
   GetNodeState: READ,
   GetNodeReachability: READ,
   GetNodePeerPSK: READ,
+  GetNodeSecret: READ,
   PostNodeHeartbeat: 'the instant of its admission counts, which the server gives',
   PutNodeCapabilities: 'the last one that comes counts',
   PostNodeIntegrityViolations: 'each batch is kept',
