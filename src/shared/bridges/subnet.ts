@@ -59,9 +59,11 @@ export interface Span {
 /** The first and the last address of a network. @throws Error where the text is no CIDR. */
 export function spanOf(text: string): Span {
   const { words, masks } = cidrOf(text)
+  const [word = 0] = words
+  if (words.length === 1) return { family: 4, first: BigInt(word), last: BigInt((word | ~(masks[0] ?? 0)) >>> 0) }
   const first = numberOf(words)
   const size = numberOf(masks.map((mask) => ~mask >>> 0))
-  return { family: words.length === 1 ? 4 : 6, first, last: first + size }
+  return { family: 6, first, last: first + size }
 }
 
 function numberOf(words: AddressWords): bigint {
