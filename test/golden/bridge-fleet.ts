@@ -99,16 +99,16 @@ const BEHIND = status(EDGE, [
 ])
 
 /** A problem with members of its own. */
-function refusedWith(status: number, code: string, more: object): StubAnswer {
-  const answer = refused(status, code, `The server says ${code}.`)
+function refusedWith(httpStatus: number, code: string, more: object): StubAnswer {
+  const answer = refused(httpStatus, code, `The server says ${code}.`)
   return { ...answer, body: { ...(answer.body as object), ...more } }
 }
 
 /** A created or replaced part, refused as the server would for some values. */
-function written(stored: object, status: number) {
+function written(stored: object, code: number) {
   return ({ body }: SeenRequest): StubAnswer => {
     const refusal = refusalOf(body as Readonly<Record<string, unknown>>)
-    return refusal ?? { status, body: { ...stored, ...(body as object) } }
+    return refusal ?? { status: code, body: { ...stored, ...(body as object) } }
   }
 }
 

@@ -84,17 +84,18 @@ function quiet(session: Session, { flags }: Wanted, end: AbortSignal): Session {
   return createSession({ io, version: session.version, manifest: () => session.manifest(), shared, flags })
 }
 
-async function offersFor(session: Session, { noun, flags }: Wanted, end: AbortSignal): Promise<readonly Offer[]> {
-  if (noun === 'contexts') return found(session, noun, end)
+async function offersFor(session: Session, wanted: Wanted, end: AbortSignal): Promise<readonly Offer[]> {
+  const { noun, flags } = wanted
+  if (noun === 'contexts') return found(session, wanted, end)
   // Of somebody else's tokens only those who type that flag know the names.
   if (noun === 'tokens' && flags['for'] !== undefined) return []
   const settings = await session.settings()
   const token = await settings.token()
   if (token === undefined) return []
-  const places = [settings.domain.value ?? '', settings.project.value ?? '']
+  const places = [settings.domain.value, settings.project.value, flags['bridge']].map((place) => String(place ?? ''))
   const cached = isOfLabels(noun) ? 'labels' : noun
   return keptOr(session, [settings.url.value, token, cached, ...places], async () => {
-    const offers = await found(session, noun, end)
+    const offers = await found(session, wanted, end)
     return { offers, isWhole: !end.aborted }
   })
 }
@@ -122,9 +123,9 @@ async function keptOr(session: Session, key: readonly string[], ask: () => Promi
 }
 
 /** What was found until the end. */
-async function found(session: Session, noun: string, end: AbortSignal): Promise<readonly Offer[]> {
+async function found(session: Session, wanted: Wanted, end: AbortSignal): Promise<readonly Offer[]> {
   const offers: Offer[] = []
   const late = new Promise<void>((resolve) => end.addEventListener('abort', () => resolve(), { once: true }))
-  await Promise.race([findOffers(session, noun, (more) => offers.push(...more)), late])
+  await Promise.race([findOffers(session, wanted, (more) => offers.push(...more)), late])
   return offers
 }

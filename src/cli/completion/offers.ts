@@ -1,8 +1,10 @@
 import { idOf, memberOf, nameOf, references } from '../output/members.ts'
-import { createResolver, type Resolver } from '../session/references.ts'
+import { BRIDGE } from '../session/only-bridge.ts'
+import { createResolver, type Resolver, type Scope } from '../session/references.ts'
 import type { Session } from '../session/session.ts'
 import type { Offer } from './offer.ts'
 import { definitionOffers, isOfLabels } from './label-offers.ts'
+import type { Wanted } from './wanted.ts'
 
 /** Hears of offers as they are found. */
 export type Hear = (offers: readonly Offer[]) => void
@@ -14,7 +16,11 @@ const ROWS_MAX = 2_000
 const ID_DIGITS_MIN = 4
 
 /** Finds what a noun has: contexts on this machine, everything else on the server. */
-export async function findOffers(session: Session, noun: string, hear: Hear): Promise<void> {
+export async function findOffers(
+  session: Session,
+  { noun, flags }: Pick<Wanted, 'noun' | 'flags'>,
+  hear: Hear,
+): Promise<void> {
   const resolver = createResolver(session)
   if (noun === 'contexts') return hear(await contexts(session))
   if (isOfLabels(noun)) return hear(await definitionOffers(session))
@@ -22,10 +28,10 @@ export async function findOffers(session: Session, noun: string, hear: Hear): Pr
   if (noun === 'subjects') {
     hear([{ value: 'me', hint: 'you' }])
     await owners(resolver, hear)
-    return visit(resolver, 'groups', (rows) => hear(typed('group', rows)))
+    return visit(resolver, { noun: 'groups' }, (rows) => hear(typed('group', rows)))
   }
   if (noun === 'objects') return objects(resolver, hear)
-  return visit(resolver, noun, (rows) => hear(named(rows)))
+  return visit(resolver, { noun, scope: await scopeOf(resolver, flags) }, (rows) => hear(named(rows)))
 }
 
 /** The objects that people name most; objects in a Project have several types, which the rows name. */
@@ -33,7 +39,7 @@ async function objects(resolver: Resolver, hear: Hear): Promise<void> {
   hear([{ value: 'platform', hint: 'the installation' }])
   for (const type of ['domain', 'project', 'node', 'group']) {
     // What the caller may not list has no offers; the others do.
-    await visit(resolver, `${type}s`, (rows) => hear(typed(type, rows))).catch(() => undefined)
+    await visit(resolver, { noun: `${type}s` }, (rows) => hear(typed(type, rows))).catch(() => undefined)
   }
 }
 
@@ -44,7 +50,7 @@ async function contexts(session: Session): Promise<readonly Offer[]> {
 
 /** Anyone who may own a token: `user:…` and `service:…`. */
 function owners(resolver: Resolver, hear: Hear): Promise<void> {
-  return visit(resolver, 'identities', (rows) => {
+  return visit(resolver, { noun: 'identities' }, (rows) => {
     const isUser = (row: unknown): boolean => memberOf(row, 'kind') === 'user'
     hear([
       ...typed('user', rows.filter(isUser)),
@@ -56,9 +62,23 @@ function owners(resolver: Resolver, hear: Hear): Promise<void> {
   })
 }
 
-async function visit(resolver: Resolver, noun: string, see: (rows: readonly unknown[]) => void): Promise<void> {
+/** Parts of a bridge are looked for in the one that the line names. Domain and Project are in the settings. */
+async function scopeOf(resolver: Resolver, { bridge }: Wanted['flags']): Promise<Scope> {
+  return typeof bridge === 'string' ? { [BRIDGE]: (await resolver.object(BRIDGE, bridge, {})).id } : {}
+}
+
+interface Visited {
+  readonly noun: string
+  readonly scope?: Scope
+}
+
+async function visit(
+  resolver: Resolver,
+  { noun, scope = {} }: Visited,
+  see: (rows: readonly unknown[]) => void,
+): Promise<void> {
   const rows: unknown[] = []
-  await resolver.visit(noun, {}, (row) => rows.push(row) < ROWS_MAX)
+  await resolver.visit(noun, scope, (row) => rows.push(row) < ROWS_MAX)
   see(rows)
 }
 
