@@ -41,7 +41,9 @@ describe('kill -9 between the commit of a change and its event', () => {
       await plane.kill()
       await plane.start()
     }
-    expectInSync(await fleet.ended)
+    const ended = await fleet.ended
+    expect(await plane.behind()).toEqual([])
+    expectInSync(ended)
   })
 
   test.skipIf(requirement('postgresql') === undefined)(
@@ -60,7 +62,9 @@ describe('kill -9 between the commit of a change and its event', () => {
         expect(await armed.ended()).toBe('SIGKILL')
         await plane.start()
       }
-      expectInSync(await fleet.ended)
+      const ended = await fleet.ended
+      expect(await plane.behind()).toEqual([])
+      expectInSync(ended)
     },
   )
 })
@@ -99,19 +103,29 @@ async function startPlane(env: Readonly<Record<string, string>>) {
   }
   let ports = 30_000
 
-  /** Changes the relay of a bridge of the simulator. */
-  async function changeBridge(): Promise<void> {
+  /** The paths of the bridges of the simulator. */
+  async function bridgesOfFleet(): Promise<readonly string[]> {
     const { domain_id: domainId } = (await call('GET', '/v1/auth/whoami')) as unknown as { domain_id: string }
     const { items: projects } = await call('GET', `/v1/domains/${domainId}/projects?limit=200`)
-    const project = projects.find(({ slug }) => slug.startsWith('sim-bridges-'))
-    const { items: bridges } = await call('GET', `/v1/projects/${project?.id ?? ''}/resources`)
-    const relay = `/v1/projects/${project?.id ?? ''}/resources/${bridges[0]?.id ?? ''}/bridge/relay`
-    ports += 1
-    await call('PUT', relay, { enabled: true, listen_port: ports })
+    const resources = `/v1/projects/${projects.find(({ slug }) => slug.startsWith('sim-bridges-'))?.id ?? ''}/resources`
+    const { items: bridges } = await call('GET', resources)
+    return bridges.map(({ id }) => `${resources}/${id}/bridge`)
   }
 
   return {
-    changeBridge,
+    /** Changes the relay of a bridge. */
+    async changeBridge(): Promise<void> {
+      const [path = ''] = await bridgesOfFleet()
+      ports += 1
+      await call('PUT', `${path}/relay`, { enabled: true, listen_port: ports })
+    },
+    /** The status of each bridge of which a host is not in sync. */
+    async behind(): Promise<readonly unknown[]> {
+      const paths = await bridgesOfFleet()
+      expect(paths).toHaveLength(BRIDGES)
+      const all = await Promise.all(paths.map((path) => call('GET', `${path}/status`)))
+      return all.filter((status) => JSON.stringify(status).includes('"in_sync":false'))
+    },
     simulate: () =>
       startSimulation({ CTL_URL: server.url, CTL_TOKEN: token, CTL_CONFIG_DIR: folder }, [
         ...['--nodes', String(AGENTS), '--heartbeat-interval', '1s', '--scenario', scenario],
