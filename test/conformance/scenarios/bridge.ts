@@ -40,7 +40,8 @@ export const bridgeScenarios: Scenarios<World, typeof bridge> = {
   },
   async ListBridgeIngressRules(world) {
     const bridge = await makeBridge(world)
-    for (const _ of ['one', 'two']) await world.make('CreateBridgeIngressRule', { ...bridge, body: await ruleOf(world) })
+    for (const _ of ['one', 'two'])
+      await world.make('CreateBridgeIngressRule', { ...bridge, body: await ruleOf(world) })
     return { input: bridge, ...callers(world) }
   },
   async GetBridgeIngressRule(world) {
@@ -101,7 +102,10 @@ interface PartPath extends BridgePath {
 }
 
 /** A new bridge, as paths name it. */
-async function makeBridge({ projectId, make, name }: World, host_node_ids: readonly string[] = []): Promise<BridgePath> {
+async function makeBridge(
+  { projectId, make, name }: World,
+  host_node_ids: readonly string[] = [],
+): Promise<BridgePath> {
   const body = { kind: 'bridge', slug: name(), display_name: 'A bridge', host_node_ids }
   const { id } = await make('CreateResource', { id: projectId, body })
   return { project_id: projectId, resource_id: id }

@@ -2,7 +2,7 @@ import type { Backend } from '../../../src/server/composition/backend.ts'
 import { mounted, type MountedSurface } from '../../../src/server/http/request-context.ts'
 import type { AcmeDirectories } from '../../../src/server/ports/acme-directories.ts'
 import { createSlice } from '../../../src/server/slices/bridge/slice.ts'
-import { bridge } from '../../../src/shared/contract/bridge.ts'
+import { contract } from '../../../src/shared/contract/index.ts'
 import type { TestStore } from '../datastores/stores.ts'
 import { madeOver, type Answer, type Making } from '../server/control-plane.ts'
 import { startTenancy, type Tenancy } from '../server/tenancy.ts'
@@ -59,7 +59,7 @@ export async function startBridgeFleet(store: TestStore, more: Making = { surfac
 /** Bridges over the backend, with ACME directories of the test. */
 export function bridgeSurface(backend: Backend, acme: Acme): MountedSurface {
   const acmeDirectories: AcmeDirectories = { check: (ref, place) => acme.check(ref, place) }
-  return mounted(bridge, createSlice({ ...backend, acmeDirectories }).handlers.bridge)
+  return mounted(contract.bridge, createSlice({ ...backend, acmeDirectories }).handlers.bridge)
 }
 
 /** Makes a Domain `acme` with a Project `edge`, and the words for bridges in it. */
