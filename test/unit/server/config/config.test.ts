@@ -150,6 +150,30 @@ test('a flag wins over a variable, a variable over the file, the file over the d
   expect(config.logLevel).toBe('warn')
 })
 
+test('hosts of ACME directories are taken as URLs spell them', () => {
+  const { acmeAllowHosts } = parse([
+    '--acme-allow-hosts',
+    'ACME.lan, 10.0.0.5:14000,[FD00::5]:443,[fd00:0::1],bücher.example',
+  ])
+  expect(acmeAllowHosts).toEqual(['acme.lan', '10.0.0.5:14000', '[fd00::5]:443', '[fd00::1]', 'xn--bcher-kva.example'])
+})
+
+test.each([
+  'https://acme.lan',
+  'acme.lan/dir',
+  'acme.lan:0',
+  'acme.lan:65536',
+  'acme.lan:',
+  'a@b',
+  'fd00::5',
+  '[fd00]',
+  'a b',
+])('a host of an ACME directory is not %j', (text) => {
+  expect(() => parse(['--acme-allow-hosts', text])).toThrow(
+    '--acme-allow-hosts must be hosts such as acme.lan or 10.0.0.5:14000, separated by commas.',
+  )
+})
+
 test('the file may be JSON, with lists, numbers and switches of their own type', () => {
   const path = file(
     'all.json',
