@@ -77,8 +77,8 @@ function expectInSync({ exitCode, stdout, stderr }: CtlResult): void {
   const counts = JSON.parse(stdout) as Readonly<Record<string, number>>
   expect(counts).toMatchObject({ bridge_drift: 0, missed_events: 0, bad_bridge_configs: 0 })
   expect(counts['outage_errors']).toBeGreaterThan(0)
-  expect(counts['bridge_changes']).toBeGreaterThan(10)
-  expect(counts['bridge_configs']).toBeGreaterThan(10)
+  expect(counts['bridge_changes']).toBeGreaterThan(BRIDGES)
+  expect(counts['bridge_configs']).toBeGreaterThan(BRIDGES)
   expect(counts['secrets_fetched']).toBeGreaterThan(BRIDGES)
 }
 

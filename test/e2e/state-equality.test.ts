@@ -16,6 +16,9 @@ const ROUNDS = depth({ ci: 8, deep: 200 })
 const NODES = 4
 const isMissing = (['postgresql', 'nats-server'] as const).some((name) => requirement(name) === undefined)
 
+/** The configuration of the only bridge of a node, in its state. An event has the same text. */
+const CONFIG = /"resources":\[\{"bridge_resource_id":"[^"]+",("effective_config":\{.*?\})\}\]\}/
+
 /** A state as it came over the wire. */
 interface Pulled {
   readonly status: number
@@ -57,14 +60,39 @@ describe.skipIf(isMissing)('two servers on one PostgreSQL and NATS', () => {
     return answer.body
   }
 
-  /** A relay that the nodes' edges go by, until the leader hears that it is away. */
-  async function relay(projectId: string, hosts: readonly EnrolledNode[]): Promise<void> {
+  /** A bridge whose relay the nodes' edges go by, until the leader hears that it is away. Gives its path. */
+  async function relay(projectId: string, hosts: readonly EnrolledNode[]): Promise<string> {
     const body = { kind: 'bridge', slug: 'edge', display_name: 'Edge', host_node_ids: hosts.map(({ id }) => id) }
     const made = await send(0, replicas.token, `POST /v1/projects/${projectId}/resources`, body)
-    await replicas.rows(
-      `insert into bridge_relays (resource_id, domain_id, enabled, listen_port, created_at, updated_at)
-       values ('${String(made['id'])}', '${replicas.domainId}', true, 51821, now(), now())`,
-    )
+    const path = `/v1/projects/${projectId}/resources/${String(made['id'])}/bridge`
+    await send(0, replicas.token, `PUT ${path}/relay`, { enabled: true, listen_port: 51_821 })
+    return path
+  }
+
+  /** Changes a bridge through both servers: its relay's port, a rule that is there in every other round. */
+  async function changeBridge(round: number, path: string, target: EnrolledNode | undefined): Promise<void> {
+    const { token } = replicas
+    await send(round, token, `PUT ${path}/relay`, { enabled: true, listen_port: 51_821 + round })
+    const rule = { slug: 'shop', sni_host: 'shop.example.org', target_node_id: target?.id, target_port: 8_000 + round }
+    if (round % 2 === 0) await send(round + 1, token, `POST ${path}/ingress`, rule)
+    else await send(round + 1, token, `DELETE ${path}/ingress/shop`)
+  }
+
+  /** Reads a node's events from the first one on until one has this text. */
+  async function untilEvent(via: number, { id, nsk }: EnrolledNode, text: string): Promise<void> {
+    const ending = new AbortController()
+    const response = await fetch(`${server(via).url}/v1/nodes/${id}/events`, {
+      headers: { authorization: `Bearer ${nsk}`, 'last-event-id': '0' },
+      signal: AbortSignal.any([ending.signal, AbortSignal.timeout(30_000)]),
+    })
+    const decoder = new TextDecoder()
+    let seen = ''
+    for await (const chunk of response.body ?? []) {
+      seen += decoder.decode(chunk, { stream: true })
+      if (seen.includes(text)) break
+    }
+    ending.abort()
+    expect(seen).toContain(text)
   }
 
   /** One of everything that changes what nodes see, part of it through one server and part through the other. */
@@ -113,7 +141,7 @@ describe.skipIf(isMissing)('two servers on one PostgreSQL and NATS', () => {
       const projects = await send(0, replicas.token, `GET /v1/domains/${replicas.domainId}/projects`)
       const [project] = projects['items'] as readonly { readonly id: string }[]
       const projectId = project?.id ?? ''
-      await relay(projectId, nodes.slice(0, 2))
+      const bridge = await relay(projectId, nodes.slice(0, 2))
 
       const texts = new Map<string, string>()
       const differing: string[] = []
@@ -131,7 +159,7 @@ describe.skipIf(isMissing)('two servers on one PostgreSQL and NATS', () => {
       })
       try {
         for (let round = 0; round < ROUNDS; round++)
-          await Promise.all([change(round, nodes, projectId), comeAndGo(round)])
+          await Promise.all([change(round, nodes, projectId), comeAndGo(round), changeBridge(round, bridge, nodes[3])])
       } finally {
         pulls.done = true
         await Promise.all(pulling)
@@ -144,6 +172,7 @@ describe.skipIf(isMissing)('two servers on one PostgreSQL and NATS', () => {
       const relayed = async () =>
         expect((await pull(0, nodes[3] ?? { id: '', nsk: '' })).text).toContain('"fallback_endpoint":"198.51.100.')
       await vi.waitFor(relayed, { timeout: 60_000, interval: 250 })
+      const configs: boolean[] = []
       for (const node of nodes) {
         const both = async () => {
           const [one, other] = await Promise.all([pull(0, node), pull(1, node)])
@@ -154,7 +183,12 @@ describe.skipIf(isMissing)('two servers on one PostgreSQL and NATS', () => {
         const { etag, text } = await vi.waitFor(both, { timeout: 20_000, interval: 250 })
         expect(texts.get(etag) ?? text).toBe(text)
         expect([(await pull(0, node, etag)).status, (await pull(1, node, etag)).status]).toEqual([304, 304])
+        // The bytes of the pull are those of the event that brought them, on both servers.
+        const [, config] = CONFIG.exec(text) ?? []
+        if (config !== undefined) for (const via of [0, 1]) await untilEvent(via, node, config)
+        configs.push(config !== undefined)
       }
+      expect(configs.filter(Boolean)).toHaveLength(2)
     },
     depth({ ci: 240_000, deep: 3_600_000 }),
   )
