@@ -106,7 +106,8 @@ export function toGroup(): Declared<typeof aboutGroup> {
 /** S1 Events: the resource, the aggregate and its slug; the slug of the relay is empty. */
 const bridgeChange = aboutBridge.extend({ aggregate_id: z.string().optional(), slug: z.string().optional() })
 
-function toHosts(): Declared<typeof bridgeChange> {
+/** For changes of what the hosts of a bridge are to run. */
+export function toHosts(): Declared<typeof bridgeChange> {
   return { payload: bridgeChange, audience: { to: 'hosts' } }
 }
 
@@ -170,13 +171,7 @@ export const SHARED_EVENTS = {
   peer_relay_changed: toPeers('endpoint_changed', aboutPeer.extend({ endpoint: text })),
   /** The same of so many nodes that a hint does not list them. */
   domain_relays_changed: { payload: z.object({}), audience: { to: 'domain' } },
-  'bridge.PublicIngressRuleConfigured': toHosts(),
-  'bridge.PublicIngressRuleRemoved': toHosts(),
   'bridge.RelayConfigured': toHosts(),
-  'bridge.SiteToSiteTunnelConfigured': toHosts(),
-  'bridge.SiteToSiteTunnelRemoved': toHosts(),
-  'bridge.UserAccessProviderConfigured': toHosts(),
-  'bridge.UserAccessProviderRemoved': toHosts(),
 } as const satisfies OutboxDeclarations
 
 type SharedEvents = typeof SHARED_EVENTS

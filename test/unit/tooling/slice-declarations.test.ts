@@ -54,9 +54,6 @@ const SHARED_TABLES = CHAPTERS.flatMap(({ text }) => {
   return [...rows.matchAll(/^ {2}(\w+): /gm)].map(([, table = '']) => table)
 })
 
-/** Their own surface is not there yet. */
-const TABLES_WITHOUT_SURFACE = ['bridge_relays']
-
 describe('A table', () => {
   test('is found in its chapter, and by those who name it', () => {
     expect(SHARED_TABLES).toContain('domains')
@@ -65,7 +62,7 @@ describe('A table', () => {
 
   test('that one slice alone names is declared in its folder', () => {
     const own = SHARED_TABLES.filter((table) => isOfOneSlice(STATEMENTS.get(table)))
-    expect(own).toEqual(TABLES_WITHOUT_SURFACE)
+    expect(own).toEqual([])
   })
 
   test('of a slice is a table of the datastore', () => {

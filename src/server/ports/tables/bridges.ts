@@ -4,8 +4,6 @@ export interface BridgesTables {
   bridge_user_access: BridgeUserAccessRow
   bridge_ingress_rules: BridgeIngressRuleRow
   bridge_tunnels: BridgeTunnelRow
-  bridge_listen_ports: BridgeListenPortRow
-  bridge_tunnel_subnets: BridgeTunnelSubnetRow
   bridge_secret_refs: BridgeSecretRefRow
   bridge_configs: BridgeConfigRow
   bridge_addressees: BridgeAddresseeRow
@@ -63,22 +61,6 @@ interface BridgeTunnelRow {
   routing_policy: 'bidirectional' | 'ingress_only' | 'egress_only'
   created_at: Date
   updated_at: Date
-}
-
-/** A port that the hosts of a bridge listen on. */
-interface BridgeListenPortRow {
-  resource_id: string
-  listen_port: number
-  /** `relay`, or `user-access/<slug>`. */
-  owner: string
-}
-
-/** A subnet of a tunnel, as a range of numbers that no other subnet of the bridge may overlap. */
-interface BridgeTunnelSubnetRow {
-  resource_id: string
-  slug: string
-  /** In PostgreSQL's text form. */
-  span: string
 }
 
 /** A secret that the configuration of a bridge names. */

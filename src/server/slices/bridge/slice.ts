@@ -9,6 +9,8 @@ import { createSiteToSite } from './site-to-site.ts'
 import { createBridgeStatus } from './status.ts'
 import { createUserAccess } from './user-access.ts'
 
+export { events } from './events.ts'
+
 interface BridgeDeps extends IngressDeps {
   readonly clock: Clock
 }
