@@ -3,6 +3,7 @@ import type { BridgeStatus, HostStatus } from './answers.ts'
 /** What keeps a host from being in sync, in a few words; `in sync` where nothing does. */
 export function stateOf(host: HostStatus, { fingerprint, secrets }: BridgeStatus): string {
   if (host.in_sync) return 'in sync'
+  if (host.reported_at === null) return 'nothing reported yet'
   if (host.error !== null) return 'failed'
   if (host.fingerprint === null) return 'nothing applied yet'
   if (host.fingerprint !== fingerprint) return 'another configuration'

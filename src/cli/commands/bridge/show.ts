@@ -97,7 +97,7 @@ function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   )
 }
 
-const STATE = /^(\S+\s+)(in sync|failed|nothing applied yet|another configuration)/
+const STATE = /^(\S+\s+)(in sync|failed|nothing (?:reported|applied) yet|another configuration)/
 
 /** States of hosts in colour. */
 function paintState({ style }: Session, line: string): string {

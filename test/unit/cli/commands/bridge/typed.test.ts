@@ -107,7 +107,7 @@ describe('The state of a host', () => {
     applied_at: null,
     secrets: { 'secret:d/p/key': 2 },
     error: null,
-    reported_at: null,
+    reported_at: '2026-02-01T11:58:00.000Z',
   }
   const status = (hosts: readonly HostStatus[], fingerprint: string | null = 'a'): BridgeStatus => ({
     resource_id: HOST.node_id,
@@ -120,6 +120,7 @@ describe('The state of a host', () => {
   it.each([
     [{ in_sync: true }, 'in sync'],
     [{ error: 'no such device', fingerprint: 'b' }, 'failed'],
+    [{ error: 'a secret is missing', fingerprint: null, reported_at: null }, 'nothing reported yet'],
     [{ fingerprint: null }, 'nothing applied yet'],
     [{ fingerprint: 'b' }, 'another configuration'],
     [{ secrets: { 'secret:d/p/key': 1 } }, 'secret key at 1, not 2'],
