@@ -44,10 +44,10 @@ async function runOn(store, sizes) {
     plane.send({ command, parameters })
     return (await nextMessage(plane)).result
   }
-  const nodes = await registerNodes(server, sizes.hosts, 8)
+  const nodes = await registerNodes(server, sizes.hosts, { atOnce: 8 })
   const bridge = await arrange(server, { nodes, ask })
-  const processes = await familyOf(postgres?.pid ?? plane.pid)
-  const pids = [...new Set([plane.pid, ...(postgres ? processes : [])])]
+  // The database's own processes count.
+  const pids = [...(await familyOf(plane.pid)), ...(postgres ? await familyOf(postgres.pid) : [])]
   await measureChanges({ server, bridge, nodes, store, pids, changes: sizes.changes })
   await ask('stop')
   await postgres?.stop()
@@ -179,8 +179,18 @@ function report({ store, hosts, bytes, taken: { change, baseline }, events }) {
     [...columns, 'p99 ms', 'goal', 'load'],
     [
       [
-        ...[store, hosts, changes.p50, changes.p99, bare.p50, bare.p99, record.server_p99_ms, CHANGE_GOAL_MS],
-        ...[arrived.p50, arrived.p99, EVENT_GOAL_MS, record.load_average],
+        store,
+        hosts,
+        changes.p50,
+        changes.p99,
+        bare.p50,
+        bare.p99,
+        record.server_p99_ms,
+        CHANGE_GOAL_MS,
+        arrived.p50,
+        arrived.p99,
+        EVENT_GOAL_MS,
+        record.load_average,
       ],
     ],
   )

@@ -23,6 +23,11 @@ phases:
   - { name: after, duration: 6s }
 `
 
+const WORDS =
+  `--nodes ${AGENTS} --heartbeat-interval 1s --bridges ${BRIDGES} --bridge-hosts 3 --fail-on ${FAIL_ON} -o json`.split(
+    ' ',
+  )
+
 /** Statements of the process that carries events on, at which it is killed: the changes are committed, and not yet sent. */
 const STAGES = [
   ['with fresh as ( select id, row_number', 'before'],
@@ -128,8 +133,9 @@ async function startPlane(env: Readonly<Record<string, string>>) {
     },
     simulate: () =>
       startSimulation({ CTL_URL: server.url, CTL_TOKEN: token, CTL_CONFIG_DIR: folder }, [
-        ...['--nodes', String(AGENTS), '--heartbeat-interval', '1s', '--scenario', scenario],
-        ...['--bridges', String(BRIDGES), '--bridge-hosts', '3', '--fail-on', FAIL_ON, '-o', 'json'],
+        ...WORDS,
+        '--scenario',
+        scenario,
       ]),
     kill: () => server.end('SIGKILL'),
     async start(more: Readonly<Record<string, string>> = {}): Promise<CtlProcess> {

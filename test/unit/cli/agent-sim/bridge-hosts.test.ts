@@ -8,7 +8,6 @@ import { NO_FAULTS } from '../../../../src/cli/agent-sim/simulated-node.ts'
 import { createSnapshotReader } from '../../../../src/cli/agent-sim/snapshot.ts'
 import { canonicalize } from '../../../../src/shared/canonical-json.ts'
 import { parseNsk } from '../../../../src/shared/credential-formats.ts'
-import type { Place } from '../../../../src/shared/events/order.ts'
 import type { ReceivedEnvelope } from '../../../../src/shared/events/signed-envelope.ts'
 import { sealSecretEnvelope } from '../../../../src/shared/mesh/secret-envelope.ts'
 import { agentWorld, id, pulled, refusal, type AgentWorld } from '../../../support/fleet/mesh-agents.ts'
@@ -72,7 +71,7 @@ function hostWorld() {
   const receive = async (type: string, payload: object, kind: 'next' | 'reordered' = 'next') => {
     seq += 1
     const envelope = { type, payload, node_id: node.identity.node_id, node_seq: seq } as unknown as ReceivedEnvelope
-    handleEvent(world.deps, node, { envelope, place: { kind } as Place })
+    handleEvent(world.deps, node, { envelope, place: { kind } })
     await world.clock.advance(100)
   }
   return {
