@@ -74,6 +74,20 @@ describe.each(STORES)('Moved relays on the $name store', (store) => {
       ])
     })
 
+    it('are announced with a node that registers', async () => {
+      const [hints] = await heard([y], async () => {
+        const [node] = await fleet.reachable(domain, 1)
+        x = node ?? x
+      })
+      const peers = (hints as { peers: { node_id: string; fallback_endpoint?: string }[] }[]).flatMap(
+        (hint) => hint.peers,
+      )
+      expect(peers.find(({ node_id }) => node_id === x.node_id)).toMatchObject({
+        changes: ['registered', 'psk_assigned', 'endpoint_changed'],
+        fallback_endpoint: '203.0.113.1:51821',
+      })
+    })
+
     it('are announced to all nodes where the Domain has another one, or it is reached elsewhere', async () => {
       const port = (id: string, listen_port: number) =>
         fleet.db.updateTable('bridge_relays').set({ listen_port }).where('resource_id', '=', id).execute()

@@ -5,6 +5,7 @@ import { aboutNode, changedNodeLabels } from '../../ports/outbox-events.ts'
 import type { NumberedEvent, OutboxConsumer } from '../../ports/outbox.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { announceRelays, MARKED_MAX } from '../../sql/announce-relays.ts'
+import { readHops } from '../../sql/relay-hops.ts'
 import { holdPeers, peersChanged, peersChangedWhole } from '../../sql/state-revisions.ts'
 import {
   carryingAmong,
@@ -55,6 +56,8 @@ interface NodeConcern {
   readonly nodeId: string
   readonly domainId: string
   readonly definitionId: string | null
+  /** Whether it was registered: its peers do not know its relay yet. */
+  readonly isNew: boolean
 }
 
 /** Many nodes: those of a Project or a Domain, or of all Domains. */
@@ -84,7 +87,7 @@ function concernOfLabels(event: NumberedEvent): NodeConcern | WideConcern {
 
 function nodeConcern({ event, domainId }: NumberedEvent, nodeId: string, definitionId: string | null): NodeConcern {
   if (domainId === null) throw new Error(`${event} names no Domain`)
-  return { kind: 'node', nodeId, domainId, definitionId }
+  return { kind: 'node', nodeId, domainId, definitionId, isNew: event === 'peer_registered' }
 }
 
 async function takeWide(change: Change, { scope, id, definitionId }: WideConcern, at: Date): Promise<void> {
@@ -106,9 +109,21 @@ async function takeNodes(change: Change, concerns: readonly NodeConcern[], at: D
   const named = concerns.filter(({ definitionId }) => isOfRelay.get(definitionId) === true)
   // In the order of their ids, as all do that lock several.
   for (const domainId of [...new Set(named.map((concern) => concern.domainId))].toSorted()) {
-    const nodeIds = named.filter((concern) => concern.domainId === domainId).map(({ nodeId }) => nodeId)
-    await follow(change, { domainId, concerned: { nodeIds: [...new Set(nodeIds)] }, at })
+    const ofDomain = named.filter((concern) => concern.domainId === domainId)
+    const nodeIds = [...new Set(ofDomain.map(({ nodeId }) => nodeId))]
+    await follow(change, { domainId, concerned: { nodeIds }, at })
+    await announceNew(
+      change,
+      domainId,
+      ofDomain.filter(({ isNew }) => isNew).map(({ nodeId }) => nodeId),
+    )
   }
+}
+
+/** A registration announces the node without its relay, so that it reads nothing of the Domain. */
+async function announceNew(change: Change, domainId: string, nodeIds: readonly string[]): Promise<void> {
+  if (nodeIds.length === 0 || (await readHops(change.db, domainId)).length === 0) return
+  await announceRelays(change, domainId, nodeIds)
 }
 
 interface Following {
