@@ -43,7 +43,7 @@ const SILENT = [
 const isDone = ({ exitCode }: CliResult): boolean => exitCode === 0 || exitCode === 10
 const isRefused = ({ exitCode }: CliResult): boolean => exitCode === 2
 
-describe('Over all commands', () => {
+describe('Over all commands', { timeout: 120_000 }, () => {
   let stub: StubServer
   let home: CliHome
   let lines: readonly CommandLine[]
