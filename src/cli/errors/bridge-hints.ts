@@ -26,13 +26,13 @@ const WAYS: Readonly<Record<string, (refusal: BridgeRefusal) => string>> = {
     `${subnet ?? 'The subnet'} has addresses of the mesh. Choose another subnet, or a narrower one; the mesh is: ctl domains list --columns slug,mesh_cidr`,
   subnet_overlap_with_tunnel: ({ subnet, conflicts_with: other }) =>
     `${subnet ?? 'The subnet'} overlaps ${partText(other)}. A subnet leads to one tunnel: take it from the other one first${seen(other)}`,
-  target_node_not_in_domain: ({ part = 'ingress/SLUG' }) =>
-    `Choose a node of the Domain: ctl nodes list. Then: ctl bridge ingress update ${harmless(part.replace(/^.*\//, ''))} --target NODE:PORT`,
+  target_node_not_in_domain: ({ part }) =>
+    `Choose a node of the Domain: ctl nodes list${part === undefined ? '' : `. Then: ctl bridge ingress update ${harmless(part.replace(/^.*\//, ''))} --target NODE:PORT`}`,
   secret_ref_malformed: () =>
     'Name a secret of the Project of the bridge: --secret NAME. See which there are: ctl secrets list',
   secret_not_found: () => 'Write it: ctl secrets put NAME --value-file FILE',
   acme_directory_unreachable: () =>
-    'Try the address with: curl URL. A directory in a private network needs --acme-allow-hosts of the server. --no-acme passes TLS through.',
+    'A URL: try it with curl; one in a private network needs --acme-allow-hosts of the server. A secret: it must exist, and hold {"directory_url": …}. --no-acme passes TLS through.',
   bridge_limit_exceeded: () => 'Delete parts that nobody needs, or spread them over several bridges: ctl bridge show',
   allowed_subnet_empty: () => 'Give at least one: --subnets 10.20.0.0/16',
   resource_not_bridge: () => 'See the kinds of resources: ctl resources list',
@@ -58,7 +58,7 @@ function partText(part: string | null | undefined): string {
 /** The command that shows the other part. */
 function seen(part: string | null | undefined): string {
   const [kind = '', slug] = (part ?? '').split('/')
-  if (NOUNS[kind] === undefined || slug === undefined) return kind === 'relay' ? ': ctl bridge relay show' : '.'
+  if (NOUNS[kind] === undefined || slug === undefined) return kind === 'relay' ? ': ctl bridge show' : '.'
   return `: ctl bridge ${kind} show ${harmless(slug)}`
 }
 

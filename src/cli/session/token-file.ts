@@ -6,14 +6,16 @@ const READ_BY_OTHERS = 0o004
 
 /**
  * The token in the file that a flag or variable names, without blanks around it; complains of one that everybody on this machine
- * can read. Read at once: a file this small waits for no thread. @throws CliError where it is empty or cannot be read
+ * can read. Read at once: a file this small waits for no thread. @throws CliError where it is empty,
+ * has more than a token, or cannot be read
  */
 export function readTokenFile(path: string, origin: string, warn: (line: string) => void): string {
   const { text, isOpenToAll } = read(path, origin)
   if (isOpenToAll) warn(`every user of this machine can read the token in ${path}: chmod 600 ${path}`)
   const token = text.trim()
-  if (token !== '') return token
-  throw usageError(`${origin} names ${path}, which is empty`)
+  if (token === '') throw usageError(`${origin} names ${path}, which is empty`)
+  if (/\s/.test(token)) throw usageError(`${origin} names ${path}, which has more in it than one token`)
+  return token
 }
 
 function read(path: string, origin: string): { readonly text: string; readonly isOpenToAll: boolean } {

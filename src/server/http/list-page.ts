@@ -18,6 +18,11 @@ export interface ListPage<Item> {
   readonly next_cursor: string | null
 }
 
+/** Rows of a full page of the request. */
+export function pageSizeOf({ pageRange }: Pick<RequestContext, 'pageRange'>): number {
+  return openRange(pageRange).size
+}
+
 /**
  * Answers the page of a list that the request asks for. `read` reads one row beyond the page, as a `Keyset` does: that row
  * shows that another page follows. The cursor names the last row read, so that rows hidden from the caller are not read

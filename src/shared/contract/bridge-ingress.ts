@@ -19,6 +19,9 @@ import {
 } from './bridge-words.ts'
 import type { Operations } from './operation.ts'
 
+const ofRules = {
+  sentences: { slug_conflict: 'Another ingress rule of the bridge has this slug or this host name.' },
+} as const
 const columns = ['slug', 'sni_host', 'target_node_id', 'target_port', 'acme_account_ref']
 const wide = ['resource_id', 'created_at', 'updated_at']
 const refusals = [
@@ -43,6 +46,7 @@ export const ingressOperations = {
   CreateBridgeIngressRule: {
     ...bridgeWrite,
     ...bridgeBody,
+    ...ofRules,
     method: 'POST',
     path: `${BRIDGE}/ingress`,
     summary: 'Create an ingress rule of a bridge',
@@ -97,6 +101,7 @@ export const ingressOperations = {
   UpdateBridgeIngressRule: {
     ...bridgeWrite,
     ...bridgeBody,
+    ...ofRules,
     ...replaced,
     method: 'PATCH',
     path: `${BRIDGE}/ingress/{slug}`,

@@ -64,7 +64,10 @@ const ingress = {
     .string()
     .max(253)
     .transform(lowerCased)
-    .refine(isSniHost, { error: 'must be a host name of A-labels without a trailing dot, perhaps with a leading *.' })
+    .refine(isSniHost, {
+      error:
+        'must be a host name such as shop.example.org, in ASCII (xn--…), without https:// and trailing dot; without ACME it may begin with *.',
+    })
     .describe('Server name of the TLS handshake; unique in the bridge'),
   target_node_id: uuidField('invalid_body', 'A node of the Domain'),
   target_port: Port,

@@ -5,12 +5,12 @@ import { OBJECTS, PARENT_EDGES } from '../../../support/authz/tree.ts'
 import { engineOf } from '../../../support/authz/tuples.ts'
 
 /** Roles from the least to the most; an auditor reads, so a viewer comes before. */
-const ROLES = ['viewer', 'auditor', 'operator', 'deployer', 'admin']
+const ROLES = ['viewer', 'auditor', 'operator', 'deployer', 'maintainer', 'admin']
 
 const ELSEWHERE = ['cloud', 'cloudcredential', 'provider_bundle', 'labeldefinition']
 
 function leastRole(object: string, permission: string): string | undefined {
-  const on = /^(platform|project):/.test(object) ? object : 'domain:acme'
+  const on = /^(platform|project|resource|network|workload):/.test(object) ? object : 'domain:acme'
   const known = SERVICE_MODEL.type(on.split(':')[0] ?? '')?.relations.map(({ name }) => name) ?? []
   return ROLES.filter((role) => known.includes(role)).find((role) => {
     const { ask } = engineOf(SERVICE_MODEL, [...PARENT_EDGES, `${on}#${role}@user:holder`])
@@ -36,6 +36,7 @@ describe('The command that would grant it', () => {
     ['manage', 'platform:main', 'ctl grants create user:ann admin platform'],
     ['operate', 'domain:019c', 'ctl grants create user:ann operator domain:019c'],
     ['deploy', 'project:019c', 'ctl grants create user:ann deployer project:019c'],
+    ['manage', 'resource:019c', 'ctl grants create user:ann maintainer resource:019c'],
     ['node-operate', 'node:019c', 'ctl grants create user:ann operator'],
   ])('of %s on %s is %s', (relation, object, command) => {
     expect(grantCommand({ subject: 'user:ann', relation, object })).toBe(command)
