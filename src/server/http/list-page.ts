@@ -33,7 +33,7 @@ export async function listPage<Stored, Item>(
   read: (range: PageRange) => Promise<readonly Stored[]>,
   { positionOf, visible, matches, toAnswer }: ListOf<Stored, Item>,
 ): Promise<ListPage<Item>> {
-  const { size } = openRange(ctx.pageRange)
+  const size = pageSizeOf(ctx)
   const found = await read(ctx.pageRange)
   const rows = found.slice(0, size)
   const last = rows.at(-1)

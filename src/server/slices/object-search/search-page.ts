@@ -1,7 +1,6 @@
-import type { ListPage } from '../../http/list-page.ts'
+import { pageSizeOf, type ListPage } from '../../http/list-page.ts'
 import type { RequestContext } from '../../http/request-context.ts'
 import type { Candidates } from '../../labels/choose-driver.ts'
-import { openRange } from '../../ports/page-range.ts'
 import type { FewVisible, LookedUp, Sought } from './few-visible.ts'
 
 interface Searched<Item> {
@@ -19,7 +18,8 @@ const SHORT = 0.5
  * caller may see, where that is little. Both read in the same order, check each row, and show everything up to the last row
  * that they read. So each page may be read in either way.
  *
- * A search that shows nothing because the engine is out of reach fails. A caller who sees most of what matches never pays for a lookup, and one who sees many objects beside them once in a while.
+ * A search that shows nothing because the engine is out of reach fails. A caller who sees most of what matches never pays for
+ * a lookup; one who sees little of it, and many other objects, pays for one a minute.
  */
 export async function searchPage<Item>(
   ctx: RequestContext,
@@ -39,6 +39,6 @@ export async function searchPage<Item>(
 
 const NOTHING: LookedUp = {}
 
-function isShort({ items, next_cursor: next }: ListPage<unknown>, { pageRange }: RequestContext): boolean {
-  return next !== null && items.length < openRange(pageRange).size * SHORT
+function isShort({ items, next_cursor: next }: ListPage<unknown>, ctx: RequestContext): boolean {
+  return next !== null && items.length < pageSizeOf(ctx) * SHORT
 }

@@ -26,6 +26,13 @@ describe.skipIf(process.platform === 'win32')('A file with a token', () => {
 
   const warnings = (stderr: string) => stderr.split('\n').filter((line) => line.startsWith('warning:'))
 
+  test('that has more in it than one token is refused', async () => {
+    writeFileSync(file, 'opaque\nother\n')
+    const { exitCode, stderr } = await home.run(['whoami', '--token-file', file, '--url', stub.url])
+    expect([exitCode, stub.seen]).toEqual([2, []])
+    expect(stderr).toContain(`--token-file names ${file}, which has more in it than one token`)
+  })
+
   test.each([
     ['--token-file', ['whoami', '--token-file']],
     ['login --token-file', ['login', '--token-file']],
