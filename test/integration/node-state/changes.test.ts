@@ -163,11 +163,14 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
         const seen = fresh.find((each) => each.node_id === id)
         return formatEndpoint(seen?.last_endpoint ?? null, seen?.last_endpoint_port ?? null)
       }
+      const relays = [
+        { id: head.relay_node_id, port: head.relay_port },
+        { id: head.second_relay_node_id, port: head.second_relay_port },
+      ].filter((relay) => relay.id !== null)
       const fallbackOf = (id: string) => {
-        const isFirst = head.relay_node_id === id
-        const relay = isFirst ? head.second_relay_node_id : head.relay_node_id
-        const host = fresh.find((each) => each.node_id === relay)?.last_endpoint ?? null
-        return formatEndpoint(host, isFirst ? head.second_relay_port : head.relay_port)
+        const relay = relays.find((each) => each.id !== id)
+        const host = fresh.find((each) => each.node_id === relay?.id)?.last_endpoint ?? null
+        return formatEndpoint(host, relay?.port ?? null)
       }
       const policies = await db
         .selectFrom('policies')

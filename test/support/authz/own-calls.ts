@@ -5,7 +5,17 @@ import type { Made, World } from '../../conformance/world.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 
 /** What nodes call beside the surface `nodes`, but for their streams. */
-export const OWN_SURFACES = ['meshKeys', 'nodeObservations', 'nodeState', 'executions', 'mediatedSessions'] as const
+export const OWN_SURFACES = [
+  'meshKeys',
+  'nodeObservations',
+  'nodeState',
+  'nodeSecrets',
+  'executions',
+  'mediatedSessions',
+  // What a node needs secrets for.
+  'secrets',
+  'bridge',
+] as const
 
 const OPERATIONS = new Map<string, Operation>(
   Object.values(contract).flatMap(({ operations }) => Object.entries<Operation>(operations)),
