@@ -58,7 +58,7 @@ function partText(part: string | null | undefined): string {
 /** The command that shows the other part. */
 function seen(part: string | null | undefined): string {
   const [kind = '', slug] = (part ?? '').split('/')
-  if (NOUNS[kind] === undefined || slug === undefined) return kind === 'relay' ? ': ctl bridge show' : '.'
+  if (NOUNS[kind] === undefined || slug === undefined) return kind === 'relay' ? ': ctl bridge relay show' : '.'
   return `: ctl bridge ${kind} show ${harmless(slug)}`
 }
 

@@ -22,7 +22,10 @@ export const CATALOGUE_HINTS: Readonly<Record<string, Hints>> = {
   credential_not_assignable: () => [CREDENTIALS],
   no_eligible_credential_for_cloud: () => [CREDENTIALS],
   duplicate_live_assignment: ({ words }) => [`See it: ctl ${words.split(' ')[0] ?? ''} list`],
-  secret_in_use: () => ['See what uses it: ctl secrets show NAME'],
+  secret_in_use: () => [
+    'See what uses it: ctl secrets show NAME',
+    'Of a bridge, ctl bridge show says which part: update it with another secret first.',
+  ],
 }
 
 const USE_FIRST = 'Request the Cloud first, and have it approved: ctl cloud-assignments request --cloud CLOUD'

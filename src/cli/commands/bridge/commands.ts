@@ -16,6 +16,9 @@ export const bridgeCommands: OwnCommands = {
     summary: 'Draw bridges: sites, subnets, ingress hosts, relays',
     load: async () => (await import('./graph.ts')).graph,
   },
+  'bridge relay show': {
+    load: async (manifest) => (await import('./relay.ts')).show(manifest),
+  },
   'bridge relay set': {
     load: async (manifest) => (await import('./relay.ts')).set(manifest),
   },

@@ -28,13 +28,33 @@ export function set(manifest: Manifest): Command {
     ...derived,
     description:
       'The hosts of the bridge relay for nodes that do not reach each other directly. Traffic of the relay arrives at the UDP port on each host.',
+    args: [BRIDGE_ARGUMENT],
     flags: { ...derived.flags, ...ENABLED },
     examples: ['ctl bridge relay set edge-1 --port 51821', 'ctl bridge relay set edge-1 --port 51821 --no-enabled'],
     async run(session, { args, flags: { 'from-file': path, ...flags } }) {
       const file = typeof path === 'string' ? await bodyFromFile(path, { io: session.io, isSecret: false }) : {}
-      return perform(session, { operation, body: { enabled: true, ...ownMembers(file) } }, { args, flags })
+      return send(session, { operation, body: { enabled: true, ...ownMembers(file) } }, { args, flags })
     },
   }
+}
+
+/** Shows the relay of a bridge. */
+export function show(manifest: Manifest): Command {
+  const operation = operationOf(manifest, 'GetBridgeRelay')
+  return {
+    ...derivedCommand(operation, manifest),
+    args: [BRIDGE_ARGUMENT],
+    run: (session, given) => send(session, { operation }, given),
+  }
+}
+
+type Call = Parameters<typeof perform>[1]
+
+/** Calls the operation for the bridge that is named, or the only one. */
+async function send(session: Session, call: Call, { args, flags }: Given): Promise<ExitCode | void> {
+  const { path, bridge } = await bridgePlace(session, args[0])
+  const given = { args: [path.resource_id], flags: { ...flags, project: path.project_id } }
+  return perform(session, { ...call, object: bridge }, given)
 }
 
 /** Enables the relay that a bridge has. */
