@@ -3,13 +3,13 @@ import { placeIn, type World } from './world.ts'
 
 /** The nodes that carry edges in a world, named by their places. */
 export interface Carriers {
-  /** Whether the node carries edges of others. */
+  /** Whether the node carries edges of others, or is the relay of its class, whose own edges another one carries. */
   has(place: number): boolean
   /** All of them, ascending. */
   readonly places: readonly number[]
   /** Whether that node carries an edge of the other one: one that ends there, or one that begins there. */
   carries(carrier: number, other: number): boolean
-  /** The same of a node of the class that carries none itself. */
+  /** The same of a node of the class for which `has` is false. */
   carriesClass(carrier: number, index: number): boolean
 }
 
@@ -64,12 +64,14 @@ export function createCarriers(world: World, hasPeers: (index: number) => boolea
     }
   }
 
+  const own = new Set<number>()
   addClasses()
   const ends = new Set(Array.from(chains.values()).flat())
   for (const place of ends) if (place >= 0 && firstOf(classAt(place)) === place) addRelayed(place)
 
   /** A relay whose own edges the next one carries. */
   function addRelayed(place: number): void {
+    own.add(place)
     const carrier = relayOf(place)
     add(carrier, classAt(place))
   }
@@ -83,9 +85,11 @@ export function createCarriers(world: World, hasPeers: (index: number) => boolea
     return found
   }
 
+  for (const place of loads.keys()) own.add(place)
+
   return {
-    has: (place) => loads.has(place),
-    places: [...loads.keys()].toSorted((a, b) => a - b),
+    has: (place) => own.has(place),
+    places: [...own].toSorted((a, b) => a - b),
     carries(carrier, other) {
       const load = loads.get(carrier)
       if (load === undefined) return false
