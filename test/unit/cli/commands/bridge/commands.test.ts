@@ -88,19 +88,4 @@ describe('Commands of a bridge', () => {
     expect(body).toMatchObject({ relay: { enabled: true, listen_port: 51_821 } })
     expect(JSON.stringify(body)).not.toContain('created_at')
   })
-
-  it.each([
-    ['bridge show ed', routes, ['edge-1', 'edge-2']],
-    ['bridge relay set ', routes, ['edge-1', 'edge-2']],
-    ['bridge ingress list --bridge ', routes, ['edge-1', 'edge-2']],
-    ['bridge ingress show --bridge edge-1 s', routes, ['shop']],
-    ['bridge ingress show s', routes, []],
-    ['bridge site-to-site delete ', only, ['hq', 'lab']],
-    ['bridge ingress create x --target d', only, ['db-1']],
-  ])('complete names: ctl %s', async (line, served, values) => {
-    const { url } = await cli.serve(served)
-    const { stdout } = await cli.home.run(['__complete', 'fish', `ctl ${line}`], { env: { CTL_URL: url } })
-    const offered = stdout.split('\n').flatMap((one) => one.split('\t')[0] ?? '')
-    expect(offered.filter((one) => one !== '')).toEqual(values)
-  })
 })
