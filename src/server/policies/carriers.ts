@@ -64,17 +64,13 @@ export function createCarriers(world: World, hasPeers: (index: number) => boolea
     }
   }
 
-  const own = new Set<number>()
   addClasses()
-  const ends = new Set(Array.from(chains.values()).flat())
-  for (const place of ends) if (place >= 0 && firstOf(classAt(place)) === place) addRelayed(place)
-
-  /** A relay whose own edges the next one carries. */
-  function addRelayed(place: number): void {
-    own.add(place)
-    const carrier = relayOf(place)
-    add(carrier, classAt(place))
-  }
+  /** Relays of their own class, whose edges the next one carries. */
+  const relayed = Array.from(chains.values())
+    .flat()
+    .filter((place) => place >= 0 && firstOf(classAt(place)) === place)
+  for (const place of relayed) add(relayOf(place), classAt(place))
+  const own = new Set([...relayed, ...loads.keys()])
 
   /** Whether an edge begins at a node of the class, which the carrier does not carry edges to, and ends where it does. */
   function begins({ classes: ending, known }: Load, index: number): boolean {
@@ -84,8 +80,6 @@ export function createCarriers(world: World, hasPeers: (index: number) => boolea
     known.set(index, found)
     return found
   }
-
-  for (const place of loads.keys()) own.add(place)
 
   return {
     has: (place) => own.has(place),
