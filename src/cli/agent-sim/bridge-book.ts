@@ -2,13 +2,10 @@ import { createHash } from 'node:crypto'
 import { createBridgeReader, type BridgeReader, type GivenBridge } from '../../client/agent/own-bridges.ts'
 import { hostReportKey } from '../../shared/bridges/host-report.ts'
 import { isNonZeroUuid } from '../../shared/ids.ts'
+import { createBlockBook, type BlockBook } from './block-book.ts'
 
 /** The bridges of all agents of the process: equal lists are parsed and verified once. */
-export interface BridgeBook {
-  /** The bridges of a pull, from the text that the snapshot has. */
-  readonly given: (text: string) => readonly GivenBridge[]
-  readonly read: BridgeReader
-}
+export type BridgeBook = BlockBook<GivenBridge, ReturnType<BridgeReader>>
 
 /** Maximum number of remembered texts; the hosts of a bridge share one. */
 const TEXTS_MAX = 256
@@ -18,24 +15,7 @@ export const digestOf = (text: string): string => createHash('sha256').update(te
 
 /** Makes an empty book. */
 export function createBridgeBook(): BridgeBook {
-  const read = createBridgeReader(digestOf)
-  const lists = new Map<string, readonly GivenBridge[]>()
-  const known = new WeakMap<GivenBridge, ReturnType<BridgeReader>>()
-  return {
-    given(text) {
-      const seen = lists.get(text)
-      if (seen !== undefined) return seen
-      // The reader of snapshots has checked its shape (`areBridges`).
-      const list = JSON.parse(text) as readonly GivenBridge[]
-      if (lists.size >= TEXTS_MAX) lists.clear()
-      lists.set(text, list)
-      return list
-    },
-    read(given) {
-      if (!known.has(given)) known.set(given, read(given))
-      return known.get(given)
-    },
-  }
+  return createBlockBook(createBridgeReader(digestOf), TEXTS_MAX)
 }
 
 /** Whether the value is the block `bridge` of a pull: configurations ordered by resource id, each once. */

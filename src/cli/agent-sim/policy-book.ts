@@ -1,37 +1,20 @@
 import { createHash } from 'node:crypto'
 import { createPolicyReader, type GivenPolicy, type PolicyReader } from '../../client/agent/own-policies.ts'
 import { isNonZeroUuid } from '../../shared/ids.ts'
+import { createBlockBook, type BlockBook } from './block-book.ts'
 
 /** The policies of all agents of the process: equal ones are parsed, verified and stored once. */
-export interface PolicyBook {
-  /** The policies of a pull, from the text that the snapshot has. */
-  readonly given: (text: string) => readonly GivenPolicy[]
-  readonly read: PolicyReader
-}
+export type PolicyBook = BlockBook<GivenPolicy, ReturnType<PolicyReader>>
 
 /** Maximum number of remembered texts; a Domain has few sets of policies, each shared by many nodes. */
 const TEXTS_MAX = 1_024
 
 /** Makes an empty book. */
 export function createPolicyBook(): PolicyBook {
-  const read = createPolicyReader((text) => createHash('sha256').update(text).digest('base64'))
-  const lists = new Map<string, readonly GivenPolicy[]>()
-  const known = new WeakMap<GivenPolicy, ReturnType<PolicyReader>>()
-  return {
-    given(text) {
-      const seen = lists.get(text)
-      if (seen !== undefined) return seen
-      // The reader of snapshots has checked its shape (`arePolicies`).
-      const list = JSON.parse(text) as readonly GivenPolicy[]
-      if (lists.size >= TEXTS_MAX) lists.clear()
-      lists.set(text, list)
-      return list
-    },
-    read(given) {
-      if (!known.has(given)) known.set(given, read(given))
-      return known.get(given)
-    },
-  }
+  return createBlockBook(
+    createPolicyReader((text) => createHash('sha256').update(text).digest('base64')),
+    TEXTS_MAX,
+  )
 }
 
 /** Whether the value is the block `policy` of a pull: policies ordered by id, each once, with their four members. */
