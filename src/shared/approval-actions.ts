@@ -9,6 +9,7 @@ export const HELD_ACTIONS = [
   'domain.delete',
   'idp.write',
   'policies.write',
+  'rollouts.start',
   'secrets.delete',
   'signing-keys.rotate',
 ] as const

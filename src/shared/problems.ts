@@ -8,10 +8,12 @@ import { CREDENTIALS_PROBLEMS } from './problems/credentials.ts'
 import { EDGE_PROBLEMS } from './problems/edge.ts'
 import { EXECUTIONS_PROBLEMS } from './problems/executions.ts'
 import { IDENTITY_PROBLEMS } from './problems/identity.ts'
+import { INTEGRITY_PROBLEMS } from './problems/integrity.ts'
 import { LABELS_PROBLEMS } from './problems/labels.ts'
 import { MESH_PROBLEMS } from './problems/mesh.ts'
 import { NODES_PROBLEMS } from './problems/nodes.ts'
 import { POLICIES_PROBLEMS } from './problems/policies.ts'
+import { RELEASES_PROBLEMS } from './problems/releases.ts'
 import { REPORTS_PROBLEMS } from './problems/reports.ts'
 import { SIGN_IN_PROBLEMS } from './problems/sign-in.ts'
 import { TENANCY_PROBLEMS } from './problems/tenancy.ts'
@@ -36,6 +38,8 @@ export const PROBLEMS = {
   ...LABELS_PROBLEMS,
   ...POLICIES_PROBLEMS,
   ...BRIDGES_PROBLEMS,
+  ...RELEASES_PROBLEMS,
+  ...INTEGRITY_PROBLEMS,
 } as const satisfies { readonly [code: string]: Row }
 
 export type ProblemCode = keyof typeof PROBLEMS

@@ -92,6 +92,7 @@ describe.each(STORES)('the device flow on the $name datastore', (store) => {
           device_code_hash: Buffer.from(`waits ${at}`),
           user_code: `w${at}`,
           scopes: '["*"]',
+          acr_values: '[]',
           state: 'pending' as const,
           source_address: '127.0.0.1',
           expires_at: new Date(clock.nowMs + MINUTE),

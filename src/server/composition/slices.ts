@@ -1,5 +1,6 @@
 import type { Slice, SurfaceName } from '../http/slice.ts'
 import * as approvals from '../slices/approvals/slice.ts'
+import * as artifacts from '../slices/artifacts/slice.ts'
 import * as audit from '../slices/audit/slice.ts'
 import * as authz from '../slices/authz/slice.ts'
 import * as bearerJwts from '../slices/bearer-jwts/slice.ts'
@@ -14,6 +15,7 @@ import * as groups from '../slices/groups/slice.ts'
 import * as homePage from '../slices/home-page/slice.ts'
 import * as identities from '../slices/identities/slice.ts'
 import * as idpBindings from '../slices/idp-bindings/slice.ts'
+import * as integrity from '../slices/integrity/slice.ts'
 import * as invitations from '../slices/invitations/slice.ts'
 import * as joinTokens from '../slices/join-tokens/slice.ts'
 import * as labels from '../slices/labels/slice.ts'
@@ -34,6 +36,7 @@ import * as projects from '../slices/projects/slice.ts'
 import * as providerBundles from '../slices/provider-bundles/slice.ts'
 import * as relationTuples from '../slices/relation-tuples/slice.ts'
 import * as resources from '../slices/resources/slice.ts'
+import * as rollouts from '../slices/rollouts/slice.ts'
 import * as secrets from '../slices/secrets/slice.ts'
 import * as sessions from '../slices/sessions/slice.ts'
 import * as signIn from '../slices/sign-in/slice.ts'
@@ -50,6 +53,7 @@ export const SLICES = [
   bearerJwts,
   sessions,
   approvals,
+  artifacts,
   audit,
   authz,
   bridge,
@@ -63,6 +67,7 @@ export const SLICES = [
   homePage,
   identities,
   idpBindings,
+  integrity,
   invitations,
   labels,
   lending,
@@ -81,6 +86,7 @@ export const SLICES = [
   providerBundles,
   relationTuples,
   resources,
+  rollouts,
   secrets,
   signIn,
   signingKeys,

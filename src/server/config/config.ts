@@ -1,3 +1,5 @@
+import type { ReleaseSigner } from '../ports/release-verifier.ts'
+import type { ReleasesSource } from './releases.ts'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Rates } from '../ports/rates.ts'
@@ -67,6 +69,13 @@ export interface Config {
   readonly allowedOrigins: readonly string[]
   /** `host` or `host:port`: ACME directories that may be in a private network. */
   readonly acmeAllowHosts: readonly string[]
+  /** None: there are no releases and no rollouts. */
+  readonly releaseSigners: readonly ReleaseSigner[]
+  readonly releasesSource: ReleasesSource | undefined
+  /** File with the trusted root of Sigstore; undefined: the packaged one. */
+  readonly sigstoreTrustedRoot: string | undefined
+  /** The `acr` values that an acknowledgement needs where the Domain does not say; none: no step-up. */
+  readonly stepUpAcr: readonly string[]
   readonly bootstrapTokenFile: string
   /** File to which the first start writes the administrator's one-time password when there is no terminal. */
   readonly initialPasswordFile: string
@@ -123,6 +132,10 @@ export function parseConfig(input: ConfigInput): Config {
     trustedProxies: required(values.trustedProxies),
     allowedOrigins: required(values.allowedOrigins),
     acmeAllowHosts: required(values.acmeAllowHosts),
+    releaseSigners: required(values.releaseSigners),
+    releasesSource: values.releasesSource,
+    sigstoreTrustedRoot: values.sigstoreTrustedRoot,
+    stepUpAcr: required(values.stepUpAcr),
     bootstrapTokenFile: resolve(values.bootstrapTokenFile ?? join(dataDir, 'bootstrap-token')),
     initialPasswordFile: join(dataDir, 'initial-password'),
     hasBundledProvider: required(values.bundledProvider),

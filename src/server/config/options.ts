@@ -1,4 +1,5 @@
 import type { Rate } from '../ports/rates.ts'
+import { acrValues, releaseSigners, releasesSource } from './releases.ts'
 import {
   address,
   auditDays,
@@ -225,6 +226,32 @@ export const OPTIONS = {
     fallback: '',
     describe:
       'Hosts of ACME directories that may be in a private network, with or without a port; others must be at public addresses',
+  }),
+  releaseSigners: option({
+    parse: releaseSigners,
+    placeholder: 'SIGNERS',
+    fallback: '',
+    describe:
+      'Whose signatures on releases of the agent count: the issuer and the identity of the certificate, separated by a blank; several by commas; {version} in an identity is the version of the release. Without: no releases and no rollouts',
+  }),
+  releasesSource: option({
+    parse: releasesSource,
+    placeholder: 'DIR|URL',
+    fallbackWords: 'releases come by ctl admin artifacts import alone',
+    describe: 'Folder or https address with the signed index.json of releases, which the leader reads again and again',
+  }),
+  sigstoreTrustedRoot: option({
+    parse: path,
+    placeholder: 'FILE',
+    fallbackWords: 'the one of the public Sigstore instance, as packaged',
+    describe: 'Trusted root of Sigstore in JSON, by which attestations of releases are verified',
+  }),
+  stepUpAcr: option({
+    parse: acrValues,
+    placeholder: 'ACR,…',
+    fallback: '',
+    describe:
+      'The sign-in, by its acr values, that acknowledging a violation of integrity needs in Domains that say nothing of their own',
   }),
   bootstrapTokenFile: option({
     parse: path,

@@ -4,6 +4,7 @@ import { approvals } from './approvals.ts'
 import { bridge } from './bridge.ts'
 import { cloudAssignments } from './cloud-assignments.ts'
 import { credentialAssignments } from './credential-assignments.ts'
+import { artifacts } from './artifacts.ts'
 import { audit } from './audit.ts'
 import { authz } from './authz.ts'
 import { cloudCredentials } from './cloud-credentials.ts'
@@ -15,6 +16,7 @@ import { grants } from './grants.ts'
 import { groups } from './groups.ts'
 import { identities } from './identities.ts'
 import { idpBindings } from './idp-bindings.ts'
+import { integrity } from './integrity.ts'
 import { invitations } from './invitations.ts'
 import { joinTokens } from './join-tokens.ts'
 import { labels } from './labels.ts'
@@ -35,6 +37,7 @@ import { projects } from './projects.ts'
 import { providerBundles } from './provider-bundles.ts'
 import { relationTuples } from './relation-tuples.ts'
 import { resources } from './resources.ts'
+import { rollouts } from './rollouts.ts'
 import { secrets } from './secrets.ts'
 import { serviceToken } from './service-token.ts'
 import { signIn } from './sign-in.ts'
@@ -79,6 +82,9 @@ export const contract = {
   nodeObservations,
   nodeSecrets,
   executions,
+  artifacts,
+  rollouts,
+  integrity,
   mediatedSessions,
   meshKeys,
   mesh,

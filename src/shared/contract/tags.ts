@@ -17,6 +17,9 @@ const FLEET = [
   'policies',
   'bridge',
   'node-secrets',
+  'artifacts',
+  'rollouts',
+  'integrity',
   'signing-keys',
 ]
 
@@ -61,6 +64,8 @@ const DISPLAY_NAMES: Readonly<Record<string, string>> = {
   'admin-tokens': 'Tokens of others',
   authz: 'Permission checks',
   events: 'Events of nodes',
+  artifacts: 'Releases of the agent',
+  integrity: 'Integrity violations',
   factors: 'Your second factors',
   idp: 'Identity providers',
   keys: 'Keys of the mesh',

@@ -27,6 +27,29 @@ const settings = {
   trusted_networks: z.array(Cidr).max(64).describe('Networks that the from_network caveat accepts'),
   business_hours: BusinessHours.nullable().describe('Hours that the within_hours caveat accepts'),
   strong_acr: z.array(z.string().min(1).max(256)).max(16).describe('acr values that the strong_auth caveat accepts'),
+  step_up: z
+    .strictObject({
+      integrity_acknowledge: z
+        .strictObject({
+          acr_values: z
+            .array(
+              z
+                .string()
+                .regex(/^[!#-[\]-~]{1,256}$/, {
+                  error: 'must be printable ASCII without blanks, quotes and backslashes',
+                }),
+            )
+            .min(1)
+            .max(16)
+            .describe('The sign-in must have one of these'),
+          max_age: z.int().min(60).max(86_400).optional().describe('Seconds; an older sign-in must be repeated'),
+        })
+        .optional()
+        .describe('For acknowledging violations of integrity'),
+    })
+    .describe(
+      'The stronger sign-in that operations need of the people of this Domain; none where an operation is absent',
+    ),
   peer_visibility: z
     .enum(['all', 'reachable'])
     .describe('Which other nodes a node sees: all of the Domain, or those that policies let it exchange packets with'),
@@ -66,6 +89,7 @@ export const DomainCreateRequest = z
     business_hours: settings.business_hours.optional(),
     strong_acr: settings.strong_acr.optional(),
     peer_visibility: settings.peer_visibility.optional(),
+    step_up: settings.step_up.optional(),
   })
   .meta({ id: 'DomainCreateRequest' })
 
@@ -78,6 +102,7 @@ export const DomainPatchRequest = z
     business_hours: settings.business_hours.optional(),
     strong_acr: settings.strong_acr.optional(),
     peer_visibility: settings.peer_visibility.optional(),
+    step_up: settings.step_up.optional(),
   })
   .meta({ id: 'DomainPatchRequest' })
 

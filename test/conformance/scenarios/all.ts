@@ -4,6 +4,7 @@ import type { World } from '../world.ts'
 import { approvalPolicyScenarios, approvalScenarios } from './approvals.ts'
 import { bridgeScenarios } from './bridge.ts'
 import { cloudAssignmentScenarios, credentialAssignmentScenarios } from './assignments.ts'
+import { artifactScenarios } from './artifacts.ts'
 import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
 import { cloudCredentialScenarios } from './cloud-credentials.ts'
 import { cloudScenarios } from './clouds.ts'
@@ -13,6 +14,7 @@ import { grantScenarios } from './grants.ts'
 import { groupScenarios } from './groups.ts'
 import { idpBindingScenarios } from './idp-bindings.ts'
 import { identityScenarios } from './identities.ts'
+import { integrityScenarios } from './integrity.ts'
 import { invitationScenarios } from './invitations.ts'
 import { objectSearchScenarios } from './object-search.ts'
 import { joinTokenScenarios, nodeScenarios } from './nodes.ts'
@@ -31,6 +33,7 @@ import { projectScenarios } from './projects.ts'
 import { providerBundleScenarios } from './provider-bundles.ts'
 import { relationTupleScenarios } from './relation-tuples.ts'
 import { resourceScenarios } from './resources.ts'
+import { rolloutScenarios } from './rollouts.ts'
 import { secretScenarios } from './secrets.ts'
 import { sessionScenarios } from './sessions.ts'
 import { signInScenarios } from './sign-in.ts'
@@ -76,6 +79,9 @@ const bySurface: BySurface = {
   nodeState: nodeStateScenarios,
   nodeObservations: nodeObservationScenarios,
   executions: executionScenarios,
+  artifacts: artifactScenarios,
+  rollouts: rolloutScenarios,
+  integrity: integrityScenarios,
   mediatedSessions: mediatedSessionScenarios,
   meshKeys: meshKeyScenarios,
   mesh: meshScenarios,

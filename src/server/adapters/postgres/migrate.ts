@@ -29,6 +29,9 @@ import { bridges } from './migrations/0024-bridges.ts'
 import { relayPreferences } from './migrations/0025-relay-preferences.ts'
 import { hintsOfSeveralNodes } from './migrations/0026-hints-of-several-nodes.ts'
 import { labelsInRows } from './migrations/0027-labels-in-rows.ts'
+import { releases } from './migrations/0028-releases.ts'
+import { integrityTriage } from './migrations/0029-integrity-triage.ts'
+import { stepUp } from './migrations/0030-step-up.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -60,6 +63,9 @@ export const MIGRATIONS: readonly Migration[] = [
   relayPreferences,
   hintsOfSeveralNodes,
   labelsInRows,
+  releases,
+  integrityTriage,
+  stepUp,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

@@ -49,6 +49,9 @@ export interface ApiTokenRow {
   hidden: boolean
   /** The owner made it for itself: with a browser session, by the device flow, or with another such token. */
   self_issued: Generated<boolean>
+  /** How the person who approved it by the device flow was signed in; null for every other token. */
+  acr: Generated<string | null>
+  auth_time: Generated<Date | null>
 }
 
 export interface LocalAccountRow {

@@ -107,6 +107,8 @@ interface NodeCapabilitiesRow {
   /** 32 bytes. */
   binary_checksum: Buffer
   ssh_host_key_fingerprint: string | null
+  /** As releases name architectures; null where the agent does not say it. */
+  architecture: Generated<string | null>
   /** By name; checksums as 64 hex digits. */
   hooks: Json<readonly { readonly name: string; readonly checksum: string }[]>
   updated_at: Date

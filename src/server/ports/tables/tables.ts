@@ -5,12 +5,14 @@ import type { CatalogueTables } from './catalogue.ts'
 import type { EventsTables } from './events.ts'
 import type { ExecutionsTables } from './executions.ts'
 import type { IdentityTables } from './identity.ts'
+import type { IntegrityTables } from './integrity.ts'
 import type { KeysTables } from './keys.ts'
 import type { LabelsTables } from './labels.ts'
 import type { MeshTables } from './mesh.ts'
 import type { NodesTables } from './nodes.ts'
 import type { OutboxTables } from './outbox.ts'
 import type { PoliciesTables } from './policies.ts'
+import type { ReleasesTables } from './releases.ts'
 import type { SecretsTables } from './secrets.ts'
 import type { SignInTables } from './sign-in.ts'
 import type { TenancyTables } from './tenancy.ts'
@@ -25,12 +27,14 @@ export interface Tables
     EventsTables,
     ExecutionsTables,
     IdentityTables,
+    IntegrityTables,
     KeysTables,
     LabelsTables,
     MeshTables,
     NodesTables,
     OutboxTables,
     PoliciesTables,
+    ReleasesTables,
     SecretsTables,
     SignInTables,
     TenancyTables {}

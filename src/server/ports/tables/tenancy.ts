@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { Json } from './json.ts'
+import type { GeneratedJson, Json } from './json.ts'
 
 /** Tables of Domains, Projects, and the resources and groups in them. */
 export interface TenancyTables {
@@ -22,8 +22,15 @@ export interface DomainRow {
   audit_retention_days: Generated<number>
   /** Which other nodes a node sees: all of its Domain, or those that policies let it exchange packets with. */
   peer_visibility: Generated<'all' | 'reachable'>
+  /** By operation: the sign-in that it needs. */
+  step_up: GeneratedJson<StepUpPolicies>
   created_at: Date
   updated_at: Date
+}
+
+/** The sign-in that operations of a Domain need; an operation that is not named needs no more than a credential. */
+export interface StepUpPolicies {
+  integrity_acknowledge?: { acr_values: string[]; max_age?: number | undefined } | undefined
 }
 
 export interface BusinessHours {

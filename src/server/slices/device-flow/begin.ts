@@ -78,6 +78,8 @@ function draftOf({ ids }: BeginDeps, { request, nowMs, ...order }: Drafting): Dr
     binding_id: order.binding.id,
     client_id: request.client_id ?? DEFAULT_CLIENT,
     client_name: request.client_name ?? null,
+    acr_values: [],
+    max_age_seconds: null,
     scopes: order.scopes,
     source_address: order.sourceAddress,
     interval_seconds: INTERVAL_SECONDS,

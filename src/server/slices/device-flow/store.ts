@@ -6,7 +6,10 @@ import type { DeviceSignInRow } from './tables.ts'
 export type DeviceSignIn = Selectable<DeviceSignInRow>
 
 /** A new device sign-in. */
-export type DeviceSignInDraft = Omit<DeviceSignIn, 'state' | 'decided_by' | 'decided_at' | 'polled_at'>
+export type DeviceSignInDraft = Omit<
+  DeviceSignIn,
+  'state' | 'decided_by' | 'decided_at' | 'polled_at' | 'approver_acr' | 'approver_auth_time'
+>
 
 /** Lets one caller at a time begin device sign-ins in the Domain, so that they can be counted. False when the Domain is deleted. */
 export async function lockDomain(tx: Db, id: string): Promise<boolean> {
@@ -38,6 +41,7 @@ export async function insertPending(tx: Db, draft: DeviceSignInDraft): Promise<b
     .values({
       ...draft,
       scopes: JSON.stringify(draft.scopes),
+      acr_values: JSON.stringify(draft.acr_values),
       state: 'pending',
       decided_by: null,
       decided_at: null,

@@ -1,4 +1,5 @@
-import type { Json } from '../../ports/tables/json.ts'
+import type { Generated } from 'kysely'
+import type { GeneratedJson, Json } from '../../ports/tables/json.ts'
 
 export interface DeviceSignInRow {
   id: string
@@ -11,10 +12,16 @@ export interface DeviceSignInRow {
   client_id: string
   client_name: string | null
   scopes: Json<string[]>
+  /** The sign-in that the approver must have: one of these `acr` values, if there are any, and no older than that. */
+  acr_values: GeneratedJson<string[]>
+  max_age_seconds: Generated<number | null>
   source_address: string
   state: 'pending' | 'approved' | 'denied' | 'redeemed'
   decided_by: string | null
   decided_at: Date | null
+  /** How the approver was signed in. */
+  approver_acr: Generated<string | null>
+  approver_auth_time: Generated<Date | null>
   interval_seconds: number
   polled_at: Date | null
   created_at: Date

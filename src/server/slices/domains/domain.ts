@@ -37,11 +37,19 @@ export function newDomain(id: string, body: DomainCreateBody, at: Date): DomainR
     audit_retention_days: body.audit_retention_days ?? AUDIT_RETENTION_DAYS,
     trusted_networks: networksOf(body.trusted_networks ?? []),
     business_hours: hoursOf(body.business_hours ?? null),
-    strong_acr: body.strong_acr ?? [],
+    ...strengthsOf(body),
     peer_visibility: body.peer_visibility ?? 'all',
     created_at: at,
     updated_at: at,
   }
+}
+
+/** The sign-ins that a new Domain requires. */
+function strengthsOf({
+  strong_acr = [],
+  step_up = {},
+}: DomainCreateBody): Pick<DomainRecord, 'strong_acr' | 'step_up'> {
+  return { strong_acr, step_up }
 }
 
 /**
@@ -58,6 +66,7 @@ export function patchedDomain(domain: DomainRecord, patch: DomainPatchBody, at: 
     trusted_networks: networksOf(patch.trusted_networks ?? domain.trusted_networks),
     business_hours: hoursOf(patch.business_hours === undefined ? domain.business_hours : patch.business_hours),
     strong_acr: patch.strong_acr ?? domain.strong_acr,
+    step_up: patch.step_up ?? domain.step_up,
     peer_visibility: patch.peer_visibility ?? domain.peer_visibility,
     updated_at: at,
   }
@@ -80,6 +89,7 @@ export function toAnswer(domain: DomainRecord): DomainAnswer {
     trusted_networks: domain.trusted_networks,
     business_hours: domain.business_hours,
     strong_acr: domain.strong_acr,
+    step_up: domain.step_up,
     peer_visibility: domain.peer_visibility,
     created_at: domain.created_at.toISOString(),
     updated_at: domain.updated_at.toISOString(),

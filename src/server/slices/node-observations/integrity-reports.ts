@@ -25,10 +25,10 @@ export function createIntegrityReports({
       ctx.note({ count: violations.length })
       await ctx.change(async ({ db }) => {
         const domainId = await lockReportingNode(db, id)
-        const from = { node_id: id, domain_id: domainId, accepted_at: acceptedAt }
+        const from = { node_id: id, domain_id: domainId, accepted_at: acceptedAt, last_accepted_at: acceptedAt }
         await addViolations(
           db,
-          violations.map((report) => ({ id: ids.next(), ...from, ...factsOf(report) })),
+          violations.map((report) => ({ id: ids.next(), artifact_id: ids.next(), ...from, ...factsOf(report) })),
         )
         await keepNewest(db, id, KEPT_MAX)
       })
@@ -44,5 +44,6 @@ function factsOf({ kind, artifact, expected_checksum, observed_checksum, detecte
     expected_checksum: expected_checksum === undefined ? null : checksumBytes(expected_checksum),
     observed_checksum: observed_checksum === undefined ? null : checksumBytes(observed_checksum),
     detected_at: new Date(detected_at),
+    last_detected_at: new Date(detected_at),
   }
 }

@@ -56,6 +56,8 @@ export function createMint({ ids, keyring, env }: MintDeps): MintToken {
       rotated_to: null,
       hidden: isHidden,
       self_issued: isSelfIssued,
+      acr: null,
+      auth_time: null,
     }
     return { record, token }
   }

@@ -24,6 +24,8 @@ const TOKEN: TokenRecord = {
   rotated_to: null,
   hidden: false,
   self_issued: false,
+  acr: null,
+  auth_time: null,
 }
 
 describe('the lifetime of a token', () => {

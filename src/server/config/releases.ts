@@ -1,0 +1,40 @@
+import { resolve } from 'node:path'
+import type { ReleaseSigner } from '../ports/release-verifier.ts'
+import type { Parsed } from './values.ts'
+
+/** Where releases of the agent come from. */
+export type ReleasesSource =
+  | { readonly kind: 'folder'; readonly directory: string }
+  | { readonly kind: 'https'; readonly url: string }
+
+/** Comma-separated signers, each an issuer and an identity with a blank between them. */
+export function releaseSigners(text: string): Parsed<readonly ReleaseSigner[]> {
+  const mustBe = 'an issuer and an identity separated by a blank, several by commas'
+  const signers: ReleaseSigner[] = []
+  for (const part of text.split(',').map((each) => each.trim())) {
+    if (part === '' && text.trim() === '') continue
+    const [issuer, identity, ...more] = part.split(/\s+/)
+    if (issuer === undefined || identity === undefined || more.length > 0 || !URL.canParse(issuer)) return { mustBe }
+    signers.push({ issuer, identity })
+  }
+  return { value: signers }
+}
+
+/** A folder, or an https address. */
+export function releasesSource(text: string): Parsed<ReleasesSource> {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return { value: { kind: 'folder', directory: resolve(text) } }
+  const isHttps = URL.canParse(text) && new URL(text).protocol === 'https:' && new URL(text).username === ''
+  return isHttps
+    ? { value: { kind: 'https', url: text } }
+    : { mustBe: 'a folder, or an https address without a password' }
+}
+
+/** Comma-separated `acr` values, as they are quoted in a challenge (RFC 9470, 3). */
+export function acrValues(text: string): Parsed<readonly string[]> {
+  const values = text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+  const areUsable = values.every((value) => /^[!#-[\]-~]{1,256}$/.test(value))
+  return areUsable ? { value: values } : { mustBe: 'acr values of printable ASCII without blanks, separated by commas' }
+}

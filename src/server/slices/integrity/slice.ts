@@ -1,0 +1,8 @@
+import type { Slice } from '../../http/slice.ts'
+
+export { contents } from './contents.ts'
+
+/** To be written. */
+export function createSlice(_ports: object): Slice<'integrity'> {
+  return { handlers: { integrity: undefined } }
+}
