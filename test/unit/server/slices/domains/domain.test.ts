@@ -21,6 +21,7 @@ describe('newDomain', () => {
       business_hours: null,
       strong_acr: [],
       peer_visibility: 'all',
+      step_up: {},
       created_at: CREATED,
       updated_at: CREATED,
     })
@@ -126,6 +127,7 @@ describe('toAnswer', () => {
       business_hours: null,
       strong_acr: [],
       peer_visibility: 'all',
+      step_up: {},
       created_at: '2026-03-01T08:00:00.000Z',
       updated_at: '2026-03-02T09:30:00.000Z',
     })
