@@ -1,0 +1,45 @@
+import { TrustedRoot } from '@sigstore/protobuf-specs'
+import { toTrustMaterial, type TrustMaterial } from '@sigstore/verify'
+import { z } from 'zod'
+
+const MEDIA_TYPES = [
+  'application/vnd.dev.sigstore.trustedroot+json;version=0.1',
+  'application/vnd.dev.sigstore.trustedroot+json;version=0.2',
+  'application/vnd.dev.sigstore.trustedroot.v0.2+json',
+]
+
+/** What the verification needs of a trusted root; the library takes a missing part for an empty one. */
+const Shape = z.looseObject({
+  mediaType: z.enum(MEDIA_TYPES),
+  tlogs: z.array(z.looseObject({ baseUrl: z.string(), publicKey: z.looseObject({ rawBytes: z.string() }) })).min(1),
+  ctlogs: z.array(z.looseObject({ publicKey: z.looseObject({ rawBytes: z.string() }) })).min(1),
+  certificateAuthorities: z
+    .array(z.looseObject({ certChain: z.looseObject({ certificates: z.array(z.looseObject({})).min(1) }) }))
+    .min(1),
+})
+
+/**
+ * Parses a trusted root of Sigstore: certificate authorities, transparency logs and timestamp authorities.
+ *
+ * @throws Error that ends the sentence "the trusted root …".
+ */
+export function parseTrustedRoot(bytes: Uint8Array): TrustMaterial {
+  const shape = Shape.safeParse(jsonOf(bytes))
+  if (!shape.success) {
+    const at = shape.error.issues[0]?.path.join('.')
+    throw new Error(at === '' || at === undefined ? 'is not a JSON object' : `has no valid ${at}`)
+  }
+  try {
+    return toTrustMaterial(TrustedRoot.fromJSON(shape.data))
+  } catch (cause) {
+    throw new Error('has a key or a certificate that cannot be read', { cause })
+  }
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (cause) {
+    throw new Error('is not JSON', { cause })
+  }
+}
