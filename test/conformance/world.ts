@@ -17,6 +17,8 @@ import type { EngineKind } from '../support/authz/engines.ts'
 import { startMigratedCluster } from '../support/datastores/migrated-cluster.ts'
 import type { TestStore } from '../support/datastores/stores.ts'
 import { spicedbArguments, startSpicedb } from '../support/authz/spicedb-server.ts'
+import { addRelease } from '../support/releases/add-release.ts'
+import { standInVerifier } from '../support/releases/stand-in-verifier.ts'
 import { startTestIssuer, type TestIssuer } from '../support/sign-in/test-issuer.ts'
 import type { Running } from './loop.ts'
 import { rowDigests } from './row-digests.ts'
@@ -78,6 +80,8 @@ export interface World extends ConformanceWorld {
   joinToken(): Promise<string>
   /** Registers a node of the Domain. */
   node(): Promise<{ readonly id: string; readonly nsk: string }>
+  /** Adds a verified release; resolves with its version, which no other has. */
+  release(): Promise<string>
 }
 
 /** Approvals of the scenarios: what they approve changes nothing. */
@@ -124,7 +128,7 @@ export async function startWorld(store: TestStore, engine: EngineKind = 'embedde
     approvalKinds: [CONFORMANCE_KIND],
     onBroken,
     async openBackend(...asked) {
-      const backend = await openBackend(...asked)
+      const backend = { ...(await openBackend(...asked)), releaseVerifier: standInVerifier() }
       opened.push(backend)
       return backend
     },
@@ -287,6 +291,12 @@ async function hasAuditRow({ datastore }: Backend, correlationId: string): Promi
   return (await rows.limit(1).executeTakeFirst()) !== undefined
 }
 
+async function addNextRelease({ backend, name }: Base): Promise<string> {
+  const version = `1.0.0-${name()}`
+  await addRelease(backend.datastore.pool('interactive'), version)
+  return version
+}
+
 async function mintJoinToken({ make }: Base, domainId: string): Promise<string> {
   return (await make('CreateJoinToken', { id: domainId, body: {} })).token
 }
@@ -324,6 +334,7 @@ function worldIn(place: Place, base: Base): DomainWorld {
     identityId,
     joinToken: () => mintJoinToken(base, domainId),
     node: () => registerNode(base, place),
+    release: () => addNextRelease(base),
     approval: (requestedBy) => addApproval(backend, domainId, requestedBy),
     async signedIn() {
       return openSession({ id: await addUser(backend, domainId), domainId })

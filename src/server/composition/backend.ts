@@ -29,6 +29,7 @@ import type { Clock, IdSource } from '../ports/clock.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { Candidacy, SeatPlace } from '../ports/leader-seat.ts'
 import type { Keyring, Sealing } from '../ports/keyring.ts'
+import type { ReleaseVerifier } from '../ports/release-verifier.ts'
 import type { TraceMarks } from '../ports/tracing.ts'
 import type { AuditEntry, UnitOfWork } from '../ports/unit-of-work.ts'
 
@@ -54,6 +55,8 @@ export interface Backend {
   readonly clock: Clock
   readonly ids: IdSource
   readonly candidacy: Candidacy
+  /** Undefined where no signers are configured: there are no releases. */
+  readonly releaseVerifier: ReleaseVerifier | undefined
 }
 
 export interface BackendHooks extends StorageHooks {
@@ -120,7 +123,8 @@ async function openOver(ground: Ground, config: Config, hooks: BackendHooks): Pr
   const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
   const bus = await openEventBus(config, { datastore, clock, log: hooks.log })
   const keyring = createKeyring(ring)
-  return { datastore, isRecovered, ...changing, bus, authorizer, keyring, sealing, secretStore, signer }
+  const opened = { datastore, isRecovered, bus, authorizer, keyring, sealing, secretStore, signer }
+  return { ...changing, ...opened, releaseVerifier: undefined }
 }
 
 async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {

@@ -97,9 +97,9 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
 
 function adaptersOf(backend: Backend) {
   const { datastore, unitOfWork, ids, clock, keyring, sealing, secretStore, signer, bus, feed: changeFeed } = backend
-  const { authorizer, lookups, insight, reconciler } = backend
+  const { authorizer, lookups, insight, reconciler, releaseVerifier } = backend
   const ofChanges = { datastore, unitOfWork, ids, clock, keyring, sealing, secretStore, signer, bus, changeFeed }
-  return { ...ofChanges, authorizer, lookups, insight, reconciler, subjects: storedSubjects }
+  return { ...ofChanges, authorizer, lookups, insight, reconciler, releaseVerifier, subjects: storedSubjects }
 }
 
 function bridgePortsOf({ datastore, secretStore, clock }: Backend, config: Config, fetch: OutgoingFetch) {

@@ -136,3 +136,9 @@ export const byVersionDescending = keyset('desc', [integer('version')])
 
 /** Highest number first, of one object whose revisions are numbered. */
 export const byNumberDescending = keyset('desc', [integer('number')])
+
+/** Newest release first; versions of the same precedence by their bytes. */
+export const byPrecedenceDescending = keyset<Readonly<Record<'precedence' | 'version', string>>>('desc', [
+  text('precedence'),
+  text('version'),
+])
