@@ -5,6 +5,12 @@ import type { ProblemCode } from '../../../src/shared/problems.ts'
 import { withPage } from './lists.ts'
 import { badRequests, expectProblem, send, sendUnrouted, wireOf, type Rule, type Subject } from './rule.ts'
 
+/** Operations to which a malformed path member is one that nothing has, with the clause that says so. */
+const MALFORMED_IS_UNKNOWN: Readonly<Record<string, { readonly code: ProblemCode; readonly clause: string }>> = {
+  GetPlexdArtifact: { code: 'release_not_found', clause: 'S1 Release registry: a malformed version gives the same 404' },
+  GetPlexdArtifactSignature: { code: 'release_not_found', clause: 'S1 Release registry: likewise' },
+}
+
 /** Path and query members, methods. */
 export const parameterRules: readonly Rule[] = [
   {
@@ -12,7 +18,8 @@ export const parameterRules: readonly Rule[] = [
     applies: ({ params }) => params !== undefined,
     async check(subject) {
       const call = await subject.refused()
-      for (const { name, code, isTaken } of pathMembers(subject)) {
+      const unknown = MALFORMED_IS_UNKNOWN[subject.id]?.code
+      for (const { name, code = unknown, isTaken } of pathMembers(subject)) {
         const codes = code === undefined ? badRequests(subject) : [code]
         const noIds = code === undefined ? [] : NO_IDS.filter((text) => !isTaken(text))
         for (const wrong of [...UNSTORABLE, ...noIds]) {
