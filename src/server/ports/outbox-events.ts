@@ -158,6 +158,21 @@ export const SHARED_EVENTS = {
   peer_deregistered: toPeers('deregistered', aboutPeer.extend({ name: text, former: formerPlace.optional() })),
   peer_psk_assigned: toPeers('psk_assigned', aboutPeer.extend({ psk_issued_at: text })),
 
+  // executions
+  execution_requested: toNode(
+    'action_request',
+    aboutNode.extend({
+      execution_id: text,
+      action: text,
+      type: z.enum(['builtin', 'hook']),
+      parameters: z.record(text, z.unknown()).optional(),
+      status: text,
+      requested_at: text,
+      expires_at: text,
+    }),
+  ),
+  execution_cancelled: toOwnBlock('executions', aboutNode.extend({ execution_id: text })),
+
   // policies and bridges
   /** Only where the selector or the compiled rules changed. The nodes that left are those that only the revision before matched. */
   policy_revision_created: toMatched(

@@ -109,7 +109,7 @@ export const executions = defineSurface(
       audit: { relation: 'execution.create', when: 'all' },
       responses: { 201: Execution },
       headers: { Location: 'Path of the new execution' },
-      problems: ['node_not_found', 'unknown_action', 'capacity_exceeded'],
+      problems: ['node_not_found', 'unknown_action', 'release_not_eligible', 'capacity_exceeded'],
       notProvisioned: 'executions_not_provisioned',
       cli: {
         command: 'executions create',

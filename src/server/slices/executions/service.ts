@@ -1,9 +1,14 @@
 import type { executions } from '../../../shared/contract/executions.ts'
 import { problem } from '../../../shared/problems.ts'
+import { announceCancelled } from '../../executions/announce.ts'
+import { DIMENSION, lockRoom } from '../../executions/capacity-store.ts'
+import { newExecution, type ExecutionRecord } from '../../executions/new-execution.ts'
+import { requestExecutions } from '../../executions/request-executions.ts'
 import { listPage } from '../../http/list-page.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
+import type { ReleaseVerifier } from '../../ports/release-verifier.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { holdNode } from '../../sql/hold-node.ts'
 import { holdPrincipal } from '../../sql/hold-principal.ts'
@@ -11,22 +16,23 @@ import { byIdDescending } from '../../sql/keyset.ts'
 import { domainOfNode } from '../../sql/node-domain.ts'
 import { ownStateChanged } from '../../sql/state-revisions.ts'
 import { isKnownAction, knownActions, typeOf, type Asked, type WantedAction } from './actions.ts'
-import { announceCancelled, announceRequested } from './announce.ts'
-import { DIMENSION, isFull } from './capacity-store.ts'
-import { newExecution, toAnswer } from './execution.ts'
+import { assertEligible } from './eligible-upgrade.ts'
+import { toAnswer } from './execution.ts'
 import * as store from './store.ts'
 import { afterReport, isEnd, nextOf } from './transitions.ts'
 
 export interface ExecutionsDeps {
   readonly datastore: Datastore
   readonly ids: IdSource
+  /** Undefined where no release can be verified: an agent may then be upgraded to any version. */
+  readonly releaseVerifier?: ReleaseVerifier | undefined
 }
 
 /** When to retry where a Domain is at its limit: an execution may end at any moment. */
 const RETRY_AFTER_SECONDS = 5
 
 /** Serves executions: requests to nodes, and the nodes' reports about them. */
-export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<typeof executions> {
+export function createExecutions({ datastore, ids, releaseVerifier }: ExecutionsDeps): Handlers<typeof executions> {
   return {
     async CreateExecution(ctx, { id: nodeId, body }) {
       const execution = await ctx.change(async (change) => {
@@ -36,14 +42,13 @@ export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<t
         if (domainId === undefined) throw problem('node_not_found')
         ctx.about(`node:${nodeId}`, domainId)
         const type = await knownType(db, nodeId, body)
-        if (await isFull(db, domainId)) throw full()
+        if (releaseVerifier !== undefined) await assertEligible(db, nodeId, { ...body, type })
+        if ((await lockRoom(db, domainId)) <= 0) throw full()
         if ((await holdNode(db, nodeId)) === undefined) throw problem('node_not_found')
         const at = new Date(ctx.nowMs)
         const request = { id: ids.next(), nodeId, domainId, requestedBy: ctx.caller.subject, at }
         const requested = newExecution(request, { ...body, type })
-        await store.insertExecution(db, requested)
-        await ownStateChanged(db, [nodeId])
-        announceRequested(change, requested)
+        await requestExecutions(change, [requested])
         return requested
       })
       ctx.header('Location', `/v1/nodes/${nodeId}/executions/${execution.id}`)
@@ -96,7 +101,7 @@ export function createExecutions({ datastore, ids }: ExecutionsDeps): Handlers<t
 }
 
 /** @throws Problem `execution_not_found`, also where its node has just been deregistered. */
-async function lockOf({ db }: Change, execution: store.ExecutionRef): Promise<store.ExecutionRecord> {
+async function lockOf({ db }: Change, execution: store.ExecutionRef): Promise<ExecutionRecord> {
   const isThere = (await holdNode(db, execution.nodeId)) !== undefined
   const locked = isThere ? await store.lockExecution(db, execution) : undefined
   if (locked === undefined) throw problem('execution_not_found')

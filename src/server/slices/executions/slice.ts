@@ -4,16 +4,11 @@ import { createExecutionForgetting, createExecutionTimeouts } from './execution-
 import { createExecutions, type ExecutionsDeps } from './service.ts'
 
 export { contents } from './contents.ts'
-export { events } from './events.ts'
 
 /** Executions: actions that nodes carry out. */
-export function createSlice({
-  datastore,
-  ids,
-  clock,
-}: ExecutionsDeps & { readonly clock: Clock }): Slice<'executions'> {
+export function createSlice({ clock, ...ports }: ExecutionsDeps & { readonly clock: Clock }): Slice<'executions'> {
   return {
-    handlers: { executions: createExecutions({ datastore, ids }) },
+    handlers: { executions: createExecutions(ports) },
     jobs: [createExecutionTimeouts({ clock }), createExecutionForgetting({ clock })],
   }
 }

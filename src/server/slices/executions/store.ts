@@ -1,10 +1,7 @@
-import type { Selectable } from 'kysely'
+import type { ExecutionRecord } from '../../executions/new-execution.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
 import { byIdDescending } from '../../sql/keyset.ts'
-import type { Tables } from '../../ports/tables/tables.ts'
-
-export type ExecutionRecord = Selectable<Tables['executions']>
 
 export type Status = ExecutionRecord['status']
 
@@ -33,8 +30,14 @@ export async function declaredHooks(db: Db, nodeId: string): Promise<readonly { 
   return capabilities?.hooks ?? []
 }
 
-export async function insertExecution(tx: Db, execution: ExecutionRecord): Promise<void> {
-  await tx.insertInto('executions').values(execution).execute()
+/** The architecture of a node; null where its agent does not say it. */
+export async function declaredArchitecture(db: Db, nodeId: string): Promise<string | null> {
+  const capabilities = await db
+    .selectFrom('node_capabilities')
+    .select('architecture')
+    .where('node_id', '=', nodeId)
+    .executeTakeFirst()
+  return capabilities?.architecture ?? null
 }
 
 /** Reads a node's executions, newest first. */

@@ -1,6 +1,7 @@
 import type { executions } from '../../../shared/contract/executions.ts'
 import type { Input } from '../../../shared/contract/operation-types.ts'
-import type { ExecutionRecord, Progress, Status } from './store.ts'
+import type { ExecutionRecord } from '../../executions/new-execution.ts'
+import type { Progress, Status } from './store.ts'
 
 /** A node's report about an execution. */
 export type Report = Input<(typeof executions)['operations']['PostExecutionCallback']>['body']

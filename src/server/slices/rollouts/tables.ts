@@ -6,9 +6,9 @@ export interface RolloutRow {
   domain_id: string
   slug: string
   version: string
-  /** As its author wrote it. */
+  /** Canonical. Until the rollout ends it is the holder `rollout:<id>` of the Definitions that it names. */
   selector: string
-  waves: Json<readonly { readonly percent?: number | undefined; readonly update_group?: string | undefined }[]>
+  waves: Json<readonly Wave[]>
   canaries: number
   max_in_flight: number
   soak_seconds: number
@@ -18,6 +18,10 @@ export interface RolloutRow {
   status: 'pending' | 'running' | 'paused' | 'halted' | 'completed' | 'cancelled'
   /** The wave in progress, 0 for the canaries; null before the start and at the end. */
   wave: number | null
+  /** What its rows of `rollout_nodes` add up to: whatever changes those changes this in the same transaction. */
+  progress: Json<readonly WaveProgress[]>
+  /** Nodes that are upgrading or soaking. */
+  in_flight: number
   halted_reason: string | null
   waiting_for: 'window' | 'capacity' | null
   /** Subject. */
@@ -28,9 +32,25 @@ export interface RolloutRow {
   updated_at: Date
 }
 
+/** Nodes by percent of all, cumulative, or by the value of their label `update-group`. */
+export interface Wave {
+  readonly percent?: number | undefined
+  readonly update_group?: string | undefined
+}
+
+export type NodeState = 'pending' | 'upgrading' | 'soaking' | 'done' | 'failed' | 'skipped'
+
+/** How many nodes of a wave are in which state. */
+export interface WaveProgress {
+  readonly wave: number
+  readonly nodes: number
+  readonly counts: Readonly<Record<NodeState, number>>
+}
+
 export interface MaintenanceWindow {
   readonly time_zone: string
-  readonly days: number[]
+  /** 1 (Monday) to 7. */
+  readonly days: readonly number[]
   readonly from: string
   readonly to: string
 }
@@ -39,12 +59,16 @@ export interface MaintenanceWindow {
 export interface RolloutNodeRow {
   rollout_id: string
   node_id: string
+  /** Of the node when the rollout started. */
+  name: string
   wave: number
   /** Its turn, from 0, within the whole rollout. */
   place: number
-  state: 'pending' | 'upgrading' | 'soaking' | 'done' | 'failed' | 'skipped'
+  state: NodeState
+  /** Why it failed or was skipped. */
   reason: string | null
   execution_id: string | null
+  /** Since when it is in that state. */
   updated_at: Date
 }
 

@@ -52,6 +52,8 @@ create table rollouts (
   status text not null constraint rollouts_status_check
     check (status in ('pending', 'running', 'paused', 'halted', 'completed', 'cancelled')),
   wave integer,
+  progress jsonb not null,
+  in_flight integer not null,
   halted_reason text,
   waiting_for text,
   created_by text not null,
@@ -63,10 +65,20 @@ create table rollouts (
 );
 create index rollouts_domain_idx on rollouts (domain_id, id desc);
 create index rollouts_under_way_idx on rollouts (domain_id) where status in ('running', 'paused');
+create index rollouts_watched_idx on rollouts (id) where status = 'running' or in_flight > 0;
+
+create function release_rollout_definitions() returns trigger language plpgsql as $$
+begin
+  delete from selector_definitions where holder = 'rollout:' || old.id;
+  return old;
+end $$;
+create trigger release_rollout_definitions before delete on rollouts
+  for each row execute function release_rollout_definitions();
 
 create table rollout_nodes (
   rollout_id uuid not null constraint rollout_nodes_rollout_id_fkey references rollouts on delete cascade,
   node_id uuid not null,
+  name text not null,
   wave integer not null,
   place integer not null,
   state text not null constraint rollout_nodes_state_check
@@ -77,6 +89,8 @@ create table rollout_nodes (
   constraint rollout_nodes_pkey primary key (rollout_id, node_id)
 ) with (fillfactor = 80);
 create unique index rollout_nodes_place_key on rollout_nodes (rollout_id, place);
-create index rollout_nodes_node_idx on rollout_nodes (node_id) where state in ('pending', 'upgrading', 'soaking');
+create index rollout_nodes_waiting_idx on rollout_nodes (rollout_id, wave, place) where state = 'pending';
+create index rollout_nodes_in_flight_idx on rollout_nodes (rollout_id) where state in ('upgrading', 'soaking');
+create index rollout_nodes_upgrading_idx on rollout_nodes (node_id) where state = 'upgrading';
 `,
 }

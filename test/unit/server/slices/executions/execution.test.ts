@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { newExecution, parametersOf, toAnswer } from '../../../../../src/server/slices/executions/execution.ts'
+import { newExecution, parametersOf } from '../../../../../src/server/executions/new-execution.ts'
+import { toAnswer } from '../../../../../src/server/slices/executions/execution.ts'
 
 const request = {
   id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b',

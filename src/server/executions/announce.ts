@@ -1,6 +1,5 @@
-import type { Change } from '../../ports/unit-of-work.ts'
-import { parametersOf } from './execution.ts'
-import type { ExecutionRecord } from './store.ts'
+import type { Change } from '../ports/unit-of-work.ts'
+import { parametersOf, type ExecutionRecord } from './new-execution.ts'
 
 /** Sends the new execution to the node, with the members of the pull's block (S0 NodeStateSnapshot). */
 export function announceRequested(change: Change, execution: ExecutionRecord): void {
@@ -18,8 +17,11 @@ export function announceRequested(change: Change, execution: ExecutionRecord): v
   change.emit({ event: 'execution_requested', domainId, aggregate: `node:${node_id}`, payload })
 }
 
+/** An execution that was cancelled. */
+type Cancelled = Pick<ExecutionRecord, 'id' | 'node_id' | 'domain_id'>
+
 /** Sends the cancellation of an execution to the node. */
-export function announceCancelled(change: Change, { id, node_id, domain_id }: ExecutionRecord): void {
+export function announceCancelled(change: Change, { id, node_id, domain_id }: Cancelled): void {
   const payload = { node_id, execution_id: id }
   change.emit({ event: 'execution_cancelled', domainId: domain_id, aggregate: `node:${node_id}`, payload })
 }

@@ -1,24 +1,24 @@
 import { sql } from 'kysely'
-import type { Db } from '../../ports/datastore.ts'
+import type { Db } from '../ports/datastore.ts'
 
 /** The dimension's name in refusals and targets (S1 Capacity). */
 export const DIMENSION = 'action_executions'
 
 /** Default limit of open executions of a Domain (S1 Capacity). */
-export const DEFAULT_TARGET = 1_000
+const DEFAULT_TARGET = 1_000
 
 /**
- * Whether the Domain has as many open executions as its target allows; never with a target of 0. The Domain's row is
- * locked until the transaction ends, so that the next caller counts this execution. It is locked before any node's row.
+ * How many executions more the Domain may have under way; without a bound, and so Infinity, with a target of 0. The Domain's row
+ * is locked until the transaction ends, so that the next caller counts what this one adds. It is locked before any node's row.
  */
-export async function isFull(tx: Db, domainId: string): Promise<boolean> {
+export async function lockRoom(tx: Db, domainId: string): Promise<number> {
   const target = await lockTarget(tx, domainId)
-  if (target === 0) return false
+  if (target === 0) return Infinity
   const { rows } = await sql<{ under_way: number }>`
     select count(*)::int as under_way from (
       select from executions where domain_id = ${domainId} and finished_at is null limit ${target}
     ) as counted`.execute(tx)
-  return (rows[0]?.under_way ?? 0) >= target
+  return target - (rows[0]?.under_way ?? 0)
 }
 
 async function lockTarget(tx: Db, domainId: string): Promise<number> {
