@@ -125,12 +125,7 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
   identify(caller: Caller): void {
     this.#caller = caller
     if (caller.staleSinceMs !== undefined) this.degraded(caller.staleSinceMs)
-    this.facts = {
-      nowMs: this.nowMs,
-      sourceIp: this.sourceAddress,
-      ...(caller.acr !== undefined && { acr: caller.acr }),
-      ...(caller.authTimeMs !== undefined && { authTimeMs: caller.authTimeMs }),
-    }
+    this.facts = { nowMs: this.nowMs, sourceIp: this.sourceAddress, ...strengthOf(caller) }
   }
 
   /** Stores the parsed members of path and query. */
@@ -268,7 +263,8 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
 
   #holdable(run: HoldableRequest['run']): HoldableRequest {
     const { plan, nowMs, correlationId, path, query, body, sourceAddress } = this
-    const { subject = 'anonymous', approvalId, acr, authTimeMs } = this.#caller ?? {}
+    const { subject = 'anonymous', approvalId } = this.#caller ?? {}
+    const { acr, authTimeMs } = this.facts
     return {
       plan,
       nowMs,
@@ -365,4 +361,13 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
   #with(row: Row | undefined): TemplateSources {
     return row === undefined ? this.sources() : { ...this.sources(), row }
   }
+}
+
+/**
+ * The sign-in that caveats see. That of an API token's approver is left out: caveats ask for no age, and the token lives for
+ * days after it.
+ */
+function strengthOf({ credential, approvalId, acr, authTimeMs }: Caller): Pick<CaveatFacts, 'acr' | 'authTimeMs'> {
+  if (credential.kind === 'api-token' && approvalId === undefined) return {}
+  return { ...(acr !== undefined && { acr }), ...(authTimeMs !== undefined && { authTimeMs }) }
 }

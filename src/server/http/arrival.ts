@@ -152,7 +152,14 @@ function admit(active: ActiveRequest, request: FastifyRequest, { caller, deps }:
     active.identify(caller)
     deps.rateLimits?.take(plan, caller, active.nowMs)
   }
-  assertSteppedUp(plan, caller, deps.stepUp)
+  const steppedUp = assertSteppedUp(plan, caller, deps.stepUp)
+  return steppedUp instanceof Promise
+    ? steppedUp.then(() => passGates(active, request, { caller, deps }))
+    : passGates(active, request, { caller, deps })
+}
+
+function passGates(active: ActiveRequest, request: FastifyRequest, { caller, deps }: Known): void | Promise<void> {
+  const { plan } = active
   if (plan.handler === undefined) throw problem(plan.operation.notProvisioned ?? 'not_provisioned')
   active.take(parseParameters(plan, request))
   if (caller === undefined) return undefined

@@ -24,8 +24,11 @@ export interface Caller {
   readonly staleSinceMs?: number
   /** The approval under which the server makes the call for its requester (decisions: Held operations). */
   readonly approvalId?: string
+  /** How the person signed in: of a session, of an access token, and of an API token that the device flow made. */
   readonly acr?: string
   readonly authTimeMs?: number
+  /** Whether the provider did not state when the person signed in, so that the time of its token counts. */
+  readonly isAuthTimeAssumed?: boolean
 }
 
 /** Why a presented credential does not resolve. `code` goes out only where the operation declares it; `log` names the cause for the log. */

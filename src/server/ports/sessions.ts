@@ -18,6 +18,8 @@ export interface SessionDraft {
   readonly acr: string | undefined
   readonly amr: readonly string[]
   readonly authTimeMs: number
+  /** Whether the provider did not state that time; false by default. */
+  readonly isAuthTimeAssumed?: boolean
   readonly sourceAddress: string
   readonly userAgent: string
   /** Cookie that the browser came with: that session ends, so that a sign-in leaves one session in a browser, and a new one. */

@@ -21,16 +21,37 @@ export const WHERE_PROBLEMS = [
   'idp_unavailable',
 ] as const
 
+/** `acr_values` as OpenID Connect Core §3.1.2.1 and RFC 9470 §4 name them. */
+export const AcrValues = z
+  .string()
+  .regex(/^[!#-[\]-~]{1,256}(?: [!#-[\]-~]{1,256}){0,15}$/, {
+    error: 'must be 1 to 16 values of printable ASCII without quotes and backslashes, separated by single blanks',
+  })
+  .describe('Values of acr separated by blanks; the sign-in must have one of them')
+
 const SignInRequest = z
   .strictObject({
     ...whereToSignIn,
     return_to: z.string().max(2048).optional().describe('Path on this origin to return to; anything else is dropped'),
+    acr_values: AcrValues.optional(),
+    max_age: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .optional()
+      .describe(
+        'Seconds; the identity provider asks the person again where the authentication is older, and must state its time',
+      ),
     max_age_seconds: z
       .int()
       .min(60)
       .max(86_400)
       .optional()
-      .describe('Maximum age of the authentication; the identity provider asks the person again if it is older'),
+      .meta({ deprecated: true })
+      .describe('Earlier name of max_age, for providers that do not state the time; not together with max_age'),
+  })
+  .refine(({ max_age: age, max_age_seconds: earlier }) => age === undefined || earlier === undefined, {
+    error: 'max_age and max_age_seconds exclude each other',
   })
   .meta({ id: 'SignInRequest' })
 

@@ -38,7 +38,7 @@ export const SIGN_IN_PROBLEMS = {
   insufficient_authentication: row(
     403,
     'Stronger sign-in required',
-    'The identity provider did not confirm the strength of sign-in that the binding requires.',
+    'The identity provider did not confirm a sign-in as strong or as recent as was required.',
   ),
   not_invited: row(403, 'Not invited', 'Nobody has let this person into the Domain.'),
   user_disabled: row(403, 'User disabled', 'This person may not sign in to the Domain any more.'),

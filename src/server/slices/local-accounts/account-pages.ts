@@ -27,7 +27,7 @@ import * as store from './store.ts'
 export type BeginSignIn = (order: {
   readonly where: WhereToSignIn
   readonly returnTo: string
-  readonly maxAgeSeconds?: number
+  readonly asked?: { readonly maxAgeSeconds: number }
   readonly visit: PageVisit
 }) => Promise<{ readonly location: string; readonly cookies: readonly Cookie[] }>
 
@@ -114,7 +114,7 @@ async function look(visiting: Visiting): Promise<PageAnswer> {
 async function signInAgain({ deps, visit, caller }: Visiting): Promise<PageAnswer> {
   const bindingId = await store.findBundledBinding(deps.datastore.pool('interactive'))
   const where = { domain_id: caller.domainId, ...(bindingId !== undefined && { idp_binding_id: bindingId }) }
-  return deps.beginSignIn({ where, returnTo: ACCOUNT_PATH, maxAgeSeconds: SIGN_IN_AGE_MAX_MS / 1000, visit })
+  return deps.beginSignIn({ where, returnTo: ACCOUNT_PATH, asked: { maxAgeSeconds: SIGN_IN_AGE_MAX_MS / 1000 }, visit })
 }
 
 async function viewOf({ deps, visit, caller, account }: Visiting): Promise<Omit<AccountView, 'csrfToken'>> {

@@ -54,6 +54,7 @@ function credentialOf(session: SessionWithPerson): FoundCredential {
       credential: { kind: 'session', id: session.id, scopes: ['*'], expiresAtMs: session.expires_at.getTime() },
       ...(session.acr !== null && { acr: session.acr }),
       authTimeMs: session.auth_time.getTime(),
+      ...(!session.auth_time_stated && { isAuthTimeAssumed: true }),
     },
   }
 }

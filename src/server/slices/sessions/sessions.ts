@@ -105,6 +105,7 @@ function newSession(id: string, draft: SessionDraft, sealedIdToken: Buffer | nul
     acr: draft.acr ?? null,
     amr: [...draft.amr],
     auth_time: new Date(draft.authTimeMs),
+    auth_time_stated: draft.isAuthTimeAssumed !== true,
     source_address: draft.sourceAddress,
     user_agent: draft.userAgent,
     created_at: now,

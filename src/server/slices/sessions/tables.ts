@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { Json } from '../../ports/tables/json.ts'
 
 export interface SessionRow {
@@ -11,6 +12,8 @@ export interface SessionRow {
   acr: string | null
   amr: Json<string[]>
   auth_time: Date
+  /** False where the provider named no such time, so that the one of its token is kept. */
+  auth_time_stated: Generated<boolean>
   source_address: string
   user_agent: string
   created_at: Date

@@ -1,17 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { SealedPlace, Sealing } from '../../ports/keyring.ts'
+import type { DemandedSignIn } from './authentication-strength.ts'
 import type { Begun } from './store.ts'
 
 /** How long a sign-in may take, from its beginning to the callback. */
 export const SIGN_IN_TTL_MS = 10 * 60 * 1000
 
 /** The part of a sign-in that the server stores to verify the provider's answer. */
-export interface SignInSecrets {
+export interface SignInSecrets extends DemandedSignIn {
   readonly nonce: string
   /** RFC 7636 §4.1. */
   readonly codeVerifier: string
-  /** How old the authentication may be at most; null where it does not matter. */
-  readonly maxAgeSeconds: number | null
 }
 
 /** A new sign-in: what leaves the server, and what it stores. */
@@ -22,8 +21,8 @@ export interface Attempt extends SignInSecrets {
   readonly browser: string
 }
 
-export function newAttempt(maxAgeSeconds: number | null): Attempt {
-  return { state: random(), browser: random(), nonce: random(), codeVerifier: random(), maxAgeSeconds }
+export function newAttempt(demand: DemandedSignIn): Attempt {
+  return { state: random(), browser: random(), nonce: random(), codeVerifier: random(), ...demand }
 }
 
 /** 256 bits, 43 characters of base64url: as RFC 7636 §4.1 requires of a verifier. */
@@ -36,12 +35,8 @@ export function hashOf(value: string): Buffer {
   return createHash('sha256').update(value).digest()
 }
 
-export async function sealSecrets(
-  sealing: Sealing,
-  { state, nonce, codeVerifier, maxAgeSeconds }: Attempt,
-): Promise<Buffer> {
-  const text = JSON.stringify({ nonce, codeVerifier, maxAgeSeconds } satisfies SignInSecrets)
-  return sealing.seal(placeOf(hashOf(state)), Buffer.from(text))
+export async function sealSecrets(sealing: Sealing, { state, browser: _, ...kept }: Attempt): Promise<Buffer> {
+  return sealing.seal(placeOf(hashOf(state)), Buffer.from(JSON.stringify(kept satisfies SignInSecrets)))
 }
 
 export async function openSecrets(sealing: Sealing, begun: Begun): Promise<SignInSecrets> {

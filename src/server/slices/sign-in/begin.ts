@@ -9,7 +9,7 @@ import { bindingCookie } from './cookies.ts'
 import type { RelyingParty } from './relying-party.ts'
 import { returnPathOf } from './return-path.ts'
 import * as store from './store.ts'
-import { maxAgeOf } from './authentication-strength.ts'
+import { demandOf, type AskedSignIn } from './authentication-strength.ts'
 
 export interface BeginDeps {
   readonly datastore: Datastore
@@ -24,8 +24,7 @@ export interface BeginDeps {
 export interface BeginOrder {
   readonly where: WhereToSignIn
   readonly returnTo: string | undefined
-  /** The provider must authenticate the person unless it did so within that time. */
-  readonly maxAgeSeconds: number | undefined
+  readonly asked: AskedSignIn
   readonly nowMs: number
 }
 
@@ -45,7 +44,7 @@ const OPEN_MAX = 100_000
 /** Chooses the binding of a sign-in. Nothing is written yet. @throws Problem as choosing a binding does, `idp_unavailable` */
 export async function prepare(deps: BeginDeps, order: BeginOrder): Promise<Beginning> {
   const { domainId, binding } = await deps.bindings.choose(deps.datastore.pool('interactive'), order.where)
-  const attempt = newAttempt(maxAgeOf(binding, order.maxAgeSeconds))
+  const attempt = newAttempt(demandOf(binding, order.asked))
   const authorizationUrl = await deps.relyingParty.authorizationUrl(binding, attempt, order.nowMs)
   const expiresAt = new Date(order.nowMs + SIGN_IN_TTL_MS)
   const begun: store.Begun = {

@@ -7,7 +7,7 @@ import type { Attempt, SignInSecrets } from './attempt.ts'
 import { verifyIdToken } from './id-token.ts'
 import { idpProblem } from './idp-failure.ts'
 import { isWhole, joinedClaims, type Claims } from './person.ts'
-import { CLOCK_TOLERANCE_SECONDS } from './authentication-strength.ts'
+import { acrValuesFor, CLOCK_TOLERANCE_SECONDS } from './authentication-strength.ts'
 
 export interface RelyingPartyDeps {
   readonly datastore: Datastore
@@ -89,9 +89,10 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
   }
 
   return {
-    authorizationUrl: (binding, { state, nonce, codeVerifier, maxAgeSeconds }, nowMs) =>
+    authorizationUrl: (binding, { state, nonce, codeVerifier, ...demand }, nowMs) =>
       translated(outage, async () => {
         const config = await configure(binding, nowMs)
+        const acrValues = acrValuesFor(binding, demand)
         const url = oidc.buildAuthorizationUrl(config, {
           redirect_uri: redirectUri,
           scope: scopeOf(binding, config.serverMetadata().scopes_supported),
@@ -99,8 +100,8 @@ export function createRelyingParty({ datastore, bindings, issuers, baseUrl }: Re
           nonce,
           code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
           code_challenge_method: 'S256',
-          ...(binding.requiredAcr.length > 0 && { acr_values: binding.requiredAcr.join(' ') }),
-          ...(maxAgeSeconds !== null && { max_age: String(maxAgeSeconds) }),
+          ...(acrValues.length > 0 && { acr_values: acrValues.join(' ') }),
+          ...(demand.maxAgeSeconds !== null && { max_age: String(demand.maxAgeSeconds) }),
         })
         return url.href
       }),

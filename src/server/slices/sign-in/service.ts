@@ -51,7 +51,7 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
     const { nowMs } = ctx
     const kept = await openSecrets(sealing, begun)
     const { claims, idToken } = await relyingParty.redeem(binding, answer, { ...kept, nowMs })
-    const lack = lackOf(binding, claims, { maxAgeSeconds: kept.maxAgeSeconds, nowMs })
+    const lack = lackOf(binding, claims, { ...kept, nowMs })
     if (lack !== undefined) throw problem('insufficient_authentication', {}, new Error(lack))
     const person = personOf(binding, claims)
     if (person === undefined) throw problem('sign_in_refused', {}, new Error('the claims name nobody'))
@@ -104,8 +104,13 @@ export function createSignIn(deps: SignInDeps): Pick<Handlers<typeof signIn>, 'P
 
   return {
     async PostAuthSignIn(ctx, { body }) {
-      const { return_to, max_age_seconds, ...where } = body
-      const order = { where, returnTo: return_to, maxAgeSeconds: max_age_seconds, nowMs: ctx.nowMs }
+      const { return_to, acr_values, max_age, max_age_seconds, ...where } = body
+      const asked = {
+        acrValues: acr_values?.split(' '),
+        maxAgeSeconds: max_age ?? max_age_seconds,
+        mustStateTime: max_age !== undefined,
+      }
+      const order = { where, returnTo: return_to, asked, nowMs: ctx.nowMs }
       const beginning = await prepare(deps, order)
       ctx.about(`domain:${beginning.domainId}`, beginning.domainId)
       await ctx.change((change) => keep(deps, change, beginning))

@@ -5,6 +5,7 @@ export const stepUp: Migration = {
   name: '0030-step-up',
   sql: `
 alter table domains add column step_up jsonb not null default '{}';
+alter table sessions add column auth_time_stated boolean not null default false;
 alter table device_sign_ins
   add column acr_values jsonb not null default '[]',
   add column max_age_seconds integer,
