@@ -14,8 +14,9 @@ export async function openReleaseVerifier({
   sigstoreTrustedRoot: path,
 }: Pick<Config, 'releaseSigners' | 'sigstoreTrustedRoot'>): Promise<ReleaseVerifier | undefined> {
   if (signers.length === 0) return undefined
-  const trustedRoot = path === undefined ? undefined : bytesOf(path)
   const { createSigstoreVerifier } = await import('../adapters/sigstore/sigstore-verifier.ts')
+  if (path === undefined) return createSigstoreVerifier({ signers })
+  const trustedRoot = bytesOf(path)
   try {
     return createSigstoreVerifier({ signers, trustedRoot })
   } catch (error) {

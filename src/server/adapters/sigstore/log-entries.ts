@@ -3,8 +3,8 @@ import { Unverified } from './unverified.ts'
 
 const ENTRIES_MAX = 8
 
-/** Kinds of entries that the library judges. It misjudges those of the second generation of logs. */
-const JUDGED_KINDS: Readonly<Record<Bundle['content']['$case'], readonly string[]>> = {
+/** Kinds of entries that are accepted. Those of Rekor v2 are not: the library does not verify all of them (docs/decisions/0059). */
+const ACCEPTED_KINDS: Readonly<Record<Bundle['content']['$case'], readonly string[]>> = {
   dsseEnvelope: ['dsse 0.0.1', 'intoto 0.0.2'],
   messageSignature: ['hashedrekord 0.0.1'],
 }
@@ -14,7 +14,7 @@ const CHECKPOINT_NAME = /^[\w.:/~-]{1,256}$/
 const CHECKPOINT_SIGNATURE = /\u2014 (\S+) \S+\n/g
 
 /**
- * Asserts that the entries of transparency logs are of kinds that the library judges, and distinct.
+ * Asserts that the entries of transparency logs are of accepted kinds, and distinct.
  *
  * @throws Unverified
  */
@@ -24,19 +24,22 @@ export function assertLogEntries({ content, verificationMaterial }: Bundle): voi
   if (entries.length > ENTRIES_MAX)
     throw new Unverified(`The bundle has more than ${ENTRIES_MAX} entries of transparency logs.`)
   for (const entry of entries) {
-    assertJudgedKind(entry, JUDGED_KINDS[content.$case])
+    assertAcceptedKind(entry, ACCEPTED_KINDS[content.$case])
     assertCheckpointNames(entry)
   }
   if (hasRepetition(entries.map(placeOf)) || hasRepetition(entries.map(bodyOf)))
     throw new Unverified('The bundle has the same entry of a transparency log twice.')
 }
 
-function assertJudgedKind({ kindVersion: { kind, version } }: TransparencyLogEntry, judged: readonly string[]): void {
+function assertAcceptedKind(
+  { kindVersion: { kind, version } }: TransparencyLogEntry,
+  accepted: readonly string[],
+): void {
   const name = `${kind} ${version}`
-  if (judged.includes(name)) return
+  if (accepted.includes(name)) return
   // What the bundle says goes into a sentence only where it looks like a kind.
   const shown = /^\w{1,32} \d[\d.]{0,15}$/.test(name) ? `kind ${name}` : 'an unknown kind'
-  throw new Unverified(`The entry of the transparency log is of ${shown}, which cannot be verified for this signature.`)
+  throw new Unverified(`The entry of the transparency log is of ${shown}, which is not supported.`)
 }
 
 function assertCheckpointNames({ inclusionProof }: TransparencyLogEntry): void {

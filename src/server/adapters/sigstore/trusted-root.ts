@@ -8,11 +8,19 @@ const MEDIA_TYPES = [
   'application/vnd.dev.sigstore.trustedroot.v0.2+json',
 ]
 
+/** A key of a log. The library takes a missing start of its validity for the beginning of time. */
+const Log = z.looseObject({
+  publicKey: z.looseObject({
+    rawBytes: z.string().min(1),
+    validFor: z.looseObject({ start: z.iso.datetime({ offset: true }) }),
+  }),
+})
+
 /** What the verification needs of a trusted root; the library takes a missing part for an empty one. */
 const Shape = z.looseObject({
   mediaType: z.enum(MEDIA_TYPES),
-  tlogs: z.array(z.looseObject({ baseUrl: z.string(), publicKey: z.looseObject({ rawBytes: z.string() }) })).min(1),
-  ctlogs: z.array(z.looseObject({ publicKey: z.looseObject({ rawBytes: z.string() }) })).min(1),
+  tlogs: z.array(Log.extend({ baseUrl: z.url() })).min(1),
+  ctlogs: z.array(Log).min(1),
   certificateAuthorities: z
     .array(z.looseObject({ certChain: z.looseObject({ certificates: z.array(z.looseObject({})).min(1) }) }))
     .min(1),
