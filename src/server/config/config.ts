@@ -72,6 +72,8 @@ export interface Config {
   /** None: there are no releases and no rollouts. */
   readonly releaseSigners: readonly ReleaseSigner[]
   readonly releasesSource: ReleasesSource | undefined
+  /** `host` or `host:port`: sources of releases that may be in a private network. */
+  readonly releasesAllowHosts: readonly string[]
   /** File with the trusted root of Sigstore; undefined: the packaged one. */
   readonly sigstoreTrustedRoot: string | undefined
   /** The `acr` values that an acknowledgement needs where the Domain does not say; none: no step-up. */
@@ -134,6 +136,7 @@ export function parseConfig(input: ConfigInput): Config {
     acmeAllowHosts: required(values.acmeAllowHosts),
     releaseSigners: required(values.releaseSigners),
     releasesSource: values.releasesSource,
+    releasesAllowHosts: required(values.releasesAllowHosts),
     sigstoreTrustedRoot: values.sigstoreTrustedRoot,
     stepUpAcr: required(values.stepUpAcr),
     bootstrapTokenFile: resolve(values.bootstrapTokenFile ?? join(dataDir, 'bootstrap-token')),

@@ -240,6 +240,13 @@ export const OPTIONS = {
     fallbackWords: 'releases come by ctl admin artifacts import alone',
     describe: 'Folder or https address with the signed index.json of releases, which the leader reads again and again',
   }),
+  releasesAllowHosts: option({
+    parse: hosts,
+    placeholder: 'HOST,…',
+    fallback: '',
+    describe:
+      'Hosts of --releases-source that may be in a private network, with or without a port; others must be at public addresses',
+  }),
   sigstoreTrustedRoot: option({
     parse: path,
     placeholder: 'FILE',

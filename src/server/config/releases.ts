@@ -5,6 +5,7 @@ import type { Parsed } from './values.ts'
 /** Where releases of the agent come from. */
 export type ReleasesSource =
   | { readonly kind: 'folder'; readonly directory: string }
+  /** The address ends with a slash. */
   | { readonly kind: 'https'; readonly url: string }
 
 /** Comma-separated signers, each an issuer and an identity with a blank between them. */
@@ -20,13 +21,17 @@ export function releaseSigners(text: string): Parsed<readonly ReleaseSigner[]> {
   return { value: signers }
 }
 
-/** A folder, or an https address. */
+const INDEX = /\/index\.json$/
+
+/** A folder, or an https address of one; either may name the index in it. */
 export function releasesSource(text: string): Parsed<ReleasesSource> {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return { value: { kind: 'folder', directory: resolve(text) } }
-  const isHttps = URL.canParse(text) && new URL(text).protocol === 'https:' && new URL(text).username === ''
-  return isHttps
-    ? { value: { kind: 'https', url: text } }
-    : { mustBe: 'a folder, or an https address without a password' }
+  const mustBe = 'a folder, or an https address without a password and a query'
+  if (text.trim() === '') return { mustBe }
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text))
+    return { value: { kind: 'folder', directory: resolve(text.replace(INDEX, '/')) } }
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isUsable = url?.protocol === 'https:' && [url.username, url.password, url.search, url.hash].join('') === ''
+  return isUsable ? { value: { kind: 'https', url: `${url.href.replace(INDEX, '').replace(/\/$/, '')}/` } } : { mustBe }
 }
 
 /** Comma-separated `acr` values, as they are quoted in a challenge (RFC 9470, 3). */

@@ -33,11 +33,9 @@ const settings = {
         .strictObject({
           acr_values: z
             .array(
-              z
-                .string()
-                .regex(/^[!#-[\]-~]{1,256}$/, {
-                  error: 'must be printable ASCII without blanks, quotes and backslashes',
-                }),
+              z.string().regex(/^[!#-[\]-~]{1,256}$/, {
+                error: 'must be printable ASCII without blanks, quotes and backslashes',
+              }),
             )
             .min(1)
             .max(16)

@@ -7,7 +7,10 @@ import { badRequests, expectProblem, send, sendUnrouted, wireOf, type Rule, type
 
 /** Operations to which a malformed path member is one that nothing has, with the clause that says so. */
 const MALFORMED_IS_UNKNOWN: Readonly<Record<string, { readonly code: ProblemCode; readonly clause: string }>> = {
-  GetPlexdArtifact: { code: 'release_not_found', clause: 'S1 Release registry: a malformed version gives the same 404' },
+  GetPlexdArtifact: {
+    code: 'release_not_found',
+    clause: 'S1 Release registry: a malformed version gives the same 404',
+  },
   GetPlexdArtifactSignature: { code: 'release_not_found', clause: 'S1 Release registry: likewise' },
 }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { isAllowedHost } from '../../../shared/networks/allowed-host.ts'
 import type { AcmeDirectories } from '../../ports/acme-directories.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OutgoingFetch } from '../../ports/outgoing-fetch.ts'
@@ -18,7 +19,6 @@ export interface AcmeDirectoriesDeps {
 /** How long a success counts, ms. A failure is not remembered. */
 const REMEMBERED_MS = 60_000
 const REMEMBERED_MAX = 1_000
-const HTTPS_PORT = '443'
 
 /** Makes the check over the guarded fetch. Concurrent checks of one URL share a request. */
 export function createAcmeDirectories({ fetch, secrets, clock, allowedHosts }: AcmeDirectoriesDeps): AcmeDirectories {
@@ -27,7 +27,7 @@ export function createAcmeDirectories({ fetch, secrets, clock, allowedHosts }: A
   const running = new Map<string, Promise<void>>()
 
   async function request(url: URL): Promise<void> {
-    const allowPrivateNetwork = mayBePrivate(url, allowed)
+    const allowPrivateNetwork = isAllowedHost(url, allowed)
     try {
       assertDirectory(await fetch(url.href, { allowPrivateNetwork, bodyBytesMax: DIRECTORY_BYTES_MAX }))
     } catch (error) {
@@ -51,8 +51,4 @@ export function createAcmeDirectories({ fetch, secrets, clock, allowedHosts }: A
       if (sinceMs === undefined || clock.now() - sinceMs >= REMEMBERED_MS) await checkOnce(url)
     },
   }
-}
-
-function mayBePrivate({ hostname, port }: URL, allowed: ReadonlySet<string>): boolean {
-  return allowed.has(hostname) || allowed.has(`${hostname}:${port || HTTPS_PORT}`)
 }

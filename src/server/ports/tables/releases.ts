@@ -1,10 +1,7 @@
-import type { ColumnType } from 'kysely'
-
 /** Tables of the releases of the node agent. */
 export interface ReleasesTables {
   releases: ReleaseRow
   release_architectures: ReleaseArchitectureRow
-  release_indexes: ReleaseIndexRow
 }
 
 /** A release of the node agent. */
@@ -32,15 +29,4 @@ interface ReleaseArchitectureRow {
   checksum: Buffer
   /** The Sigstore bundle as it came; null where there is none. */
   bundle: Buffer | null
-}
-
-/** The newest index that was read from a source. */
-interface ReleaseIndexRow {
-  /** The configured folder or address. */
-  source: string
-  /** A 64-bit integer, which the driver reads as text. */
-  serial: ColumnType<string, string | number, string | number>
-  /** SHA-256 of the index. */
-  digest: Buffer
-  read_at: Date
 }

@@ -31,6 +31,7 @@ create table release_indexes (
   source text primary key,
   serial bigint not null,
   digest bytea not null,
+  is_applied boolean not null,
   read_at timestamptz not null
 );
 
