@@ -18,6 +18,7 @@ import { SCHEMA } from '../../shared/authz/schema.ts'
 import { SERVICE_MODEL } from '../../shared/authz/service-model.ts'
 import type { Config } from '../config/config.ts'
 import { openEngine, type Engine } from './open-engine.ts'
+import { openReleaseVerifier } from './open-release-verifier.ts'
 import { openEventBus, type OpenedBus } from './open-event-bus.ts'
 import { openSecretStore, type OpenedSecrets } from './open-secret-store.ts'
 import { openStorage, type OpenedStorage, type StorageHooks } from './open-storage.ts'
@@ -82,9 +83,10 @@ export interface BroughtPorts {
  */
 export async function openBackend(config: Config, hooks: BackendHooks, brought: BroughtPorts = {}): Promise<Backend> {
   const { openStorage: open = openStorage, clock = systemClock } = brought
+  const releaseVerifier = await openReleaseVerifier(config)
   const opened = recorded(await open(config, hooks), config.dataDir)
   try {
-    return await openOver({ ...opened, clock }, config, hooks)
+    return { ...(await openOver({ ...opened, clock }, config, hooks)), releaseVerifier }
   } catch (error) {
     await opened.datastore.close()
     throw error
@@ -109,7 +111,11 @@ interface Ground extends Opened {
   readonly clock: Clock
 }
 
-async function openOver(ground: Ground, config: Config, hooks: BackendHooks): Promise<Backend> {
+async function openOver(
+  ground: Ground,
+  config: Config,
+  hooks: BackendHooks,
+): Promise<Omit<Backend, 'releaseVerifier'>> {
   const { datastore, clock, isRecovered } = ground
   if (await isUnsealed(datastore.pool('interactive'))) hooks.onNew()
   const warn = (message: string): void => hooks.log.warn(message)
@@ -123,8 +129,7 @@ async function openOver(ground: Ground, config: Config, hooks: BackendHooks): Pr
   const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
   const bus = await openEventBus(config, { datastore, clock, log: hooks.log })
   const keyring = createKeyring(ring)
-  const opened = { datastore, isRecovered, bus, authorizer, keyring, sealing, secretStore, signer }
-  return { ...changing, ...opened, releaseVerifier: undefined }
+  return { datastore, isRecovered, ...changing, bus, authorizer, keyring, sealing, secretStore, signer }
 }
 
 async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {

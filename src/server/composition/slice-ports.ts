@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { createAcmeDirectories } from '../adapters/acme-directories/acme-directories.ts'
+import { createOutgoingFetch } from '../adapters/outgoing-fetch/outgoing-fetch.ts'
 import { storedSubjects } from '../adapters/stored-subjects/stored-subjects.ts'
 import { contract } from '../../shared/contract/index.ts'
 import { bridgeSecretUsers } from '../bridges/secret-users.ts'
@@ -67,6 +68,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     ...settings,
     ...signingIn.ports,
     ...bridgePortsOf(backend, options.config, signingIn.ports.outgoingFetch),
+    ...releasePortsOf(options.config),
     log,
     baseUrl,
     hashing,
@@ -107,6 +109,13 @@ function bridgePortsOf({ datastore, secretStore, clock }: Backend, config: Confi
   const allowedHosts = config.acmeAllowHosts
   const acmeDirectories = createAcmeDirectories({ fetch, secrets: projectSecrets, clock, allowedHosts })
   return { projectSecrets, acmeDirectories }
+}
+
+/** An index is longer, and may take more time, than what others are pointed at. */
+const RELEASES_FETCH = { deadlineMs: 30_000, bodyBytesMax: 4 * 1024 * 1024 }
+
+function releasePortsOf({ releasesSource, releasesAllowHosts }: Config) {
+  return { releasesSource, releasesAllowHosts, releasesFetch: createOutgoingFetch(RELEASES_FETCH) }
 }
 
 function settingsOf({ env, rates, staleStates, hasBundledProvider, auditRetentionDays: retentionDays }: Config) {

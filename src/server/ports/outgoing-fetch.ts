@@ -7,7 +7,7 @@ export interface OutgoingRequest {
   readonly allowPrivateNetwork: boolean
   /** What a redirect comes to: an error, or the answer itself for anyone who wants to read where it points. Never followed. */
   readonly redirect?: 'refused' | 'returned' | undefined
-  /** The longest body in bytes where 1 MiB is too much; never more than that. */
+  /** The longest body in bytes, where what the fetch takes at most is too much: 1 MiB unless it was made for more. */
   readonly bodyBytesMax?: number | undefined
   readonly signal?: AbortSignal | undefined
 }

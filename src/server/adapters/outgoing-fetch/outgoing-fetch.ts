@@ -16,6 +16,8 @@ const HEADER_BYTES_MAX = 16 * 1024
 
 export interface OutgoingFetchOptions {
   readonly deadlineMs?: number
+  /** The longest body in bytes that any request may ask for. Default 1 MiB. */
+  readonly bodyBytesMax?: number
   /** Replaces DNS in tests. */
   readonly resolve?: ResolveName | undefined
 }
@@ -24,7 +26,11 @@ export interface OutgoingFetchOptions {
  * Makes the fetch over undici. Each request has its own connection, so that its address is checked each time and
  * nothing is left open. Proxies of the environment are not used: they would connect without these checks.
  */
-export function createOutgoingFetch({ deadlineMs = DEADLINE_MS, resolve }: OutgoingFetchOptions = {}): OutgoingFetch {
+export function createOutgoingFetch({
+  deadlineMs = DEADLINE_MS,
+  bodyBytesMax = BODY_BYTES_MAX,
+  resolve,
+}: OutgoingFetchOptions = {}): OutgoingFetch {
   let loaded: Promise<Dialler> | undefined
   return async (text, request) => {
     const url = fetchable(text, request.allowPrivateNetwork)
@@ -37,7 +43,8 @@ export function createOutgoingFetch({ deadlineMs = DEADLINE_MS, resolve }: Outgo
     signal.addEventListener('abort', end, { once: true })
     try {
       if (signal.aborted) throw gone(timeout, deadlineMs)
-      return await exchange(client, url, request)
+      const bytesMax = Math.min(request.bodyBytesMax ?? bodyBytesMax, bodyBytesMax)
+      return await exchange(client, url, { ...request, bodyBytesMax: bytesMax })
     } catch (error) {
       throw fetchFailure(error, { host: url.host, failure: signal.aborted ? gone(timeout, deadlineMs) : undefined })
     } finally {
@@ -70,7 +77,7 @@ async function exchange(client: Client, url: URL, request: OutgoingRequest): Pro
   if (redirect === 'refused' && answer.statusCode >= 300 && answer.statusCode < 400) {
     throw new OutgoingFetchError('redirect', `${url.host} answers with a redirect, which is not followed`)
   }
-  return received(answer, Math.min(bodyBytesMax, BODY_BYTES_MAX))
+  return received(answer, bodyBytesMax)
 }
 
 function fetchable(text: string, allowPrivateNetwork: boolean): URL {

@@ -7,10 +7,7 @@ import type { WantedSignIn } from './wanted-sign-in.ts'
  * Checks a caller against a named policy: the required sign-in, or undefined where the caller satisfies the policy or no
  * such policy is configured. Asked only for operations whose gate names one.
  */
-export type StepUp = (
-  policy: string,
-  caller: Caller,
-) => WantedSignIn | undefined | Promise<WantedSignIn | undefined>
+export type StepUp = (policy: string, caller: Caller) => WantedSignIn | undefined | Promise<WantedSignIn | undefined>
 
 /**
  * Requires the stronger or more recent sign-in of the operation's gate. Answers with a promise only where the policy has
