@@ -18,7 +18,15 @@ export async function holdNode(tx: Db, nodeId: string, domainId?: string): Promi
   return node?.domain_id
 }
 
-/** Does so with many nodes; those that are gone are passed over. */
-export async function holdNodes(tx: Db, nodeIds: readonly string[]): Promise<void> {
-  await tx.selectFrom('nodes').select('id').where('id', 'in', nodeIds).orderBy('id').forKeyShare().execute()
+/** Does so with many nodes, and gives those that there are; the others are passed over. */
+export async function holdNodes(tx: Db, nodeIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (nodeIds.length === 0) return new Set()
+  const held = await tx
+    .selectFrom('nodes')
+    .select('id')
+    .where('id', 'in', nodeIds)
+    .orderBy('id')
+    .forKeyShare()
+    .execute()
+  return new Set(held.map(({ id }) => id))
 }

@@ -106,6 +106,9 @@ export const byName = keyset('asc', [text('name')])
 /** By login, in the order of its bytes. */
 export const byLogin = keyset('asc', [text('login')])
 
+/** By the place that each row has. */
+export const byPlace = keyset('asc', [integer('place')])
+
 /** By qualified key, in the order of its bytes. */
 export const byQualifiedKey = keyset('asc', [text('qualified_key')])
 

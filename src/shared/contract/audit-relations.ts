@@ -23,6 +23,8 @@ export const SERVICE_RELATIONS = [
   { relation: 'local_account.second_factor', isWrite: true },
   { relation: 'local_account.recovery_code', isWrite: true },
   { relation: 'local_account.recovery_codes', isWrite: true },
+  { relation: 'rollout.complete', isWrite: true },
+  { relation: 'rollout.halt', isWrite: true },
 ] as const satisfies readonly AuditRelation[]
 
 /** A relation of a row that the service writes by itself. */

@@ -5,7 +5,12 @@ import { Instant, Slug, Uuid } from './fields.ts'
 const Wave = z
   .strictObject({
     percent: z.int().min(1).max(100).optional().describe('Share of all nodes that is upgraded by the end of the wave'),
-    update_group: z.string().min(1).max(256).optional().describe('Nodes whose label update-group has this value'),
+    update_group: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .describe('Nodes whose effective label `update-group` has this value, of the Domain where it has such a label'),
   })
   .refine(({ percent, update_group: group }) => (percent === undefined) !== (group === undefined), {
     error: 'must have either percent or update_group',
@@ -18,7 +23,7 @@ const MaintenanceWindow = z.strictObject({
   time_zone: z.string().min(1).max(64).describe('IANA time zone'),
   days: z.array(z.int().min(1).max(7)).min(1).max(7),
   from: TimeOfDay,
-  to: TimeOfDay.describe('At or before `from`: on the next day'),
+  to: TimeOfDay.describe('Before `from`: on the next day'),
 })
 
 /** Maximum number of waves of a rollout. */
@@ -26,10 +31,9 @@ const WAVES_MAX = 20
 
 const plan = {
   version: z.string().min(1).max(128).describe('A release that may be installed: verified, and not withdrawn'),
-  selector: z.string().min(1).max(4_096).describe('The nodes to upgrade, such as `env=staging`; `*` for all'),
   waves: z.array(Wave).min(1).max(WAVES_MAX).describe('In order; the last one ends at 100 percent or is a group'),
   canaries: z.int().min(0).max(5).describe('Nodes that are upgraded alone, before the first wave'),
-  max_in_flight: z.int().min(1).max(10_000).describe('Nodes that are upgraded at the same time, at most'),
+  max_in_flight: z.int().min(1).max(10_000).describe('Nodes that are upgrading or soaking at the same time, at most'),
   soak_seconds: z.int().min(0).max(604_800).describe('For so long an upgraded node must stay healthy'),
   max_failures: z.int().min(0).max(100_000).describe('More failures than this halt the rollout'),
   window: MaintenanceWindow.nullable().describe('Null: at any time'),
@@ -55,6 +59,7 @@ export const Rollout = z
     slug: z.string(),
     status: RolloutStatus,
     ...plan,
+    selector: z.string().describe('Canonical: each key is that of the Definition that it meant at the creation'),
     node_count: z.int().describe('Nodes that it has, fixed when it started; 0 before'),
     wave: z.int().nullable().describe('The wave in progress: 0 for the canaries; null before the start and at the end'),
     progress: z
@@ -90,7 +95,7 @@ export const RolloutCreateRequest = z
   .strictObject({
     slug: Slug,
     version: plan.version,
-    selector: plan.selector,
+    selector: z.string().min(1).max(4_096).describe('The nodes to upgrade, such as `env=staging`; `*` for all'),
     waves: plan.waves.default([{ percent: 100 }]),
     canaries: plan.canaries.default(0),
     max_in_flight: plan.max_in_flight.default(50),

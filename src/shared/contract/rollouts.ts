@@ -118,7 +118,7 @@ export const rollouts = defineSurface(
       summary: 'Start a rollout: fix its nodes and begin with the first',
       audit: { relation: 'rollout.start', when: 'all' },
       dualControl: heldFor('rollouts.start'),
-      problems: ['illegal_transition', 'release_not_eligible', 'rollout_conflict', 'invalid_selector'],
+      problems: ['illegal_transition', 'release_not_eligible', 'rollout_conflict', 'invalid_rollout'],
       sentences: { illegal_transition: 'Only a pending rollout can be started.' },
       cli: { ...moved, command: 'rollouts start', done: 'Rollout {slug} is running.' },
     },

@@ -25,7 +25,7 @@ export interface ExecutionsDeps {
   readonly datastore: Datastore
   readonly ids: IdSource
   /** Undefined where no release can be verified: an agent may then be upgraded to any version. */
-  readonly releaseVerifier?: ReleaseVerifier | undefined
+  readonly releaseVerifier: ReleaseVerifier | undefined
 }
 
 /** When to retry where a Domain is at its limit: an execution may end at any moment. */
