@@ -5,9 +5,10 @@ import { LENT } from '../support/fleet/lending-fleet.ts'
 import { catalogueFleet } from '../support/fleet/catalogue-fleet.ts'
 import { startStub, type StubRoutes } from '../support/cli/stub-server.ts'
 import { bridgeFleet } from './bridge-fleet.ts'
+import { rolloutsFleet } from './rollouts-fleet.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/cli/transcript.ts'
 
-interface Scripted extends Pick<CliOptions, 'answers' | 'stdin'> {
+interface Scripted extends Pick<CliOptions, 'answers' | 'stdin' | 'interrupted'> {
   readonly line: string
   readonly exit: number
   /** Only on a terminal, or only off it; both when absent. */
@@ -241,6 +242,58 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
       { line: 'ctl bridge --help', exit: 0 },
       { line: 'ctl bridge ingress create --help', exit: 0 },
       { line: 'ctl bridge status --help', exit: 0, only: 'pipe' },
+    ],
+  },
+  'rolling-out': {
+    fleet: rolloutsFleet,
+    lines: [
+      {
+        line: "ctl rollouts create r1 --version 1.5.0 -l env=staging --waves 5%,25%,group:blue,100% --canaries 2 --soak 10m --max-failures 1 --window 'Mon-Fri 09:00-16:00 Europe/Berlin'",
+        exit: 0,
+      },
+      { line: 'ctl rollouts create r1 --version 1.5.0', exit: 2 },
+      { line: 'ctl rollouts create r1 --version 1.5.0 --all -l env=staging', exit: 2 },
+      { line: 'ctl rollouts create r1 --all', exit: 2 },
+      { line: 'ctl rollouts create --version 1.5.0 --all', exit: 2, only: 'pipe' },
+      { line: 'ctl rollouts create r1 --version 1.5.0 --all --waves 5,25%', exit: 2 },
+      { line: 'ctl rollouts create r1 --version 1.5.0 --all --waves blue,green', exit: 2 },
+      { line: "ctl rollouts create r1 --version 1.5.0 --all --window 'Mon-Fri 09:00-16:00'", exit: 2 },
+      { line: "ctl rollouts create r1 --version 1.5.0 --all --window 'Mon-Fri 09:00-16:00 Europe/Berln'", exit: 2 },
+      { line: 'ctl rollouts create r1 --version 1.5.0 --all --window nights', exit: 2 },
+      { line: 'ctl rollouts create r1 --version 1.5.0 --all --waves 50%', exit: 9 },
+      { line: 'ctl rollouts create r1 --version 1.4.0 --all', exit: 9 },
+      { line: 'ctl rollouts create r2 --version 1.5.0 --all --waves 50%,100%', exit: 6 },
+      { line: 'ctl rollouts create r2 --version 1.5.0 --all --waves 50%,100% --if-not-exists -o name', exit: 0 },
+      {
+        line: 'ctl rollouts create r4 -f - --curl',
+        exit: 0,
+        stdin: 'id: x\nstatus: halted\nversion: 1.5.0\nselector: env=prod\nwaves: [{ percent: 100 }]\n',
+      },
+      { line: 'ctl rollouts list', exit: 0 },
+      { line: 'ctl rollouts list -o wide', exit: 0, only: 'pipe' },
+      { line: 'ctl rollouts show r1', exit: 0 },
+      { line: 'ctl rollouts show r1', exit: 0 },
+      { line: 'ctl rollouts show r1 --jq .status', exit: 0 },
+      { line: 'ctl rollouts show r9', exit: 3 },
+      { line: 'ctl rollouts nodes r1', exit: 0 },
+      { line: 'ctl rollouts start r1', exit: 0 },
+      { line: 'ctl rollouts start r1', exit: 6 },
+      { line: 'ctl rollouts start r1', exit: 6 },
+      { line: 'ctl rollouts start r2', exit: 10 },
+      { line: 'ctl rollouts pause r1', exit: 0 },
+      { line: 'ctl rollouts resume r1', exit: 0 },
+      { line: 'ctl rollouts watch r1', exit: 10 },
+      { line: 'ctl rollouts watch r2', exit: 0, only: 'tty' },
+      { line: 'ctl rollouts watch r2 -o json', exit: 0, only: 'pipe' },
+      { line: 'ctl rollouts watch r3', exit: 10 },
+      { line: 'ctl rollouts watch r3 --columns slug', exit: 2 },
+      { line: 'ctl rollouts cancel r1', exit: 2, only: 'pipe' },
+      { line: 'ctl rollouts cancel r1', exit: 0, only: 'tty', answers: [true] },
+      { line: 'ctl rollouts delete r1 --yes', exit: 6 },
+      { line: 'ctl rollouts delete r2 --yes', exit: 0 },
+      { line: 'ctl rollouts --help', exit: 0 },
+      { line: 'ctl rollouts create --help', exit: 0 },
+      { line: 'ctl rollouts watch --help', exit: 0, only: 'pipe' },
     ],
   },
   drawing: {

@@ -21,6 +21,7 @@ import { labelsCommands } from '../commands/labels/commands.ts'
 import { nodesCommands } from '../commands/nodes/commands.ts'
 import { objectsCommands } from '../commands/objects/commands.ts'
 import { policiesCommands } from '../commands/policies/commands.ts'
+import { rolloutsCommands } from '../commands/rollouts/commands.ts'
 import { serviceIdentitiesCommands } from '../commands/service-identities/commands.ts'
 import { tokensCommands } from '../commands/tokens/commands.ts'
 import { tuplesCommands } from '../commands/tuples/commands.ts'
@@ -56,6 +57,7 @@ export const NOUNS: readonly OwnCommands[] = [
   objectsCommands,
   policiesCommands,
   bridgeCommands,
+  rolloutsCommands,
 ]
 
 /**

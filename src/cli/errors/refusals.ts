@@ -9,6 +9,7 @@ import type { Hints, Refusal } from './hints.ts'
 import { LABEL_HINTS } from './label-hints.ts'
 import { memberErrors } from './member-errors.ts'
 import { POLICY_HINTS } from './policy-hints.ts'
+import { ROLLOUT_HINTS } from './rollout-hints.ts'
 import { grantCommand, seeingRelation } from './role-hints.ts'
 import type { Session } from '../session/session.ts'
 
@@ -72,6 +73,7 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   ...CATALOGUE_HINTS,
   ...LABEL_HINTS,
   ...POLICY_HINTS,
+  ...ROLLOUT_HINTS,
   slug_conflict: ({ words }) => [slugHint(words)],
   tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
   idp_binding_not_found: (refusal) => signInPlaceHints(refusal) ?? listHints(refusal),

@@ -57,7 +57,7 @@ export const rollouts = defineSurface(
         selector: 'selector',
         columns,
         wide,
-        done: 'Created rollout {slug}. It begins with: ctl rollouts start {slug}',
+        done: 'Created rollout {slug}. Start it with: ctl rollouts start {slug}',
       },
     },
     ListRollouts: {
@@ -120,7 +120,11 @@ export const rollouts = defineSurface(
       dualControl: heldFor('rollouts.start'),
       problems: ['illegal_transition', 'release_not_eligible', 'rollout_conflict', 'invalid_rollout'],
       sentences: { illegal_transition: 'Only a pending rollout can be started.' },
-      cli: { ...moved, command: 'rollouts start', done: 'Rollout {slug} is running.' },
+      cli: {
+        ...moved,
+        command: 'rollouts start',
+        done: 'Rollout {slug} is running: {node_count} nodes. Watch it with: ctl rollouts watch {slug}',
+      },
     },
     PauseRollout: {
       ...move,

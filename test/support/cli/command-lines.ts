@@ -48,6 +48,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   'policies test': { args: ['-', '--domain', UUID], stdin: POLICY },
   'nodes prune': { args: ['--unreachable-for', '30d', '--domain', UUID, '--yes'] },
   'nodes rotate': { args: [UUID, '--yes'] },
+  'rollouts create': { args: ['web', '--version', '1.5.0', '--all', '--domain', UUID, '--yes'] },
   'nodes wait': { args: [UUID, '--for', 'reachability=healthy'] },
   'trust-bundles set': { args: ['--bundles', '[]', '--domain', UUID, '--yes'] },
   'tuples import': { args: ['-', '--project', UUID, '--yes'], stdin: `project:${UUID}#viewer@user:${UUID}` },

@@ -23,6 +23,7 @@ const BEYOND_THE_STUB = new Set([
   'nodes rotate',
   'policies preview',
   'policies test',
+  'rollouts watch',
   'tuples export',
 ])
 

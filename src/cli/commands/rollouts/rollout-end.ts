@@ -1,0 +1,36 @@
+import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
+import { counted } from '../../output/counts.ts'
+import { harmless } from '../../output/style.ts'
+import type { Session } from '../../session/session.ts'
+import type { Rollout } from './answers.ts'
+import { totalsOf, totalsText } from './picture.ts'
+
+/** Says on stderr how a rollout ended, and what to do next. Answers the exit code: 0 only where it is completed. */
+export function sayEnd(session: Session, rollout: Rollout): ExitCode {
+  const slug = harmless(rollout.slug)
+  const totals = totalsText(totalsOf(rollout))
+  if (rollout.status === 'completed') {
+    session.note(`Rollout ${slug} is completed: ${totals}.`)
+    if (rollout.failures > 0)
+      session.note(`See why ${counted(rollout.failures, 'node')} failed: ctl rollouts nodes ${slug} --state failed`)
+    return EXIT.ok
+  }
+  const why = rollout.halted_reason === null ? '' : `: ${harmless(rollout.halted_reason)}`
+  session.warn(`rollout ${slug} was ${rollout.status}${why}`)
+  session.note(`  ${totals}`)
+  for (const line of rollout.status === 'halted' ? haltedHints(rollout) : cancelledHints(rollout)) session.note(line)
+  return EXIT.negative
+}
+
+function haltedHints({ slug, failures }: Rollout): readonly string[] {
+  const failed = `See which nodes failed, and why: ctl rollouts nodes ${harmless(slug)} --state failed`
+  return [
+    ...(failures > 0 ? [failed] : []),
+    'A halted rollout does not go on. Once the cause is gone, create another one: nodes that have the version are done at once.',
+    `Its plan to begin with: ctl rollouts show ${harmless(slug)} -o yaml`,
+  ]
+}
+
+function cancelledHints({ slug }: Rollout): readonly string[] {
+  return [`What had begun ends on its own; see: ctl rollouts nodes ${harmless(slug)}`]
+}
