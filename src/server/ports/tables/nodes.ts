@@ -48,6 +48,8 @@ export interface NodeRow {
   /** The policy groups that it is in, ascending. */
   policy_groups: Generated<number[]>
   ephemeral: boolean
+  /** When it was last enrolled under the same id with a join token for it; null where that never happened. */
+  enrolled_again_at: Generated<Date | null>
   /** The revision of the Domain's peers with which it changed last, as others see it. */
   peer_revision: Generated<string>
   created_at: Date

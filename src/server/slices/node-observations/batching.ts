@@ -11,7 +11,10 @@ export interface Batching<Item, Result> {
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
   /** Items of one lane have batches of their own: a slow lane does not delay others. Default: all share one. */
   readonly laneOf?: (item: Item) => string
+  /** Weight of a batch at most; a heavier item has a batch of its own. */
   readonly batchMax: number
+  /** What an item counts in a batch. Default: 1. */
+  readonly weightOf?: (item: Item) => number
   /** Items that wait for a batch at most; one more is refused. */
   readonly waitingMax: number
 }
@@ -23,15 +26,22 @@ export interface Batching<Item, Result> {
  * deadline of its own otherwise.
  */
 export function createBatching<Item, Result>(options: Batching<Item, Result>): (item: Item) => Promise<Result> {
-  const { run, laneOf = () => '', batchMax, waitingMax } = options
+  const { run, laneOf = () => '', weightOf = () => 1, batchMax, waitingMax } = options
   /** The waiting items of each lane; a lane in this map has a batch on its way. */
   const lanes = new Map<string, Waiting<Item, Result>[]>()
   let waiting = 0
 
   async function runAll(lane: string, items: Waiting<Item, Result>[]): Promise<void> {
     lanes.set(lane, items)
-    while (items.length > 0) await runBatch(items, take(items, batchMax))
+    while (items.length > 0) await runBatch(items, take(items, nextSize(items)))
     lanes.delete(lane)
+  }
+
+  /** How many items the next batch has, one at least. */
+  function nextSize(items: readonly Waiting<Item, Result>[]): number {
+    let weight = 0
+    const beyond = items.findIndex(({ item }) => (weight += weightOf(item)) > batchMax)
+    return beyond === -1 ? items.length : Math.max(1, beyond)
   }
 
   function take(items: Waiting<Item, Result>[], max: number): Waiting<Item, Result>[] {

@@ -1,49 +1,43 @@
 import type { nodeObservations } from '../../../shared/contract/node-observations.ts'
-import type { Input } from '../../../shared/contract/operation-types.ts'
+import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
-import type { IdSource } from '../../ports/clock.ts'
-import { checksumBytes } from './checksum-bytes.ts'
-import { lockReportingNode } from './reporting-node.ts'
-import { addViolations, keepNewest } from './violation-store.ts'
+import { createBatching } from './batching.ts'
+import { createViolationRecorder, type ReceivedViolations, type ViolationRecorderDeps } from './violation-recorder.ts'
 
-type Report = Input<
-  (typeof nodeObservations)['operations']['PostNodeIntegrityViolations']
->['body']['violations'][number]
+const BOUNDS = { batchMax: 512, waitingMax: 16_384 } as const
 
-/** Maximum of stored violations of a node, the newest ones: a faulty agent must not fill the disk. */
-const KEPT_MAX = 10_000
-
-/** Serves reports of integrity violations on nodes. A batch is stored completely or not at all. */
-export function createIntegrityReports({
-  ids,
-}: {
-  readonly ids: IdSource
-}): Pick<Handlers<typeof nodeObservations>, 'PostNodeIntegrityViolations'> {
+/**
+ * Serves reports of integrity violations on nodes. A report is stored completely or not at all. In batches, because what alters
+ * one node of a fleet often alters all of them, and agents repeat a violation while it lasts.
+ */
+export function createIntegrityReports(
+  deps: ViolationRecorderDeps,
+): Pick<Handlers<typeof nodeObservations>, 'PostNodeIntegrityViolations'> {
+  const recordAll = createViolationRecorder(deps)
+  const record = createBatching({
+    ...BOUNDS,
+    laneOf: ({ nodeId }: ReceivedViolations) => laneOf(nodeId),
+    weightOf: ({ violations }) => violations.length,
+    async run(reports: readonly ReceivedViolations[]) {
+      const recorded = await recordAll(reports)
+      return reports.map(({ nodeId }) => recorded.has(nodeId))
+    },
+  })
   return {
     async PostNodeIntegrityViolations(ctx, { id, body: { violations } }) {
-      const acceptedAt = new Date(ctx.nowMs)
+      const { nowMs, correlationId } = ctx
       ctx.note({ count: violations.length })
-      await ctx.change(async ({ db }) => {
-        const domainId = await lockReportingNode(db, id)
-        const from = { node_id: id, domain_id: domainId, accepted_at: acceptedAt, last_accepted_at: acceptedAt }
-        await addViolations(
-          db,
-          violations.map((report) => ({ id: ids.next(), artifact_id: ids.next(), ...from, ...factsOf(report) })),
-        )
-        await keepNewest(db, id, KEPT_MAX)
-      })
-      return { accepted_at: acceptedAt.toISOString(), violation_count: violations.length }
+      const report = { nodeId: id, acceptedAtMs: nowMs, violations, correlationId, audit: ctx.carryAudit() }
+      if (!(await record(report))) throw problem('unauthorized')
+      return { accepted_at: new Date(nowMs).toISOString(), violation_count: violations.length }
     },
   }
 }
 
-function factsOf({ kind, artifact, expected_checksum, observed_checksum, detected_at }: Report) {
-  return {
-    kind,
-    artifact,
-    expected_checksum: expected_checksum === undefined ? null : checksumBytes(expected_checksum),
-    observed_checksum: observed_checksum === undefined ? null : checksumBytes(observed_checksum),
-    detected_at: new Date(detected_at),
-    last_detected_at: new Date(detected_at),
-  }
+/**
+ * One of two lanes, so that this process makes one batch while the datastore commits the other. Reports of one node share a
+ * lane, and so two batches never lock the same rows.
+ */
+function laneOf(nodeId: string): string {
+  return String(Number.parseInt(nodeId.slice(-1), 16) % 2)
 }

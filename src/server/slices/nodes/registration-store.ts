@@ -182,6 +182,7 @@ function factsOf(node: Enrolment): {
   psk_sealed: Buffer
   psk_issued_at: string
   updated_at: Date
+  enrolled_again_at: Date
 } {
   return {
     kind: node.kind,
@@ -189,5 +190,6 @@ function factsOf(node: Enrolment): {
     psk_sealed: node.pskSealed,
     psk_issued_at: node.pskIssuedAtNs.toString(),
     updated_at: new Date(node.atMs),
+    enrolled_again_at: new Date(node.atMs),
   }
 }

@@ -53,6 +53,7 @@ delete from node_integrity_violations where last_detected_at is null;
 
 alter table node_integrity_violations
   alter column artifact_id set not null,
+  add constraint node_integrity_violations_artifact_id_fkey foreign key (artifact_id) references integrity_artifacts,
   alter column last_detected_at set not null,
   alter column last_accepted_at set not null,
   set (fillfactor = 80);
@@ -61,6 +62,13 @@ create unique index node_integrity_violations_live_key
 create index node_integrity_violations_newest_idx on node_integrity_violations (accepted_at desc, id desc);
 create index node_integrity_violations_domain_idx on node_integrity_violations (domain_id, accepted_at desc, id desc);
 create index node_integrity_violations_acknowledged_idx on node_integrity_violations (id) where status = 'acknowledged';
-drop index node_integrity_violations_accepted_idx;
+create index node_integrity_violations_unresolved_idx
+  on node_integrity_violations (accepted_at desc, id desc) where status <> 'resolved';
+create index node_integrity_violations_resolved_idx on node_integrity_violations (resolved_at) where resolved_at is not null;
+create index node_integrity_violations_artifact_idx on node_integrity_violations (artifact_id);
+drop index node_integrity_violations_accepted_idx, node_integrity_violations_node_idx;
+create index node_integrity_violations_node_idx on node_integrity_violations (node_id, accepted_at desc, id desc);
+
+alter table nodes add column enrolled_again_at timestamptz;
 `,
 }

@@ -57,3 +57,16 @@ test('too many that wait are refused, in all lanes together', async () => {
   for (const lane of ['x', 'y']) for (const name of ['a', 'b']) void ask(of(lane)(name))
   await expect(ask(of('z')('c'))).rejects.toMatchObject({ code: 'datastore_unavailable' })
 })
+
+test('a batch ends before it is too heavy, and an item that is too heavy has one of its own', async () => {
+  const { run, batches, names } = heldWork()
+  const weightOf = ({ name }: Item) => name.length
+  const ask = createBatching<Item, string>({ run, weightOf, batchMax: 4, waitingMax: 10 })
+  const answers = ['a', 'bb', 'cc', 'd', 'eeeeee', 'f'].map((name) => ask(of('x')(name)))
+  for (const at of [0, 1, 2, 3, 4]) {
+    batches[at]?.end()
+    await turn()
+  }
+  expect(names()).toEqual(['a', 'bbcc', 'd', 'eeeeee', 'f'])
+  expect(await Promise.all(answers)).toEqual(['a', 'bb', 'cc', 'd', 'eeeeee', 'f'])
+})
