@@ -131,6 +131,12 @@ export const byAtDescending = keyset<Readonly<Record<'at', Date> & Record<'id', 
   text('id'),
 ])
 
+/** Reports by the instant at which the first one was accepted, newest first. */
+export const byAcceptedAtDescending = keyset<Readonly<Record<'accepted_at', Date> & Record<'id', string>>>('desc', [
+  instant('accepted_at'),
+  text('id'),
+])
+
 /** By kind in the order of its bytes, then by id. */
 export const byKindAndId = keyset<Readonly<Record<'kind' | 'id', string>>>('asc', [text('kind'), text('id')])
 

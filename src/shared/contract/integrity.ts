@@ -137,7 +137,7 @@ export const integrity = defineSurface(
       gate: check('read', 'domain:{path.domain_id}'),
       audit: { relation: 'domain_integrity_violation.list', when: 'all' },
       paging: { limit: 'clamped', cursor: 'caller', parents },
-      problems: ['domain_not_found'],
+      problems: [],
     },
     GetDomainIntegrityViolation: {
       ...common,
