@@ -7,6 +7,7 @@ import { createApp, type App } from '../http/app.ts'
 import type { AuditQueue } from '../http/audit/audit-queue.ts'
 import { httpStatusOf, type Health } from '../ops/health.ts'
 import { createOpsServer } from '../ops/ops-listener.ts'
+import { createStepUp } from '../slices/domains/step-up-policies.ts'
 import type { Backend } from './backend.ts'
 import { hostPort, listenFailure, listenOn } from './listen.ts'
 import type { Metrics } from './metrics.ts'
@@ -48,6 +49,7 @@ export function assemble(parts: AssemblyParts): Assembly {
     staleTimes: { checks: config.staleChecks.ttlMs, state: config.staleStates.ttlMs },
     allowedOrigins: [url, ...config.allowedOrigins],
     ownOrigin: url,
+    stepUp: createStepUp({ ...backend, acrByDefault: config.stepUpAcr }),
     observe: prometheus?.observe,
     overload: prometheus?.overload,
     tracing: parts.tracing,

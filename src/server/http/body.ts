@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { problem } from '../../shared/problems.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import { asZod } from './parameters.ts'
@@ -17,11 +18,11 @@ export type BodyMedia = 'application/json' | 'application/x-www-form-urlencoded'
  *
  * @throws Problem `invalid_body`, or the body's own code, for anything that is not an object of strict UTF-8 JSON (or a form) that can be stored.
  */
-export function decodeBody({ bodyProblem }: OperationPlan, bytes: Buffer, media: BodyMedia): unknown {
+export function decodeBody({ bodyProblem, operation }: OperationPlan, bytes: Buffer, media: BodyMedia): unknown {
   if (bytes.length === 0) return {}
   try {
     const text = decodeText(bytes)
-    return media === 'application/json' ? decodeJson(text) : decodeForm(text)
+    return media === 'application/json' ? decodeJson(text) : decodeForm(text, operation.body)
   } catch (error) {
     throw problem(bodyProblem, {}, error)
   }
@@ -40,14 +41,23 @@ function decodeJson(text: string): unknown {
   return value
 }
 
-function decodeForm(text: string): unknown {
-  const members: Record<string, string> = Object.create(null)
+function decodeForm(text: string, schema: unknown): unknown {
+  const members: Record<string, unknown> = Object.create(null)
   for (const [name, value] of new URLSearchParams(text)) {
     if (name in members) throw new Error('the form repeats a member')
-    members[name] = value
+    members[name] = DIGITS.test(value) && isNumber(schema, name) ? Number(value) : value
   }
   if (!isStorableValue(members)) throw new Error(UNSTORABLE)
   return { ...members }
+}
+
+/** A form has only texts; one that is written as no whole number stays one and is refused by the schema. */
+const DIGITS = /^\d{1,10}$/
+
+function isNumber(schema: unknown, name: string): boolean {
+  if (!(schema instanceof z.ZodObject)) return false
+  const member: unknown = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined
+  return (member instanceof z.ZodOptional ? member.unwrap() : member) instanceof z.ZodNumber
 }
 
 /**

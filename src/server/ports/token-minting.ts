@@ -12,6 +12,8 @@ export interface GrantedToken {
   readonly isHidden: boolean
   /** Whether its owner, a person, has just asked for it and alone receives it. */
   readonly isSelfIssued: boolean
+  /** How the person who approved it was signed in, where one did. */
+  readonly approvedBy?: { readonly acr: string | null; readonly authTime: Date | null }
   readonly nowMs: number
 }
 

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { defineSurface, open } from './operation.ts'
 import { Instant, KiB } from './fields.ts'
 import { DEVICE_GRANT, DEVICE_POLL_PROBLEMS, DEVICE_POLL_RELATION, ServiceTokenResponse } from './oauth-schemas.ts'
-import { WHERE_PROBLEMS, whereToSignIn } from './sign-in.ts'
+import { AcrValues, WHERE_PROBLEMS, whereToSignIn } from './sign-in.ts'
+
+/** Longest life of a device's token, in seconds: 30 days. */
+const TOKEN_SECONDS_MAX = 30 * 86_400
 
 const UserCode = z
   .string()
@@ -16,6 +19,14 @@ const DeviceCodeRequest = z
     client_id: z.string().min(1).max(128).optional().describe('`ctl` by default'),
     client_name: z.string().max(128).optional().describe('Shown to the approving person, as unverified'),
     scope: z.string().max(1024).optional().describe('Scopes of the token, separated by blanks; `*` by default'),
+    acr_values: AcrValues.optional(),
+    max_age: z.int().min(60).max(86_400).optional().describe('Seconds; the approving sign-in must not be older'),
+    token_expires_in_seconds: z
+      .int()
+      .min(60)
+      .max(TOKEN_SECONDS_MAX)
+      .optional()
+      .describe('Lifetime of the token; 30 days by default and at most'),
   })
   .refine(({ idp_binding_id: id, idp_binding_alias: alias }) => id === undefined || alias === undefined, {
     error: 'idp_binding_id and idp_binding_alias exclude each other',
@@ -103,6 +114,8 @@ export const deviceFlow = defineSurface('device', 'Signing in from a box without
     ...decision,
     path: '/v1/auth/device/approve',
     summary: 'Approve a device sign-in as the person who is signed in here',
+    problems: [...decision.problems, 'step_up_required'],
+    sentences: { step_up_required: 'The device asked for a stronger or more recent sign-in than this session has.' },
     audit: { relation: 'auth.device_code.approve', when: 'all', object: '{caller.subject}' },
   },
   PostAuthDeviceDeny: {

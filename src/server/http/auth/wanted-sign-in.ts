@@ -29,12 +29,12 @@ export function isSignedInAs(signedIn: SignedIn, wanted: WantedSignIn, nowMs: nu
 }
 
 /**
- * Whether the caller satisfies a policy. Only a person signs in. An API token of the device flow keeps the sign-in of its
- * approver for 15 minutes where the policy names no other age, since the token itself lives for days.
+ * The sign-in that a caller lacks; undefined where it satisfies the policy. Only a person signs in. An API token of the
+ * device flow keeps the sign-in of its approver for 15 minutes where the policy names no other age, since the token itself
+ * works for days.
  */
-export function satisfies(caller: Caller, wanted: WantedSignIn, nowMs: number): boolean {
-  if (caller.kind !== 'user') return false
+export function lackedBy(caller: Caller, policy: WantedSignIn, nowMs: number): WantedSignIn | undefined {
   const isToken = caller.credential.kind === 'api-token' && caller.approvalId === undefined
-  const maxAgeSeconds = wanted.maxAgeSeconds ?? (isToken ? SIGN_IN_AGE_MAX_MS / 1000 : undefined)
-  return isSignedInAs(caller, { ...wanted, ...(maxAgeSeconds !== undefined && { maxAgeSeconds }) }, nowMs)
+  const wanted = isToken ? { maxAgeSeconds: SIGN_IN_AGE_MAX_MS / 1000, ...policy } : policy
+  return caller.kind === 'user' && isSignedInAs(caller, wanted, nowMs) ? undefined : wanted
 }

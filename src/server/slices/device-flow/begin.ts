@@ -3,7 +3,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { IdpBindings, SignInPlace, WhereToSignIn } from '../../ports/idp-bindings.ts'
-import { INTERVAL_SECONDS, LIFETIME_SECONDS } from './device-sign-in.ts'
+import { INTERVAL_SECONDS, LIFETIME_SECONDS, TOKEN_LIFETIME_SECONDS } from './device-sign-in.ts'
 import { hashOf } from './poll.ts'
 import * as store from './store.ts'
 import { mintUserCode, showUserCode } from './user-code.ts'
@@ -32,6 +32,9 @@ export interface BeginOrder extends SignInPlace {
     readonly client_id?: string | undefined
     readonly client_name?: string | undefined
     readonly scope?: string | undefined
+    readonly acr_values?: string | undefined
+    readonly max_age?: number | undefined
+    readonly token_expires_in_seconds?: number | undefined
   }
   readonly sourceAddress: string
   readonly nowMs: number
@@ -78,8 +81,9 @@ function draftOf({ ids }: BeginDeps, { request, nowMs, ...order }: Drafting): Dr
     binding_id: order.binding.id,
     client_id: request.client_id ?? DEFAULT_CLIENT,
     client_name: request.client_name ?? null,
-    acr_values: [],
-    max_age_seconds: null,
+    acr_values: request.acr_values?.split(' ') ?? [],
+    max_age_seconds: request.max_age ?? null,
+    token_seconds: request.token_expires_in_seconds ?? TOKEN_LIFETIME_SECONDS,
     scopes: order.scopes,
     source_address: order.sourceAddress,
     interval_seconds: INTERVAL_SECONDS,
@@ -97,16 +101,18 @@ async function insert(tx: Db, draft: Draft): Promise<string> {
   throw problem('device_flow_exhausted')
 }
 
+const REPEATED = ['domain_id', 'domain', 'idp_binding_id', 'idp_binding_alias', 'acr_values', 'max_age'] as const
+
 /**
- * What the device shows. The address with everything in it repeats the place that the device named, so that the page
- * knows where to sign in before it may look the code up.
+ * What the device shows. The address with everything in it repeats the place and the sign-in that the device named, so that
+ * the page knows where and how to sign in before it may look the code up.
  */
 function invitationOf({ baseUrl }: BeginDeps, request: BeginOrder['request'], userCode: string) {
   const code = showUserCode(userCode)
   const query = new URLSearchParams({ user_code: code })
-  for (const name of ['domain_id', 'domain', 'idp_binding_id', 'idp_binding_alias'] as const) {
+  for (const name of REPEATED) {
     const value = request[name]
-    if (value !== undefined) query.set(name, value)
+    if (value !== undefined) query.set(name, String(value))
   }
   return {
     user_code: code,

@@ -1,7 +1,10 @@
 import { problem } from '../../../shared/problems.ts'
 import type { Db } from '../../ports/datastore.ts'
 import { isSignInRecent } from '../../http/auth/recent-sign-in.ts'
-import { isUndecided } from './device-sign-in.ts'
+import { stepUpRequired } from '../../http/auth/step-up.ts'
+import type { SignedIn } from '../../http/auth/wanted-sign-in.ts'
+import type { Caller } from '../../ports/credential-resolver.ts'
+import { isUndecided, lackingFor } from './device-sign-in.ts'
 import * as store from './store.ts'
 import { normalizeUserCode } from './user-code.ts'
 import type { WrongCodes } from './wrong-codes.ts'
@@ -9,11 +12,23 @@ import type { WrongCodes } from './wrong-codes.ts'
 export type Verdict = 'approved' | 'denied'
 
 /** The browser session that decides. */
-export interface DecidingSession {
+export interface DecidingSession extends SignedIn {
   readonly id: string
   readonly principalId: string
   readonly domainId: string
-  readonly authTimeMs: number
+}
+
+/** The session of a caller that has one. */
+export function decidingSession({ id, domainId, credential, ...signedIn }: Caller): DecidingSession {
+  const { acr, authTimeMs, isAuthTimeAssumed } = signedIn
+  return {
+    id: credential.id,
+    principalId: id,
+    domainId,
+    ...(acr !== undefined && { acr }),
+    ...(authTimeMs !== undefined && { authTimeMs }),
+    ...(isAuthTimeAssumed !== undefined && { isAuthTimeAssumed }),
+  }
 }
 
 export interface DecideDeps {
@@ -33,17 +48,20 @@ export interface Decision {
  * Approves or refuses the sign-in of a user code. A code of another Domain, one that is decided and one that never was
  * look alike.
  *
- * @throws Problem `invalid_user_code`, `reauthentication_required`, `device_session_not_found`; RateLimited after five wrong codes
+ * @throws Problem `invalid_user_code`, `reauthentication_required`, `device_session_not_found`, `step_up_required` where the
+ *   device asked for another sign-in than the approver's; RateLimited after five wrong codes
  */
 export async function decide({ db, wrongCodes }: DecideDeps, decision: Decision): Promise<store.DeviceSignIn> {
   const { verdict, session, nowMs } = decision
   const userCode = normalizeUserCode(decision.typed)
   if (userCode === undefined) throw problem('invalid_user_code')
-  if (!isSignInRecent(session.authTimeMs, nowMs)) throw problem('reauthentication_required')
+  if (!isSignInRecent(session.authTimeMs ?? 0, nowMs)) throw problem('reauthentication_required')
   const wasRight = wrongCodes.count(session.id, nowMs)
   const signIn = await store.lockByUserCode(db, { userCode, domainId: session.domainId })
   if (signIn === undefined || !isUndecided(signIn, nowMs)) throw problem('device_session_not_found')
-  await store.noteDecision(db, signIn.id, { state: verdict, by: session.principalId, at: new Date(nowMs) })
   wasRight()
+  const lacking = verdict === 'approved' ? lackingFor(signIn, session, nowMs) : undefined
+  if (lacking !== undefined) throw stepUpRequired(lacking)
+  await store.noteDecision(db, signIn.id, { state: verdict, by: session, at: new Date(nowMs) })
   return signIn
 }

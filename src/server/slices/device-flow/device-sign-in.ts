@@ -1,3 +1,4 @@
+import { isSignedInAs, type SignedIn, type WantedSignIn } from '../../http/auth/wanted-sign-in.ts'
 import type { DeviceSignIn } from './store.ts'
 
 /** How long the codes are good, s. */
@@ -6,7 +7,7 @@ export const LIFETIME_SECONDS = 600
 export const INTERVAL_SECONDS = 5
 /** Tolerance for a device's timer that fires early, ms. */
 const EARLY_MS = 100
-/** A token of a device sign-in works for 30 days. */
+/** A token of a device sign-in works for 30 days, unless the device asks for less. */
 export const TOKEN_LIFETIME_SECONDS = 30 * 86_400
 
 /** The result of a device's poll; `approved` when there is a token for it. */
@@ -53,4 +54,16 @@ export function clientShown({ client_name: name, client_id: id }: DeviceSignIn):
 
 function readable(text: string): string {
   return text.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim()
+}
+
+/** The sign-in that the device asks for; undefined where any will do. */
+export function wantedBy({ acr_values: acrValues, max_age_seconds: maxAge }: DeviceSignIn): WantedSignIn | undefined {
+  if (acrValues.length === 0 && maxAge === null) return undefined
+  return { ...(acrValues.length > 0 && { acrValues }), ...(maxAge !== null && { maxAgeSeconds: maxAge }) }
+}
+
+/** The sign-in that an approver of the device lacks; undefined where theirs will do. */
+export function lackingFor(signIn: DeviceSignIn, approver: SignedIn, nowMs: number): WantedSignIn | undefined {
+  const wanted = wantedBy(signIn)
+  return wanted === undefined || isSignedInAs(approver, wanted, nowMs) ? undefined : wanted
 }

@@ -4,13 +4,15 @@ import type { Page, PageAnswer, PageVisit } from '../../http/pages/pages.ts'
 import type { Caller } from '../../ports/credential-resolver.ts'
 import type { Sessions } from '../../ports/sessions.ts'
 import type { UnitOfWork } from '../../ports/unit-of-work.ts'
-import { decide, type DecidingSession, type Verdict } from './decide.ts'
+import { decide, decidingSession, type Verdict } from './decide.ts'
 import { isSignInRecent } from '../../http/auth/recent-sign-in.ts'
-import { isUndecided } from './device-sign-in.ts'
-import { address, SIGN_IN, signedOut, signInAgain, type StartSignInDeps } from './start-sign-in.ts'
+import { isUndecided, lackingFor } from './device-sign-in.ts'
+import { address, hasSteppedUp, SIGN_IN, signedOut, signInAgain, type StartSignInDeps } from './start-sign-in.ts'
 import * as store from './store.ts'
 import { normalizeUserCode, showUserCode } from './user-code.ts'
 import { codeForm, decisionForm, DEVICE_PATH, outcomeView, reauthenticationView, type Viewer } from './views.ts'
+import { strongerSignInView } from './stronger-sign-in-view.ts'
+import { asMembers } from './asked-sign-in.ts'
 import type { WrongCodes } from './wrong-codes.ts'
 
 export interface DevicePagesDeps extends StartSignInDeps {
@@ -56,10 +58,18 @@ async function show(visiting: Visiting, viewer: Viewer, typed: string): Promise<
   if (!isSignInRecent(caller.authTimeMs ?? 0, visit.nowMs)) return reauthentication(viewer, userCode)
   const signIn = await lookUp(visiting, userCode)
   if (signIn === undefined) return retry(viewer, 'device_session_not_found')
-  if (isUndecided(signIn, visit.nowMs)) {
-    return { document: decisionForm(viewer, signIn, deps.sessions.csrfToken(caller.credential.id)) }
-  }
-  return { document: outcomeView(viewer, signIn) }
+  if (!isUndecided(signIn, visit.nowMs)) return { document: outcomeView(viewer, signIn) }
+  const lacking = lackingFor(signIn, caller, visit.nowMs)
+  if (lacking !== undefined) return strongerSignIn(visiting, viewer, signIn)
+  return { document: decisionForm(viewer, signIn, deps.sessions.csrfToken(caller.credential.id)) }
+}
+
+/** Offers the sign-in that the device asked for. The browser goes there by a link alone, so that nothing can run in circles. */
+function strongerSignIn({ visit }: Visiting, viewer: Viewer, signIn: store.DeviceSignIn): PageAnswer {
+  const signInAt = address(
+    new Map([['user_code', showUserCode(signIn.user_code)], [SIGN_IN, '1'], ...asMembers(signIn)]),
+  )
+  return { document: strongerSignInView(viewer, signIn, { signInAt, isRepeated: hasSteppedUp(visit) }), status: 401 }
 }
 
 /** The sign-in of the code, where this person may see it: it waits, or they have decided about it. */
@@ -104,12 +114,7 @@ async function submit(deps: DevicePagesDeps, visit: PageVisit): Promise<PageAnsw
 }
 
 function change({ deps, visit, caller }: Visiting, verdict: Verdict, typed: string): Promise<store.DeviceSignIn> {
-  const session: DecidingSession = {
-    id: caller.credential.id,
-    principalId: caller.id,
-    domainId: caller.domainId,
-    authTimeMs: caller.authTimeMs ?? 0,
-  }
+  const session = decidingSession(caller)
   const audit = () => [{ ...rowOf(visit, caller, verdict), outcome: 'granted' as const, reason: 'granted' }]
   return deps.unitOfWork.run({ pool: 'interactive', correlationId: visit.correlationId, audit }, ({ db }) =>
     decide({ db, wrongCodes: deps.wrongCodes }, { verdict, typed, session, nowMs: visit.nowMs }),
@@ -118,6 +123,8 @@ function change({ deps, visit, caller }: Visiting, verdict: Verdict, typed: stri
 
 /** The page after a refused decision; an error that the form cannot correct has its own page. */
 async function refused(visiting: Visiting, typed: string, error: Problem): Promise<PageAnswer> {
+  // The page looks the code up again, and shows the sign-in that the device asked for.
+  if (error.code === 'step_up_required') return { location: address(new Map([['user_code', typed.slice(0, 64)]])) }
   const viewer = await viewerOf(visiting)
   if (error.code === 'reauthentication_required') return reauthentication(viewer, normalizeUserCode(typed) ?? '')
   if (error.code in RETRIES) return retry(viewer, error.code)

@@ -1,7 +1,7 @@
 import { problem } from '../../../shared/problems.ts'
 import type { GrantedToken, MintGrantedToken } from '../../ports/token-minting.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
-import { clientShown, pollOutcome, TOKEN_LIFETIME_SECONDS } from './device-sign-in.ts'
+import { clientShown, pollOutcome } from './device-sign-in.ts'
 import type { Poll } from './poll.ts'
 import * as store from './store.ts'
 
@@ -27,7 +27,8 @@ export async function redeem({ mintToken }: RedeemDeps, change: Change, poll: Po
     owner,
     name: clientShown(signIn),
     scopes: signIn.scopes,
-    lifetimeSeconds: TOKEN_LIFETIME_SECONDS,
+    lifetimeSeconds: signIn.token_seconds,
+    approvedBy: { acr: signIn.approver_acr, authTime: signIn.approver_auth_time },
     isHidden: false,
     isSelfIssued: true,
     nowMs: poll.nowMs,

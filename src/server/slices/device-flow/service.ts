@@ -4,7 +4,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { begin, type BeginDeps } from './begin.ts'
-import { decide, type Verdict } from './decide.ts'
+import { decide, decidingSession, type Verdict } from './decide.ts'
 import { redeem, type RedeemDeps } from './redeem.ts'
 import { askedFor, hashOf } from './poll.ts'
 import { showUserCode } from './user-code.ts'
@@ -40,8 +40,7 @@ export function createDeviceFlow(deps: DeviceFlowDeps): Handlers<typeof deviceFl
   const { datastore, wrongCodes } = deps
 
   async function decision(ctx: RequestContext, verdict: Verdict, typed: string) {
-    const { id, domainId, credential, authTimeMs } = ctx.caller
-    const session = { id: credential.id, principalId: id, domainId, authTimeMs: authTimeMs ?? 0 }
+    const session = decidingSession(ctx.caller)
     const decided = await ctx.change(({ db }) =>
       decide({ db, wrongCodes }, { verdict, typed, session, nowMs: ctx.nowMs }),
     )

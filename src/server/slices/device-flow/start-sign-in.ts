@@ -5,7 +5,7 @@ import type { PageAnswer, PageVisit } from '../../http/pages/pages.ts'
 import type { Caller } from '../../ports/credential-resolver.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { WhereToSignIn } from '../../ports/idp-bindings.ts'
-import { SIGN_IN_AGE_MAX_MS } from '../../http/auth/recent-sign-in.ts'
+import { askedIn, askedRecently, askingMembers, type AskedSignIn } from './asked-sign-in.ts'
 import * as store from './store.ts'
 import { choiceView, DEVICE_PATH, domainForm, noCookieView } from './views.ts'
 
@@ -14,8 +14,7 @@ export interface SignInOrder {
   readonly where: WhereToSignIn
   /** A path on this origin. */
   readonly returnTo: string
-  /** The provider must authenticate the person unless it did so within that time. */
-  readonly maxAgeSeconds?: number
+  readonly asked?: AskedSignIn
   readonly visit: PageVisit
 }
 
@@ -32,6 +31,8 @@ export interface StartSignInDeps {
 
 /** Marks the return address of a sign-in, so that a browser without cookies does not redirect forever. */
 const RETURNED = 'returned'
+/** Marks the return address of a sign-in that a device asked for, so that the page can say that it did not help. */
+const STEPPED_UP = 'stepped_up'
 /** Marks an address reached from a form: the policy of a page keeps forms on this origin, redirects included. */
 const BY_FORM = 'choose'
 /** Requests a sign-in although there is a session. */
@@ -54,7 +55,12 @@ export async function signedOut(deps: StartSignInDeps, visit: PageVisit): Promis
   const arrival = firstArrival(visit)
   if (arrival !== undefined) return arrival
   if (visit.query.has(RETURNED)) return { document: noCookieView(address(kept(visit.query))) }
-  return signIn(deps, { visit, where: whereOf(visit.query) })
+  return signIn(deps, { visit, where: whereOf(visit.query), asked: askedIn(visit.query) })
+}
+
+/** Whether the visitor comes from a sign-in that a device asked for. */
+export function hasSteppedUp({ query }: PageVisit): boolean {
+  return query.has(STEPPED_UP)
 }
 
 /** Starts another sign-in for somebody who has a session: with their own Domain, and with a prompt at the provider. */
@@ -62,7 +68,7 @@ export function signInAgain(deps: StartSignInDeps, visit: PageVisit, session: Ca
   const asked = whereOf(visit.query)
   const where =
     asked.domain_id === undefined && asked.domain === undefined ? { ...asked, domain_id: session.domainId } : asked
-  return signIn(deps, { visit, where, maxAgeSeconds: SIGN_IN_AGE_MAX_MS / 1000 })
+  return signIn(deps, { visit, where, asked: askedRecently(visit.query) })
 }
 
 const CHOOSING: ReadonlySet<string> = new Set([
@@ -77,7 +83,9 @@ async function signIn(deps: StartSignInDeps, order: Omit<SignInOrder, 'returnTo'
   const { visit, where } = order
   if (deps.startSignIn === undefined) throw problem('sign_in_not_provisioned')
   if (visit.query.has(BY_FORM)) return choose(deps, visit, where)
-  const returnTo = address(new Map([...kept(visit.query), [RETURNED, '1']]))
+  const isStronger = askingMembers(visit.query).length > 0
+  const marks = [[RETURNED, '1'] as const, ...(isStronger ? [[STEPPED_UP, '1'] as const] : [])]
+  const returnTo = address(new Map([...kept(visit.query), ...marks]))
   try {
     return await deps.startSignIn({ ...order, returnTo })
   } catch (error) {
@@ -109,10 +117,10 @@ function named(db: Parameters<typeof store.onlyDomain>[0], slug: string | undefi
   return slug === undefined ? store.onlyDomain(db) : store.domainBySlug(db, slug)
 }
 
-/** Members of a query that may be repeated: code and Domain, where they are well formed. */
+/** Members of a query that may be repeated: code, Domain and what the sign-in must be, where they are well formed. */
 function kept(query: URLSearchParams): Map<string, string> {
   const code = query.get('user_code')?.slice(0, 64)
-  const members = new Map(Object.entries(whereOf(query)))
+  const members = new Map([...Object.entries(whereOf(query)), ...askingMembers(query)])
   if (code !== undefined) members.set('user_code', code)
   return members
 }

@@ -1,4 +1,5 @@
 import { sql, type Selectable } from 'kysely'
+import type { SignedIn } from '../../http/auth/wanted-sign-in.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { DeviceSignInRow } from './tables.ts'
 
@@ -90,15 +91,21 @@ export async function notePoll(tx: Db, id: string, poll: { at: Date; intervalSec
     .execute()
 }
 
+/** Who decides, and how they are signed in. */
+type Decider = SignedIn & { readonly principalId: string }
+
 /** Records the decision and who made it. */
 export async function noteDecision(
   tx: Db,
   id: string,
-  decision: { state: 'approved' | 'denied'; by: string; at: Date },
+  { state, by, at }: { state: 'approved' | 'denied'; by: Decider; at: Date },
 ): Promise<void> {
+  const { acr = null, authTimeMs, isAuthTimeAssumed = false } = by
+  const authTime = authTimeMs === undefined || isAuthTimeAssumed ? null : new Date(authTimeMs)
+  const approver = state === 'approved' && { approver_acr: acr, approver_auth_time: authTime }
   await tx
     .updateTable('device_sign_ins')
-    .set({ state: decision.state, decided_by: decision.by, decided_at: decision.at })
+    .set({ state, decided_by: by.principalId, decided_at: at, ...approver })
     .where('id', '=', id)
     .execute()
 }

@@ -15,11 +15,13 @@ export interface DeviceSignInRow {
   /** The sign-in that the approver must have: one of these `acr` values, if there are any, and no older than that. */
   acr_values: GeneratedJson<string[]>
   max_age_seconds: Generated<number | null>
+  /** How long its token works. */
+  token_seconds: Generated<number>
   source_address: string
   state: 'pending' | 'approved' | 'denied' | 'redeemed'
   decided_by: string | null
   decided_at: Date | null
-  /** How the approver was signed in. */
+  /** How the approver was signed in; no time where the provider stated none. */
   approver_acr: Generated<string | null>
   approver_auth_time: Generated<Date | null>
   interval_seconds: number

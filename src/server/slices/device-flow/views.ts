@@ -1,6 +1,7 @@
 import { markup, type Markup } from '../../../shared/pages/markup.ts'
 import { pageDocument, type PageDocument } from '../../../shared/pages/page-document.ts'
-import { clientShown, TOKEN_LIFETIME_SECONDS } from './device-sign-in.ts'
+import type { WantedSignIn } from '../../http/auth/wanted-sign-in.ts'
+import { clientShown, wantedBy } from './device-sign-in.ts'
 import type { BindingChoice, DeviceSignIn } from './store.ts'
 import { showUserCode } from './user-code.ts'
 
@@ -42,8 +43,8 @@ ${elsewhere(viewer, signIn)}<dl class="facts card">
 <dt>Asked from</dt><dd>${signIn.source_address}</dd>
 <dt>Asked</dt><dd>${agoOf(viewer.nowMs - signIn.created_at.getTime())}; the code works for another ${spanOf(signIn.expires_at.getTime() - viewer.nowMs)}</dd>
 <dt>May do</dt><dd>${scopesOf(signIn.scopes)}</dd>
-<dt>For</dt><dd>${Math.round(TOKEN_LIFETIME_SECONDS / 86_400)} days, unless you revoke its token before</dd>
-</dl>
+<dt>For</dt><dd>${longSpanOf(signIn.token_seconds)}, unless you revoke its token before</dd>
+${requiredSignIn(signIn)}</dl>
 <form method="post" action="${DEVICE_PATH}">
 <input type="hidden" name="csrf_token" value="${csrfToken}">
 <input type="hidden" name="user_code" value="${showUserCode(signIn.user_code)}">
@@ -121,11 +122,11 @@ export function noCookieView(again: string): PageDocument {
   return pageDocument({ title: 'You are not signed in', body })
 }
 
-function alert(failure: string | undefined): Markup | undefined {
+export function alert(failure: string | undefined): Markup | undefined {
   return failure === undefined ? undefined : markup`<p class="failure" role="alert" id="failure">${failure}</p>\n`
 }
 
-function whoYouAre({ displayName, domainName, otherAccountAt }: Viewer): Markup {
+export function whoYouAre({ displayName, domainName, otherAccountAt }: Viewer): Markup {
   return markup`<p class="muted">You are signed in as <strong>${displayName}</strong> in ${domainName}. <a href="${otherAccountAt}">Sign in as somebody else</a></p>`
 }
 
@@ -148,6 +149,24 @@ function spanOf(ms: number): string {
   if (seconds < 60) return seconds === 1 ? '1 second' : `${seconds} seconds`
   const minutes = Math.round(seconds / 60)
   return minutes === 1 ? '1 minute' : `${minutes} minutes`
+}
+
+function longSpanOf(seconds: number): string {
+  const [count, unit] = seconds >= 86_400 ? [seconds / 86_400, 'day'] : [seconds / 3600, 'hour']
+  if (!Number.isInteger(count)) return spanOf(seconds * 1000)
+  return count === 1 ? `1 ${unit}` : `${count} ${unit}s`
+}
+
+function requiredSignIn(signIn: DeviceSignIn): Markup | undefined {
+  const wanted = wantedBy(signIn)
+  return wanted && markup`<dt>Asks for</dt><dd>a sign-in ${wordsOf(wanted)}; yours is one</dd>\n`
+}
+
+/** What a sign-in must be: `with mfa or phr, no older than 15 minutes`. */
+export function wordsOf({ acrValues, maxAgeSeconds }: WantedSignIn): string {
+  const strength = acrValues === undefined ? [] : [`with ${acrValues.join(' or ')}`]
+  const age = maxAgeSeconds === undefined ? [] : [`no older than ${longSpanOf(maxAgeSeconds)}`]
+  return [...strength, ...age].join(', ')
 }
 
 function hostOf(issuer: string): string {

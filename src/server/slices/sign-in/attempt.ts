@@ -35,8 +35,10 @@ export function hashOf(value: string): Buffer {
   return createHash('sha256').update(value).digest()
 }
 
-export async function sealSecrets(sealing: Sealing, { state, browser: _, ...kept }: Attempt): Promise<Buffer> {
-  return sealing.seal(placeOf(hashOf(state)), Buffer.from(JSON.stringify(kept satisfies SignInSecrets)))
+export async function sealSecrets(sealing: Sealing, attempt: Attempt): Promise<Buffer> {
+  const { state, nonce, codeVerifier, acrValues, maxAgeSeconds, mustStateTime } = attempt
+  const kept: SignInSecrets = { nonce, codeVerifier, acrValues, maxAgeSeconds, mustStateTime }
+  return sealing.seal(placeOf(hashOf(state)), Buffer.from(JSON.stringify(kept)))
 }
 
 export async function openSecrets(sealing: Sealing, begun: Begun): Promise<SignInSecrets> {

@@ -52,6 +52,8 @@ function credentialOf(record: CredentialRecord): FoundCredential {
       domainId: record.domain_id,
       displayName: record.display_name,
       credential: { kind: 'api-token', id, scopes, isSelfIssued, expiresAtMs: record.expires_at.getTime() },
+      ...(record.acr !== null && { acr: record.acr }),
+      ...(record.auth_time !== null && { authTimeMs: record.auth_time.getTime() }),
     },
   }
 }

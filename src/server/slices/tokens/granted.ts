@@ -8,10 +8,10 @@ import { lifetimeFrom } from './token.ts'
 
 /** Creates the tokens of grants, like issued ones; only hidden ones are exempt from the limit of live tokens. */
 export function createGrantedTokens({ mint }: { readonly mint: MintToken }): MintGrantedToken {
-  return async (change, { owner, name, scopes, lifetimeSeconds, isHidden, isSelfIssued, nowMs }) => {
+  return async (change, { owner, scopes, lifetimeSeconds, nowMs, ...draft }) => {
     const lifetime = lifetimeFrom(nowMs, lifetimeSeconds)
     const createdAt = new Date(nowMs)
-    const order = { owner, name, scopes: requireScopes(scopes), lifetime, isHidden, isSelfIssued, createdAt }
+    const order = { ...draft, owner, scopes: requireScopes(scopes), lifetime, createdAt }
     const minted = await issueToken(change, mint, order)
     if (minted === undefined || (await isDisabled(change.db, owner.id))) throw problem('invalid_grant')
     return { id: minted.record.id, token: minted.token, expiresAt: minted.record.expires_at }

@@ -1,6 +1,7 @@
 import { mintApiToken } from '../../../shared/credential-formats.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Keyring } from '../../ports/keyring.ts'
+import type { GrantedToken } from '../../ports/token-minting.ts'
 import type { OwnerRecord, TokenRecord } from './store.ts'
 import type { Lifetime } from './token.ts'
 
@@ -15,6 +16,8 @@ export interface TokenDraft {
   readonly isHidden?: boolean
   /** Whether the owner makes it for itself, with a credential that nobody else has; false by default. */
   readonly isSelfIssued?: boolean
+  /** How the person who approved it by the device flow was signed in; no other token says so. */
+  readonly approvedBy?: GrantedToken['approvedBy']
 }
 
 /** A new token: its row, and the plaintext that leaves the server once and is stored nowhere. */
@@ -34,7 +37,7 @@ export interface MintDeps {
 
 /** Creates tokens. Only the beginning and the HMAC-SHA-256 under the ring's fingerprint key are stored. */
 export function createMint({ ids, keyring, env }: MintDeps): MintToken {
-  return ({ owner, name, scopes, lifetime, createdAt, isHidden = false, isSelfIssued = false }) => {
+  return ({ owner, name, scopes, lifetime, createdAt, isHidden = false, isSelfIssued = false, approvedBy }) => {
     const id = ids.next()
     const { token, prefix } = mintApiToken(env, id)
     const { keyId, mac } = keyring.mac('fingerprint', token)
@@ -56,8 +59,8 @@ export function createMint({ ids, keyring, env }: MintDeps): MintToken {
       rotated_to: null,
       hidden: isHidden,
       self_issued: isSelfIssued,
-      acr: null,
-      auth_time: null,
+      acr: approvedBy?.acr ?? null,
+      auth_time: approvedBy?.authTime ?? null,
     }
     return { record, token }
   }

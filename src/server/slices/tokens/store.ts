@@ -183,6 +183,8 @@ export interface CredentialRecord {
   readonly revoked_at: Date | null
   readonly last_used_at: Date | null
   readonly self_issued: boolean
+  readonly acr: string | null
+  readonly auth_time: Date | null
   readonly owner_id: string
   readonly owner_kind: Owner['kind']
   readonly domain_id: string
@@ -203,6 +205,8 @@ export function findCredential(db: Db, id: string): Promise<CredentialRecord | u
       'token.revoked_at',
       'token.last_used_at',
       'token.self_issued',
+      'token.acr',
+      'token.auth_time',
       'token.owner_id',
       'token.owner_kind',
       'owner.domain_id',

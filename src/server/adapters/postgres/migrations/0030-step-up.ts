@@ -9,6 +9,7 @@ alter table sessions add column auth_time_stated boolean not null default false;
 alter table device_sign_ins
   add column acr_values jsonb not null default '[]',
   add column max_age_seconds integer,
+  add column token_seconds integer not null default 2592000,
   add column approver_acr text,
   add column approver_auth_time timestamptz;
 alter table api_tokens
