@@ -77,10 +77,16 @@ export async function startSigstoreServices(): Promise<SigstoreServices> {
       return logged
     },
     async timestamp(signature, at) {
-      const authorityAt = await initializeTSA(keys.timestamps, at)
+      // In whole seconds: the library reads fractions of three digits alone, and DER leaves zeros at the end out.
+      const authorityThen = await initializeTSA(keys.timestamps, new Date(Math.floor(at.getTime() / 1000) * 1000))
       const artifactHash = createHash('sha256').update(signature).digest()
       return bufferOf(
-        await authorityAt.timestamp({ artifactHash, hashAlgorithmOID: SHA256, nonce: 1, policyOID: TIMESTAMP_POLICY }),
+        await authorityThen.timestamp({
+          artifactHash,
+          hashAlgorithmOID: SHA256,
+          nonce: 1,
+          policyOID: TIMESTAMP_POLICY,
+        }),
       )
     },
   }

@@ -2,7 +2,7 @@ import { bundleFromJSON, type Bundle } from '@sigstore/bundle'
 import { Unverified } from './unverified.ts'
 
 const BUNDLE_BYTES_MAX = 1_048_576
-const CERTIFICATE_BYTES_MAX = 65_536
+const CERTIFICATE_BYTES_MAX = 16_384
 const TIMESTAMPS_MAX = 8
 
 /** The versions of the format that the library judges. It would take any other for the latest. */
@@ -27,7 +27,7 @@ export function readBundle(bytes: Uint8Array): Bundle {
   if (timestamps.length > TIMESTAMPS_MAX) throw new Unverified(`The bundle has more than ${TIMESTAMPS_MAX} timestamps.`)
   const material = [certificateOf(bundle), ...timestamps.map((timestamp) => timestamp.signedTimestamp)]
   if (material.some((der) => der.length > CERTIFICATE_BYTES_MAX))
-    throw new Unverified('The certificate or a timestamp in the bundle is larger than 64 KiB.')
+    throw new Unverified('The certificate or a timestamp in the bundle is larger than 16 KiB.')
   return bundle
 }
 

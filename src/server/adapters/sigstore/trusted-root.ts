@@ -34,8 +34,9 @@ const Shape = z.looseObject({
 export function parseTrustedRoot(bytes: Uint8Array): TrustMaterial {
   const shape = Shape.safeParse(jsonOf(bytes))
   if (!shape.success) {
-    const at = shape.error.issues[0]?.path.join('.')
-    throw new Error(at === '' || at === undefined ? 'is not a JSON object' : `has no valid ${at}`)
+    const at = shape.error.issues[0]?.path.join('.') ?? ''
+    const fault = at === '' ? 'it is not an object' : `${at} is missing or malformed`
+    throw new Error(`is not a trusted root of Sigstore: ${fault}`)
   }
   try {
     return toTrustMaterial(TrustedRoot.fromJSON(shape.data))

@@ -62,7 +62,7 @@ describe('a server does not start', () => {
 
   test.each([
     ['no-json.json', 'hello', 'is not JSON'],
-    ['no-root.json', '{}', 'has no valid mediaType'],
+    ['no-root.json', '{}', 'is not a trusted root of Sigstore: mediaType is missing or malformed'],
   ])('with a malformed one: %s', async (name, content, fault) => {
     const path = fileWith(name, content)
     await expect(opening(path)).rejects.toMatchObject({

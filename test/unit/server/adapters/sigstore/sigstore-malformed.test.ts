@@ -100,10 +100,10 @@ describe('a bundle without a certificate is not verified', () => {
     )
   })
 
-  test('with one of more than 64 KiB', async () => {
-    const rawBytes = Buffer.alloc(65_537, 0x30).toString('base64')
+  test('with one of more than 16 KiB', async () => {
+    const rawBytes = Buffer.alloc(16_385, 0x30).toString('base64')
     expect(await judge.judge(without({ certificate: { rawBytes } }))).toEqual(
-      unverified('The certificate or a timestamp in the bundle is larger than 64 KiB.'),
+      unverified('The certificate or a timestamp in the bundle is larger than 16 KiB.'),
     )
   })
 })

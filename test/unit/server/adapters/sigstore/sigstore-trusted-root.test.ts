@@ -45,10 +45,14 @@ describe('a trusted root is refused', () => {
   test.each([
     ['that is empty', '', 'is not JSON'],
     ['that is truncated', '{"mediaType":', 'is not JSON'],
-    ['that is null', 'null', 'is not a JSON object'],
-    ['that is a list', '[]', 'is not a JSON object'],
-    ['that is an empty object', '{}', 'has no valid mediaType'],
-    ['that is a bundle', '{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}', 'has no valid mediaType'],
+    ['that is null', 'null', 'is not a trusted root of Sigstore: it is not an object'],
+    ['that is a list', '[]', 'is not a trusted root of Sigstore: it is not an object'],
+    ['that is an empty object', '{}', 'is not a trusted root of Sigstore: mediaType is missing or malformed'],
+    [
+      'that is a bundle',
+      '{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}',
+      'is not a trusted root of Sigstore: mediaType is missing or malformed',
+    ],
   ])('%s', (_, root, fault) => {
     expect(faultOf(root)).toBe(fault)
   })
@@ -58,18 +62,30 @@ describe('a trusted root is refused', () => {
   })
 
   test.each<[string, (root: Root) => void, string]>([
-    ['without transparency logs', (root) => root.tlogs.splice(0), 'has no valid tlogs'],
-    ['without certificate logs', (root) => root.ctlogs.splice(0), 'has no valid ctlogs'],
-    ['without authorities', (root) => root.certificateAuthorities.splice(0), 'has no valid certificateAuthorities'],
+    [
+      'without transparency logs',
+      (root) => root.tlogs.splice(0),
+      'is not a trusted root of Sigstore: tlogs is missing or malformed',
+    ],
+    [
+      'without certificate logs',
+      (root) => root.ctlogs.splice(0),
+      'is not a trusted root of Sigstore: ctlogs is missing or malformed',
+    ],
+    [
+      'without authorities',
+      (root) => root.certificateAuthorities.splice(0),
+      'is not a trusted root of Sigstore: certificateAuthorities is missing or malformed',
+    ],
     [
       'whose authority has no certificate',
       ({ certificateAuthorities: [first] }) => first?.certChain.certificates.splice(0),
-      'has no valid certificateAuthorities.0.certChain.certificates',
+      'is not a trusted root of Sigstore: certificateAuthorities.0.certChain.certificates is missing or malformed',
     ],
     [
       'whose log is valid since the beginning of time',
       ({ tlogs: [first] }) => delete first?.publicKey.validFor.start,
-      'has no valid tlogs.0.publicKey.validFor.start',
+      'is not a trusted root of Sigstore: tlogs.0.publicKey.validFor.start is missing or malformed',
     ],
     [
       'whose key is none',
