@@ -104,7 +104,10 @@ export function createAgentRuntime(options: FleetOptions, nodes: () => readonly 
       }
     },
     async settle(interrupted) {
-      if (takesPart(deps) && bridges !== undefined) await settle(deps, { nodes: nodes(), bridges }, interrupted)
+      if (takesPart(deps) && bridges !== undefined) {
+        await settle(deps, { nodes: nodes(), bridges }, interrupted)
+        deps.statistics.count('outdated', nodes().filter((node) => deps.mesh.wanted.isOutdated(node)).length)
+      }
       ended.abort()
       tasks.cancelScheduled()
       await tasks.done()

@@ -16,6 +16,7 @@ export const OPERATIONS = [
   'report_deletion',
   'violations',
   'execution',
+  'release',
   'session',
   'bridge_change',
 ] as const
@@ -87,6 +88,13 @@ export const MESH_COUNTS = [
   'unsettled',
   'executions_succeeded',
   'executions_failed',
+  /** Executions of `upgrade_agent` with a version that succeeded, and that failed. */
+  'upgrades',
+  'upgrades_failed',
+  /** At the end: agents that do not run the release that an agent was last asked to install. */
+  'outdated',
+  /** Accepted reports of integrity violations, repeated ones included. */
+  'violations_reported',
   /** Executions and sessions that ended before the agent reported on them. */
   'overtaken',
   'sessions',

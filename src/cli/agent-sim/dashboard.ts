@@ -58,6 +58,7 @@ function meshLines(counts: Summary['counts']): readonly string[] {
     `              stale ${stale}   bad ${bad}   rotations ${count('key_rotations')}`,
     `              unchanged pulls ${count('not_modified')}   endpoint changes ${count('endpoint_changes')}`,
     `work          executions ${count('executions_succeeded')} + ${count('executions_failed')} failed   sessions ${count('sessions')}   overtaken ${count('overtaken')}`,
+    `upgrades      ${count('upgrades')} + ${count('upgrades_failed')} failed   violations ${count('violations_reported')}`,
     `faults        expected ${count('expected_refusals')}   unmet ${count('unmet_faults')}   during outage ${count('outage_errors')}   retries ${count('retries')}`,
   ]
 }

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { createAgentRuntime, type FleetOptions, type RunPlan } from './agent-runtime.ts'
 import { holdStream } from './event-agent.ts'
+import { startBinary } from './binary.ts'
 import { runConcurrently } from './run-concurrently.ts'
 import { generateMeshKey } from './mesh-key.ts'
 import { createPacer } from './pacer.ts'
@@ -55,9 +56,6 @@ export interface Fleet {
   reachability(): Readonly<Record<string, number>>
 }
 
-/** The binary version that simulated agents report. */
-const BINARY_VERSION = 'agent-sim'
-
 /** The default rate limit of registrations with one join token. */
 const ENROL_PER_SECOND = 500
 /** The default rate limit of one operator's changes. */
@@ -78,13 +76,15 @@ interface Registration extends PacedCall {
 /** Makes an empty fleet. */
 export function createFleet(options: FleetOptions): Fleet {
   const { client, clock, streams } = options
+  const { binaries } = options.habits
   let nodes: SimulatedNode[] = []
   const runtime = createAgentRuntime(options, () => nodes)
   const { deps } = runtime
 
   async function enrol(name: string, joinToken: JoinToken, terms: Registration): Promise<void> {
     const key = generateMeshKey()
-    const body = { name, kind: 'worker', public_key: key.publicKey, binary_version: BINARY_VERSION }
+    const { version: binary_version, checksum: binary_checksum } = startBinary(binaries, nodes.length)
+    const body = { name, kind: 'worker', public_key: key.publicKey, binary_version, binary_checksum }
     const enrolled = await withRateLimitRetries(deps, terms, () =>
       client.RegisterNode({ body }, { token: joinToken.token }).catch((error: unknown) => {
         terms.onFailure(error)
@@ -96,7 +96,11 @@ export function createFleet(options: FleetOptions): Fleet {
     const identity = { node_id, name, nsk, private_key: key.privateKey, psk_issued_at }
     const { isEphemeral } = joinToken
     nodes.push(
-      simulatedNode({ ...identity, ...(isEphemeral !== undefined && { is_ephemeral: isEphemeral }) }, nodes.length),
+      simulatedNode(
+        { ...identity, ...(isEphemeral !== undefined && { is_ephemeral: isEphemeral }) },
+        nodes.length,
+        binaries,
+      ),
     )
   }
 
@@ -114,7 +118,7 @@ export function createFleet(options: FleetOptions): Fleet {
       if (nodes.length === 0 && refusal !== undefined && !limits.until.aborted) throw refusal
     },
     resume(earlier) {
-      nodes.push(...earlier.map((identity, index) => simulatedNode(identity, nodes.length + index)))
+      nodes.push(...earlier.map((identity, index) => simulatedNode(identity, nodes.length + index, binaries)))
     },
     async connect(until) {
       if (streams === undefined) return
@@ -151,7 +155,7 @@ export function createFleet(options: FleetOptions): Fleet {
         await withRateLimitRetries(deps, terms, () => client.DeleteNode({ id: identity.node_id }))
       })
     },
-    identities: () => nodes.map(({ identity, stream }) => ({ ...identity, ...stream?.progress() })),
+    identities: () => nodes.map(({ identity, stream, binary }) => ({ ...identity, binary, ...stream?.progress() })),
     reachability: () => tallyReachability(nodes, clock.now()),
   }
 }

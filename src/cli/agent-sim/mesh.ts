@@ -12,6 +12,7 @@ import { neighboursOf } from './neighbours.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { PullsOver } from './state-pulls.ts'
 import { createPacedLimiter } from './paced-limiter.ts'
+import { createWantedRelease } from './wanted-release.ts'
 
 /** Rate limits of the simulator on two cores that it shares with a server. */
 const PULLS_PER_SECOND = 500
@@ -46,6 +47,7 @@ export function createMesh({ clock, wire, pulls, habits, size, nodes, isMadeHost
   return {
     wire,
     habits,
+    wanted: createWantedRelease(),
     book,
     policies: createPolicyBook(),
     bridges: createBridgeBook(),

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { usageError } from '../errors/cli-error.ts'
 import type { FlagSpecs, FlagValues } from '../argv/flags.ts'
+import { BINARY_FLAGS, binariesOf, upgradesOf } from './binary-flags.ts'
 import { OPERATIONS } from './counts.ts'
 import { parseFailOn } from './fail-on.ts'
 import { PLAN_MAX, DEFAULT_HABITS, type Habits, type SimulationPlan } from './plan.ts'
@@ -77,6 +78,13 @@ export const SIMULATION_FLAGS = {
     describe: 'Share of these bridges that are changed',
     fallback: '50%/min',
   },
+  violations: {
+    kind: 'text',
+    value: 'RATE',
+    describe: 'Share of the nodes of which a hook is altered for up to five minutes; each reports it every minute',
+    fallback: '0.1%/min',
+  },
+  ...BINARY_FLAGS,
   'no-events': { kind: 'switch', describe: 'Hold no event streams' },
   'no-mesh': { kind: 'switch', describe: 'Only heartbeats and event streams: no endpoints, pulls, keys, executions' },
   deregister: { kind: 'switch', describe: 'Deregister the nodes at the end' },
@@ -134,7 +142,7 @@ export function connectionsOf({ connections = 64 }: SimulationFlags): number {
   return bounded('--connections', connections, { min: 1, max: PLAN_MAX.connections })
 }
 
-const RATE_FLAGS = ['endpoint-changes', 'pulls', 'reports', 'bridge-changes'] as const
+const RATE_FLAGS = ['endpoint-changes', 'pulls', 'reports', 'violations', 'bridge-changes'] as const
 
 function habitsOf(flags: SimulationFlags, scenario: Scenario | undefined): Habits {
   const typed = RATE_FLAGS.flatMap((flag): [string, number][] => {
@@ -148,6 +156,8 @@ function habitsOf(flags: SimulationFlags, scenario: Scenario | undefined): Habit
     edges: bounded('--edges', edges, { min: 0, max: PLAN_MAX.edges }),
     rates: { ...DEFAULT_HABITS.rates, ...scenario?.rates, ...rates },
     executionFailures: scenario?.executionFailures ?? DEFAULT_HABITS.executionFailures,
+    ...upgradesOf(flags, scenario),
+    binaries: binariesOf(flags, scenario),
     bridges: bridgesOf(flags),
   }
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_BINARIES, type StartBinaries } from './binary.ts'
 import type { Condition } from './fail-on.ts'
 import type { Rates } from './scenario/rates.ts'
 import type { Scenario } from './scenario/scenario.ts'
@@ -26,6 +27,10 @@ export interface Habits {
   readonly rates: Rates
   /** Share of executions that fail, from 0 to 1. */
   readonly executionFailures: number
+  /** Shares of upgrades that fail, and that lead to another binary than that of the release, from 0 to 1. */
+  readonly upgradeFailures: number
+  readonly upgradeLies: number
+  readonly binaries: StartBinaries
   readonly bridges: BridgeHabits
 }
 
@@ -48,6 +53,9 @@ export const DEFAULT_HABITS: Habits = {
     bridge_changes: 0.5,
   },
   executionFailures: 0.05,
+  upgradeFailures: 0,
+  upgradeLies: 0,
+  binaries: DEFAULT_BINARIES,
   bridges: { count: 0, hosts: 2 },
 }
 
@@ -59,4 +67,5 @@ export const PLAN_MAX = {
   edges: 64,
   bridges: 1_000,
   bridgeHosts: 64,
+  architectures: 16,
 } as const

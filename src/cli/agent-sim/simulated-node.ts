@@ -1,4 +1,5 @@
 import type { OwnPolicies } from '../../client/agent/own-policies.ts'
+import { DEFAULT_BINARIES, startBinary, type Binary } from './binary.ts'
 import type { OwnBridges } from '../../client/agent/own-bridges.ts'
 import type { SecretVersions } from '../../shared/bridges/host-report.ts'
 import type { EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
@@ -16,6 +17,10 @@ export interface SimulatedNode {
   lastAcceptedMs: number | undefined
   /** Undefined before the stream is opened. */
   stream: HeldStream | undefined
+  /** Replaced by an upgrade. */
+  binary: Binary
+  /** Name of the hook that was altered; undefined while none is. */
+  alteredHook: string | undefined
   /** Its public `host:port`. */
   endpoint: string
   /** The peers that it knows; undefined before the first pull. */
@@ -85,13 +90,15 @@ export interface InjectedFaults {
 
 export const NO_FAULTS: InjectedFaults = { skewMs: 0, repeats: 'no', failsBridges: false }
 
-/** Makes the node with that identity. */
-export function simulatedNode(identity: NodeIdentity, place: number): SimulatedNode {
+/** Makes the node with that identity. A stored node runs what it ran before; any other one the binary of the plan. */
+export function simulatedNode(identity: NodeIdentity, place: number, binaries = DEFAULT_BINARIES): SimulatedNode {
   return {
     place,
     identity,
     lastAcceptedMs: undefined,
     stream: undefined,
+    binary: identity.binary ?? startBinary(binaries, place),
+    alteredHook: undefined,
     endpoint: firstEndpoint(place),
     view: undefined,
     policies: undefined,

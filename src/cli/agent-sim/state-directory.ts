@@ -2,6 +2,7 @@ import { mkdir, open, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CliError } from '../errors/cli-error.ts'
 import { EXIT } from '../errors/exit-code.ts'
+import type { Binary } from './binary.ts'
 
 /** The stored state of a simulated node, with which a later run resumes it. */
 export interface NodeIdentity {
@@ -15,6 +16,8 @@ export interface NodeIdentity {
   readonly psk_issued_at?: string
   /** Whether it joined with an ephemeral token; absent if unknown. */
   readonly is_ephemeral?: boolean
+  /** What it runs; absent if an earlier version stored the node. */
+  readonly binary?: Binary
   /** Position in its event stream; absent before the first event. */
   readonly last_event_id?: string
   readonly last_node_seq?: number

@@ -16,6 +16,7 @@ import { pullsInThisThread } from '../../../src/cli/agent-sim/state-pulls.ts'
 import { createStatistics, type Statistics } from '../../../src/cli/agent-sim/statistics.ts'
 import type { PacedLimiter } from '../../../src/cli/agent-sim/paced-limiter.ts'
 import { createTimerWheel } from '../../../src/cli/agent-sim/timer-wheel.ts'
+import { createWantedRelease } from '../../../src/cli/agent-sim/wanted-release.ts'
 import { canonicalize } from '../../../src/shared/canonical-json.ts'
 import { mintNsk, parseNsk } from '../../../src/shared/credential-formats.ts'
 import { envelopeAad } from '../../../src/shared/mesh/edge-envelope.ts'
@@ -194,6 +195,7 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
       digest: createKnownEpochs(book),
       ledger: createEdgeLedger(),
       habits: { ...DEFAULT_HABITS, ...habits },
+      wanted: createWantedRelease(),
       limiters: { pulls: atOnce, edgeKeys: atOnce, digests: atOnce, secrets: atOnce },
       pullsAtStart: true,
       isMadeHost: () => false,

@@ -10,6 +10,7 @@ import type { PolicyBook } from '../policy-book.ts'
 import type { Habits } from '../plan.ts'
 import type { PullState } from '../state-pulls.ts'
 import type { PacedLimiter } from '../paced-limiter.ts'
+import type { WantedRelease } from '../wanted-release.ts'
 import type { TimerWheel } from '../timer-wheel.ts'
 
 /** Additional dependencies of agents that take part in the mesh. */
@@ -22,6 +23,7 @@ export interface MeshDeps {
   readonly digest: DigestKnown
   readonly ledger: EdgeLedger
   readonly habits: Habits
+  readonly wanted: WantedRelease
   /** Limits for the whole fleet, so that ten thousand agents do not make the same call at once. */
   readonly limiters: Readonly<Record<'pulls' | 'edgeKeys' | 'digests' | 'secrets', PacedLimiter>>
   /** Whether agents pull their state when they start. In large fleets they wait for a request of the server. */

@@ -1,19 +1,30 @@
 import { createHash } from 'node:crypto'
 import { attempt } from '../attempt.ts'
+import { sha256 } from '../binary.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { AgentDeps } from './agent-deps.ts'
-import { BINARY } from './heartbeat.ts'
-
-const checksum = (name: string): string => createHash('sha256').update(name).digest('hex')
 
 /** Hooks that executions can run in addition to the built-in actions. */
-const HOOKS = ['simulated-backup', 'simulated-restart'].map((name) => ({ name, checksum: checksum(name) }))
+export const HOOKS = [hook('simulated-backup'), hook('simulated-restart')] as const
+
+function hook(name: string) {
+  return { name, checksum: sha256(name) }
+}
+
+/** The checksum of a hook that was altered on the node. */
+export function alteredHook(name: string, place: number): string {
+  return sha256(`altered ${name} ${place}`)
+}
 
 /** Reports the node's binary, host key and hooks. */
 export async function reportCapabilities(deps: AgentDeps, node: SimulatedNode): Promise<void> {
   const id = node.identity.node_id
   const host = createHash('sha256').update(id).digest('base64').slice(0, 43)
-  const body = { ...BINARY, ssh_host_key_fingerprint: `SHA256:${host}`, hooks: HOOKS }
+  const { version: binary_version, checksum: binary_checksum } = node.binary
+  const hooks = HOOKS.map(({ name, checksum }) =>
+    name === node.alteredHook ? { name, checksum: alteredHook(name, node.place) } : { name, checksum },
+  )
+  const body = { binary_version, binary_checksum, ssh_host_key_fingerprint: `SHA256:${host}`, hooks }
   await attempt(deps, node, {
     operation: 'capabilities',
     isRepeatable: true,

@@ -3,6 +3,7 @@ import type { SimulatedNode } from '../simulated-node.ts'
 import type { PulledExecution } from '../snapshot.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
 import { addIfNew } from './recently-seen.ts'
+import { install, tryUpgrade, wantedVersion, type Upgrade } from './upgrade.ts'
 
 type Callback = Parameters<MeshAgentDeps['client']['PostExecutionCallback']>[0]['body']
 
@@ -26,8 +27,32 @@ async function run(deps: MeshAgentDeps, node: SimulatedNode, execution: PulledEx
     await advance({ status: 'started' }, 'illegal_transition')
   for (const status of BEFORE[execution.status]) if (!(await advance({ status }))) return
   await clock.pause(clock.random() * WORK_MS_MAX, until)
-  const end = endOf(execution, deps.mesh.habits.executionFailures)
-  if (await advance(end)) statistics.count(end.status === 'succeeded' ? 'executions_succeeded' : 'executions_failed')
+  const { callback, counted, finish } = await carryOut(deps, node, execution)
+  if (!(await advance(callback))) return
+  statistics.count(callback.status === 'succeeded' ? 'executions_succeeded' : 'executions_failed')
+  if (counted !== undefined) statistics.count(counted)
+  await finish?.()
+}
+
+/** How an execution ends, and what the agent does once the server knows. */
+interface End {
+  readonly callback: Callback
+  readonly counted?: 'upgrades' | 'upgrades_failed'
+  readonly finish?: () => Promise<void>
+}
+
+async function carryOut(deps: MeshAgentDeps, node: SimulatedNode, execution: PulledExecution): Promise<End> {
+  const version = wantedVersion(execution)
+  if (version === undefined) return { callback: endOf(execution, deps.mesh.habits.executionFailures) }
+  const upgrade = await tryUpgrade(deps, node, { ...execution, version })
+  const callback = endOfUpgrade(upgrade)
+  if ('failure' in upgrade) return { callback, counted: 'upgrades_failed' }
+  return { callback, counted: 'upgrades', finish: () => install(deps, node, upgrade.binary) }
+}
+
+function endOfUpgrade(upgrade: Upgrade): Callback {
+  if ('failure' in upgrade) return { status: 'failed', exit_code: 1, error: upgrade.failure }
+  return { status: 'succeeded', exit_code: 0, output: `upgraded to ${upgrade.binary.version} by agent-sim\n` }
 }
 
 interface Step {

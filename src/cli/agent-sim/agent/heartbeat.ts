@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { attempt } from '../attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import { takesPart, type AgentDeps } from './agent-deps.ts'
@@ -8,12 +7,6 @@ import { injectDuplicates } from './inject-duplicates.ts'
 
 /** Maximum jitter of a heartbeat in either direction, as a share of the interval. */
 const JITTER = 0.1
-
-/** The binary that simulated agents report. */
-export const BINARY = {
-  binary_version: 'agent-sim',
-  binary_checksum: createHash('sha256').update('agent-sim').digest('hex'),
-}
 
 /** Clock difference that the server accepts (S0 Limits). */
 const SKEW_MS_MAX = 60_000
@@ -50,11 +43,12 @@ async function heartbeat(deps: AgentDeps, node: SimulatedNode, olderMs: number):
   const id = node.identity.node_id
   const { skewMs } = node.faults
   const client_now = new Date(clock.now() + skewMs - olderMs).toISOString()
+  const { version: binary_version, checksum: binary_checksum } = node.binary
   const outcome = await attempt(deps, node, {
     operation: 'heartbeat',
     isRepeatable: true,
     ...(Math.abs(skewMs) > SKEW_MS_MAX && { expects: 'clock_skew' }),
-    call: (token) => client.PostNodeHeartbeat({ id, body: { client_now, ...BINARY } }, { token }),
+    call: (token) => client.PostNodeHeartbeat({ id, body: { client_now, binary_version, binary_checksum } }, { token }),
   })
   if (!outcome.ok) return
   const { accepted_at, reconcile, rotate_keys } = outcome.value

@@ -4,7 +4,7 @@ import type { MeshAgentDeps } from './agent-deps.ts'
 import { reportCapabilities } from './capabilities.ts'
 import { fetchEdgeKeysSoon } from './edge-key.ts'
 import { changeEndpoint, keepEndpoint } from './endpoint.ts'
-import { reportViolation } from './integrity.ts'
+import { alterHook, reportAlteredBinary } from './integrity.ts'
 import { rotateSecretKey } from './secret-key-rotation.ts'
 import { pullSoon } from './state-pull.ts'
 import { reportWorkload } from './state-report.ts'
@@ -15,6 +15,7 @@ export async function startAgent(deps: MeshAgentDeps, node: SimulatedNode, until
   await keepEndpoint(deps, node, until)
   if (deps.mesh.pullsAtStart) pullSoon(deps, node, 0)
   fetchEdgeKeysSoon(deps, node)
+  await reportAlteredBinary(deps, node)
 }
 
 /** The occasional work of agents, by the name of its rate. */
@@ -24,6 +25,6 @@ export const CHORES: Readonly<
   endpoint_changes: changeEndpoint,
   pulls: async (deps, node) => pullSoon(deps, node, 0),
   reports: reportWorkload,
-  violations: reportViolation,
+  violations: alterHook,
   nsk_rotations: rotateSecretKey,
 }

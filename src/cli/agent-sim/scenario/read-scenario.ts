@@ -1,6 +1,7 @@
+import { ARCHITECTURE, CHECKSUM } from '../binary.ts'
 import { PLAN_MAX, DEFAULT_HABITS } from '../plan.ts'
 import type { Rates } from './rates.ts'
-import { duration, listOf, objectOf, rate, share, text, whole, type Reader } from './values.ts'
+import { duration, listOf, matching, objectOf, rate, share, text, whole, type Reader } from './values.ts'
 import type { Fault, Phase, Scenario } from './scenario.ts'
 import { readYaml, type Place } from './yaml-place.ts'
 
@@ -11,9 +12,39 @@ import { readYaml, type Place } from './yaml-place.ts'
  */
 export function readScenario(source: string): Scenario {
   const place = readYaml(source)
-  const { edges, execution_failures, rates = {}, phases } = document(place)
+  const { edges, execution_failures, upgrade_failures, upgrade_lies, rates = {}, phases, ...binary } = document(place)
   if (phases === undefined || phases.length === 0) throw place.fault('phases: there must be one at least')
-  return { edges, executionFailures: execution_failures, rates, phases }
+  return {
+    edges,
+    executionFailures: execution_failures,
+    upgradeFailures: upgrade_failures,
+    upgradeLies: upgrade_lies,
+    binaries: binariesIn(binary),
+    rates,
+    phases,
+  }
+}
+
+function binariesIn(members: BinaryMembers): Scenario['binaries'] {
+  const { binary_version: version, binary_checksum: checksum, architectures } = members
+  return {
+    ...(version !== undefined && { version }),
+    ...(checksum !== undefined && { checksum }),
+    ...(architectures !== undefined && { architectures }),
+  }
+}
+
+interface BinaryMembers {
+  readonly binary_version?: string
+  readonly binary_checksum?: string
+  readonly architectures?: readonly string[]
+}
+
+const architectures: Reader<readonly string[]> = (place) => {
+  const found = listOf(matching(ARCHITECTURE, 'an architecture such as x86_64'))(place)
+  if (found.length === 0 || found.length > PLAN_MAX.architectures)
+    throw place.fault(`must name 1 to ${PLAN_MAX.architectures} architectures`)
+  return found
 }
 
 const RATE_NAMES = Object.keys(DEFAULT_HABITS.rates) as readonly (keyof Rates)[]
@@ -85,17 +116,26 @@ const phase: Reader<Phase> = (place) => {
   }
 }
 
-const document: Reader<{
-  readonly name?: string
-  readonly edges?: number
-  readonly execution_failures?: number
-  readonly rates?: Partial<Rates>
-  readonly phases?: readonly Phase[]
-}> = (place: Place) =>
+const document: Reader<
+  BinaryMembers & {
+    readonly name?: string
+    readonly edges?: number
+    readonly execution_failures?: number
+    readonly upgrade_failures?: number
+    readonly upgrade_lies?: number
+    readonly rates?: Partial<Rates>
+    readonly phases?: readonly Phase[]
+  }
+> = (place: Place) =>
   objectOf({
     name: text,
     edges: whole(0, PLAN_MAX.edges),
     execution_failures: share,
+    upgrade_failures: share,
+    upgrade_lies: share,
+    binary_version: text,
+    binary_checksum: matching(CHECKSUM, '64 hex digits'),
+    architectures,
     rates,
     phases: listOf(phase),
   })(place)

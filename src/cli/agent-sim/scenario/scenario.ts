@@ -1,9 +1,13 @@
+import type { StartBinaries } from '../binary.ts'
 import type { Rates } from './rates.ts'
 
 /** The phases and faults of a run. */
 export interface Scenario {
   readonly edges: number | undefined
   readonly executionFailures: number | undefined
+  readonly upgradeFailures: number | undefined
+  readonly upgradeLies: number | undefined
+  readonly binaries: Partial<StartBinaries>
   /** Rates outside of phases, and of phases that set none. */
   readonly rates: Partial<Rates>
   readonly phases: readonly Phase[]

@@ -10,6 +10,14 @@ export const text: Reader<string> = (place) => {
   return place.value
 }
 
+/** A text that a rule accepts; `described` ends "must be". */
+export const matching =
+  (pattern: RegExp, described: string): Reader<string> =>
+  (place) => {
+    if (typeof place.value !== 'string' || !pattern.test(place.value)) throw place.fault(`must be ${described}`)
+    return place.value
+  }
+
 /** `30s`, `1m30s`; in ms. */
 export const duration: Reader<number> = (place) => {
   const seconds = typeof place.value === 'string' ? parseDuration(place.value) : undefined

@@ -41,7 +41,15 @@ function playing(fault: Fault, answers: Answers, stream?: Partial<HeldStream>) {
     if (stream !== undefined) node.stream = stream as HeldStream
   }
   const phase = { name: 'faults', durationMs: 10_000, rates: { reports: 0.5 }, faults: [fault] }
-  const scenario = { edges: undefined, executionFailures: undefined, rates: {}, phases: [phase] }
+  const scenario = {
+    edges: undefined,
+    executionFailures: undefined,
+    upgradeFailures: undefined,
+    upgradeLies: undefined,
+    binaries: {},
+    rates: {},
+    phases: [phase],
+  }
   void playScenario({ deps, nodes: world.nodes, phaseState }, scenario, never())
   return { ...world, phaseState }
 }

@@ -37,6 +37,7 @@ phases:
     expect(scenario).toEqual({
       edges: 2,
       executionFailures: 0.5,
+      binaries: {},
       rates: { reports: expect.closeTo(0.001) },
       phases: [
         {
@@ -73,7 +74,11 @@ phases:
     ['name: x\n', 1, 'phases: there must be one at least'],
     ['phases: 5\n', 1, 'phases: must be a list'],
     ['name: x\nname: y\nphases: []\n', 2, 'Map keys must be unique'],
-    ['- 1\n', 1, 'must have members: name, edges, execution_failures, rates, phases'],
+    [
+      '- 1\n',
+      1,
+      'must have members: name, edges, execution_failures, upgrade_failures, upgrade_lies, binary_version, binary_checksum, architectures, rates, phases',
+    ],
   ])('%j is refused on line %i: %s', (text, line, message) => {
     expect(() => readScenario(text)).toThrow(expect.objectContaining({ line, message }))
   })

@@ -1,0 +1,69 @@
+import { attempt } from '../attempt.ts'
+import { sha256, type Binary } from '../binary.ts'
+import type { SimulatedNode } from '../simulated-node.ts'
+import type { PulledExecution } from '../snapshot.ts'
+import type { MeshAgentDeps } from './agent-deps.ts'
+import { reportCapabilities } from './capabilities.ts'
+import { reportAlteredBinary } from './integrity.ts'
+
+/** What becomes of an upgrade: the binary that runs afterwards, or why it failed. */
+export type Upgrade = { readonly binary: Binary } | { readonly failure: string }
+
+/** The version that an execution asks for; undefined where it is no upgrade to a version. */
+export function wantedVersion({ action, parameters }: PulledExecution): string | undefined {
+  const version = parameters?.['version']
+  return action === 'upgrade_agent' && typeof version === 'string' ? version : undefined
+}
+
+/**
+ * Reads the release, as the node, and judges it as an agent does. An execution always has the same outcome: `upgradeFailures` of
+ * them fail, and `upgradeLies` lead to a binary that is not that of the release.
+ */
+export async function tryUpgrade(
+  deps: MeshAgentDeps,
+  node: SimulatedNode,
+  execution: PulledExecution & { readonly version: string },
+): Promise<Upgrade> {
+  const { version, execution_id: id, parameters } = execution
+  deps.mesh.wanted.asked(version)
+  const outcome = await attempt(deps, node, {
+    operation: 'release',
+    isRepeatable: true,
+    toleratedCodes: ['release_not_found'],
+    call: (token) => deps.client.GetPlexdArtifact({ version }, { token }),
+  })
+  if (!outcome.ok) return { failure: `release ${version} cannot be read: ${outcome.code}` }
+  const found = checksumIn(outcome.value, node.binary.architecture)
+  if ('failure' in found) return found
+  const { checksum } = found
+  if (parameters?.['checksum'] !== undefined && parameters['checksum'] !== checksum)
+    return { failure: `release ${version} has another checksum than the one asked for` }
+  const { upgradeFailures, upgradeLies } = deps.mesh.habits
+  const draw = Number.parseInt(id.slice(-8), 16) / 2 ** 32
+  if (draw < upgradeFailures) return { failure: `${version} did not start in the simulation` }
+  const isLie = draw < upgradeFailures + upgradeLies
+  const { architecture } = node.binary
+  const reported = isLie ? sha256(`altered ${version}`) : checksum
+  return { binary: { version, checksum: reported, expected_checksum: checksum, architecture } }
+}
+
+type Release = Awaited<ReturnType<MeshAgentDeps['client']['GetPlexdArtifact']>>
+
+/** The checksum for the architecture, or why the release must not be installed. */
+function checksumIn(
+  { version, verdict, verdict_reason: reason, support_status: support, architectures }: Release,
+  architecture: string,
+): { readonly checksum: string } | { readonly failure: string } {
+  if (verdict !== 'verified')
+    return { failure: `release ${version} is ${verdict}${reason === undefined ? '' : `: ${reason}`}` }
+  if (support === 'withdrawn') return { failure: `release ${version} was withdrawn` }
+  const found = architectures.find((one) => one.architecture === architecture)
+  return found ?? { failure: `release ${version} has nothing for the architecture ${architecture}` }
+}
+
+/** Runs the binary from now on, as an agent that has restarted. */
+export async function install(deps: MeshAgentDeps, node: SimulatedNode, binary: Binary): Promise<void> {
+  node.binary = binary
+  await reportCapabilities(deps, node)
+  await reportAlteredBinary(deps, node)
+}
