@@ -25,6 +25,7 @@ import { rolloutsCommands } from '../commands/rollouts/commands.ts'
 import { serviceIdentitiesCommands } from '../commands/service-identities/commands.ts'
 import { tokensCommands } from '../commands/tokens/commands.ts'
 import { tuplesCommands } from '../commands/tuples/commands.ts'
+import { violationsCommands } from '../commands/violations/commands.ts'
 import { oneWordCommands } from '../commands/one-word-commands.ts'
 import type { CommandRow } from './command.ts'
 import type { OwnCommand, OwnCommands } from './own-commands.ts'
@@ -58,6 +59,7 @@ export const NOUNS: readonly OwnCommands[] = [
   policiesCommands,
   bridgeCommands,
   rolloutsCommands,
+  violationsCommands,
 ]
 
 /**

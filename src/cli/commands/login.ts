@@ -3,7 +3,7 @@ import { CliError, usageError } from '../errors/cli-error.ts'
 import { defineCommand } from '../argv/command.ts'
 import { sameServer, type StoredContext, type TokenStore } from '../session/contexts.ts'
 import { EXIT } from '../errors/exit-code.ts'
-import type { DeviceLogin } from './login/device-login.ts'
+import type { AskedStrength, DeviceLogin } from './login/device-login.ts'
 import { endReplaced, ownToken, replacedOwner } from './login/own-token.ts'
 import type { Row } from '../output/members.ts'
 import type { View } from '../output/emit.ts'
@@ -38,12 +38,22 @@ If an earlier sign-in made the token that the context had, that token is revoked
       value: 'A,B',
       describe: 'What the token may do, e.g. nodes:read; everything you may by default',
     },
+    'acr-values': {
+      kind: 'list',
+      value: 'A,B',
+      describe: 'Sign in with one of these acr values, e.g. mfa, where calls need it; any sign-in by default',
+    },
+    'max-age': {
+      kind: 'duration',
+      describe: 'Sign in at the provider again if that was longer ago, 60s at least',
+    },
     name: { kind: 'text', value: 'NAME', describe: 'Name of the context; made from the address when absent' },
   },
   uses: ['connection', 'output'],
   examples: [
     'ctl login --url https://mesh.example.com',
     'ctl login --no-browser --scope nodes:read,audit:read',
+    'ctl login --acr-values mfa --max-age 15m',
     'ctl login --with-token < bootstrap-token',
     'vault read -field=token secret/ctl | ctl login --with-token --name prod',
   ],
@@ -53,7 +63,8 @@ If an earlier sign-in made the token that the context had, that token is revoked
     const settings = await session.settings()
     const url = settings.url.value
     const where = session.io.env['CTL_TOKEN_STORE'] === 'file' ? 'file' : await session.contexts.bestStore()
-    const order = { url, domain: domainSaid(settings), idp: flags.idp, scopes: flags.scope ?? [] }
+    const strength = strengthOf(flags['acr-values'], flags['max-age'])
+    const order = { url, domain: domainSaid(settings), idp: flags.idp, scopes: flags.scope ?? [], strength }
     const token = isGiven
       ? await readToken(session)
       : await signIn(session, { ...order, mayOpenBrowser: flags['no-browser'] !== true })
@@ -64,6 +75,10 @@ If an earlier sign-in made the token that the context had, that token is revoked
     if (me !== undefined) await session.emit(me, await whoamiView(session))
   },
 })
+
+function strengthOf(acrValues: readonly string[] | undefined, maxAgeSeconds: number | undefined): AskedStrength {
+  return { ...(acrValues && { acrValues }), ...(maxAgeSeconds !== undefined && { maxAgeSeconds }) }
+}
 
 async function whoamiView(session: Session): Promise<View> {
   const { rowMembers } = await import('../derive/perform.ts')

@@ -10,6 +10,7 @@ import { LABEL_HINTS } from './label-hints.ts'
 import { memberErrors } from './member-errors.ts'
 import { POLICY_HINTS } from './policy-hints.ts'
 import { ROLLOUT_HINTS } from './rollout-hints.ts'
+import { requiredSignIn, signInCommand } from './required-sign-in.ts'
 import { grantCommand, seeingRelation } from './role-hints.ts'
 import type { Session } from '../session/session.ts'
 
@@ -89,6 +90,7 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   epoch_filter_required: () => ['Name nodes with --node A,B, or choose some with -l SELECTOR; 1,000 at most.'],
   invalid_join_token: () => ['Make one that is good: ctl join-tokens create'],
   scope_exceeds_caller: () => ['See what your own credential may: ctl whoami'],
+  step_up_required: ({ problem }) => [`Sign in as it asks: ${signInCommand(requiredSignIn(problem))}`],
   internal: () => ['The log of the server has the reason under the correlation id.'],
   unexpected_answer: () => ['Is that the address of a ctl server? See: ctl config view --show-origin'],
 }

@@ -17,6 +17,23 @@ export interface DeviceLogin {
   readonly idp: string | undefined
   readonly scopes: readonly string[]
   readonly mayOpenBrowser: boolean
+  /** The sign-in that the approver needs; any by default. */
+  readonly strength?: AskedStrength
+  /** Where the sign-in is a part of a command: what it is for. */
+  readonly purpose?: Purpose
+}
+
+/** How the approver has to sign in (RFC 9470 §4). */
+export interface AskedStrength {
+  readonly acrValues?: readonly string[]
+  readonly maxAgeSeconds?: number
+}
+
+/** A sign-in for a command that goes on with its token. */
+export interface Purpose {
+  /** The words of the command. */
+  readonly words: string
+  readonly tokenSeconds: number
 }
 
 /** What the server hands out (RFC 8628 §3.2). */
@@ -39,12 +56,24 @@ export async function loginByDevice(session: Session, login: DeviceLogin): Promi
   const caller = await session.caller({ url: login.url, token: undefined })
   const invitation = await begin(session, caller, login)
   await invite(session, invitation, login.mayOpenBrowser)
-  return waitForToken(session, caller, invitation)
+  try {
+    return await waitForToken(session, caller, invitation)
+  } catch (error) {
+    throw login.purpose === undefined ? error : forPurpose(error, login.purpose)
+  }
+}
+
+/** A failed sign-in, whose hints lead back to the command that needed it. */
+function forPurpose(error: unknown, { words }: Purpose): unknown {
+  if (!(error instanceof CliError)) return error
+  const { message, exitCode, code, cause } = error
+  return new CliError(message, { exitCode, code, cause, hints: [`Nothing was changed. Begin again: ctl ${words}`] })
 }
 
 /** Asks for codes; where the server has several Domains and none was named, for the Domain as well. */
 async function begin(session: Session, caller: Caller, login: DeviceLogin): Promise<Invitation> {
-  const body = { client_id: 'ctl', client_name: await clientName(), ...placeOf(login), ...scopeOf(login) }
+  const asked = { ...placeOf(login), ...scopeOf(login), ...strengthOf(login) }
+  const body = { client_id: 'ctl', client_name: await clientName(login), ...asked }
   try {
     const { value } = await caller.call(session.operation('PostAuthDeviceCode'), { body })
     return readInvitation(value)
@@ -71,9 +100,9 @@ async function askForDomain(session: Session, cause: ProblemAnswer): Promise<str
 
 const FINDING_DOMAIN = 'The person who invited you knows its slug; where you are signed in already: ctl domains list'
 
-async function clientName(): Promise<string> {
+async function clientName({ purpose }: DeviceLogin): Promise<string> {
   const { hostname } = await import('node:os')
-  return `ctl on ${hostname()}`.slice(0, 128)
+  return `ctl${purpose === undefined ? '' : ` ${purpose.words}`} on ${hostname()}`.slice(0, 128)
 }
 
 function placeOf({ domain, idp }: DeviceLogin): object {
@@ -85,6 +114,15 @@ function placeOf({ domain, idp }: DeviceLogin): object {
 
 function scopeOf({ scopes }: DeviceLogin): object {
   return scopes.length === 0 ? {} : { scope: scopes.join(' ') }
+}
+
+function strengthOf({ strength = {}, purpose }: DeviceLogin): object {
+  const { acrValues = [], maxAgeSeconds } = strength
+  return {
+    ...(acrValues.length > 0 && { acr_values: acrValues.join(' ') }),
+    ...(maxAgeSeconds !== undefined && { max_age: maxAgeSeconds }),
+    ...(purpose !== undefined && { token_expires_in_seconds: purpose.tokenSeconds }),
+  }
 }
 
 function readInvitation(value: unknown): Invitation {

@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest'
+import { useStubbedCli } from '../../support/cli/stubbed-cli.ts'
+import { refused, type SeenRequest, type StubAnswer, type StubRoutes } from '../../support/cli/stub-server.ts'
+
+const DOMAIN = '019c1a10-0000-7000-8000-000000000d01'
+const [ONE, TWO] = ['019c1a10-0000-7000-8000-00000000a001', '019c1a10-0000-7000-8000-00000000a002'] as const
+const [ANA, BOB] = ['user:019c1a10-0000-7000-8000-000000000e01', 'user:019c1a10-0000-7000-8000-000000000e02'] as const
+const OLD = 'psk_local_old'
+const TOKEN_ID = '019c1a10-0000-7000-8000-00000000b001'
+const NEW = `psk_local_${TOKEN_ID.replaceAll('-', '')}_new`
+const AT = '2026-02-01T11:00:00.000Z'
+
+const violation = (id: string) => ({
+  id,
+  node_id: '019c1a10-0000-7000-8000-00000000c001',
+  domain_id: DOMAIN,
+  kind: 'binary',
+  status: 'acknowledged',
+  artifact_id: '019c1a10-0000-7000-8000-00000000c002',
+  detected_at: AT,
+})
+
+const whoami = (subject: string, type = 'user') => ({
+  subject,
+  kind: type,
+  domain_id: DOMAIN,
+  domain_slug: 'acme',
+  domain_display_name: 'Acme',
+  display_name: subject === ANA ? 'Ana' : 'Bob',
+  credential: { type: 'api-token', id: TOKEN_ID, scopes: ['*'], expires_at: null },
+  auth_time: null,
+  acr: null,
+})
+
+const isNew = ({ headers }: SeenRequest): boolean => headers.authorization === `Bearer ${NEW}`
+
+const challenge: StubAnswer = (() => {
+  const document = refused(401, 'step_up_required', 'This operation needs a stronger sign-in than this session has.')
+  return { ...document, body: { ...(document.body as object), acr_values: ['mfa', 'phr'], max_age: 300 } }
+})()
+
+const CODES = {
+  device_code: 'opaque',
+  user_code: 'BCDF-GHJK',
+  verification_uri: 'https://mesh.example/v1/device',
+  verification_uri_complete: 'https://mesh.example/v1/device?user_code=BCDF-GHJK',
+  expires_in: 600,
+  interval: 5,
+}
+
+/** A server that wants a stronger sign-in than the first token has. */
+const routes = (more: StubRoutes = {}): StubRoutes => ({
+  ...Object.fromEntries(
+    [ONE, TWO].map((id) => [
+      `POST /v1/integrity-violations/${id}/acknowledge`,
+      (request: SeenRequest) => (isNew(request) ? { body: violation(id) } : challenge),
+    ]),
+  ),
+  'GET /v1/auth/whoami': { body: whoami(ANA) },
+  'POST /v1/auth/device-code': { body: CODES },
+  'POST /v1/auth/device-token': {
+    body: { access_token: NEW, token_type: 'Bearer', expires_in: 900, scope: 'integrity:write tokens:write' },
+  },
+  [`DELETE /v1/auth/tokens/${TOKEN_ID}`]: { status: 204 },
+  ...more,
+})
+
+const LINE = `violations ack ${ONE} --no-browser --reason seen`
+
+describe('ctl violations ack where the server asks for a stronger sign-in', () => {
+  const cli = useStubbedCli({ CTL_TOKEN: OLD })
+  const calls = () => cli.stub?.seen.map(({ method, path }) => `${method} ${path}`) ?? []
+  const seen = (call: string) => cli.stub?.seen.filter(({ method, path }) => `${method} ${path}` === call) ?? []
+
+  it('shows a code, waits for its approval, repeats the call with that token and revokes it', async () => {
+    const { exitCode, stdout, stderr } = await cli.run(`${LINE} -o json`, routes())
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { id: ONE, status: 'acknowledged' }])
+    expect(stderr).toContain('This needs a sign-in with mfa or phr, no older than 5m.')
+    expect(stderr).toContain('https://mesh.example/v1/device?user_code=BCDF-GHJK')
+    expect(calls()).toEqual([
+      `POST /v1/integrity-violations/${ONE}/acknowledge`,
+      'GET /v1/auth/whoami',
+      'POST /v1/auth/device-code',
+      'POST /v1/auth/device-token',
+      'GET /v1/auth/whoami',
+      `POST /v1/integrity-violations/${ONE}/acknowledge`,
+      `DELETE /v1/auth/tokens/${TOKEN_ID}`,
+    ])
+    expect(seen('POST /v1/auth/device-code')[0]?.body).toMatchObject({
+      client_name: expect.stringMatching(/^ctl violations ack on /),
+      domain_id: DOMAIN,
+      scope: 'integrity:write tokens:write',
+      acr_values: 'mfa phr',
+      max_age: 300,
+      token_expires_in_seconds: 900,
+    })
+    expect(seen(`DELETE /v1/auth/tokens/${TOKEN_ID}`).every(isNew)).toBe(true)
+  })
+
+  it('keeps nothing of that sign-in', async () => {
+    await cli.run(LINE, routes())
+    const { exitCode, stdout } = await cli.home.run(['contexts', 'list', '-o', 'json'])
+    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, []])
+  })
+
+  it('has somebody sign in once for several violations', async () => {
+    const { exitCode } = await cli.run(`violations ack ${ONE} ${TWO} --no-browser --reason seen`, routes())
+    expect(exitCode).toBe(0)
+    expect(seen('POST /v1/auth/device-code')).toHaveLength(1)
+    expect(seen(`POST /v1/integrity-violations/${TWO}/acknowledge`).map(isNew)).toEqual([true])
+  })
+
+  it('asks for a sign-in of the last 15 minutes where the server names no age', async () => {
+    const { max_age: _, ...document } = challenge.body as Record<string, unknown>
+    const first = {
+      [`POST /v1/integrity-violations/${ONE}/acknowledge`]: (request: SeenRequest) =>
+        isNew(request) ? { body: violation(ONE) } : { ...challenge, body: document },
+    }
+    const { exitCode } = await cli.run(LINE, routes(first))
+    expect(exitCode).toBe(0)
+    expect(seen('POST /v1/auth/device-code')[0]?.body).toMatchObject({ acr_values: 'mfa phr', max_age: 900 })
+  })
+
+  it('calls once more and no further where the new sign-in will not do either', async () => {
+    const never = { [`POST /v1/integrity-violations/${ONE}/acknowledge`]: challenge }
+    const { exitCode, stderr } = await cli.run(LINE, routes(never))
+    expect(exitCode).toBe(4)
+    expect(stderr).toContain(
+      'error: the new sign-in does not do either: the server needs one with mfa or phr, no older than 5m',
+    )
+    expect(seen(`POST /v1/integrity-violations/${ONE}/acknowledge`)).toHaveLength(2)
+    expect(seen('POST /v1/auth/device-code')).toHaveLength(1)
+    expect(calls().at(-1)).toBe(`DELETE /v1/auth/tokens/${TOKEN_ID}`)
+  })
+
+  it.each([
+    ['access_denied', 'the sign-in was refused'],
+    ['expired_token', 'nobody approved the sign-in in time'],
+  ])('ends with 4 and one sentence where the sign-in ends with %s', async (code, sentence) => {
+    const { exitCode, stderr } = await cli.run(LINE, routes({ 'POST /v1/auth/device-token': refused(400, code, 'x') }))
+    expect(exitCode).toBe(4)
+    expect(stderr).toContain(`error: ${sentence}\n`)
+    expect(stderr).toContain('Nothing was changed. Begin again: ctl violations ack')
+    expect(seen(`POST /v1/integrity-violations/${ONE}/acknowledge`)).toHaveLength(1)
+  })
+
+  it('does nothing as another person: it revokes the token, and names both', async () => {
+    const other = { 'GET /v1/auth/whoami': (request: SeenRequest) => ({ body: whoami(isNew(request) ? BOB : ANA) }) }
+    const { exitCode, stderr } = await cli.run(LINE, routes(other))
+    expect(exitCode).toBe(4)
+    expect(stderr).toContain(`Bob (${BOB}) signed in, and this command acts as Ana (${ANA})`)
+    expect(seen(`POST /v1/integrity-violations/${ONE}/acknowledge`)).toHaveLength(1)
+    expect(seen(`DELETE /v1/auth/tokens/${TOKEN_ID}`)).toHaveLength(1)
+  })
+
+  it('says who acts where a person signs in for a service identity', async () => {
+    const service = {
+      'GET /v1/auth/whoami': (request: SeenRequest) => ({
+        body: isNew(request)
+          ? whoami(ANA)
+          : whoami('serviceaccount:019c1a10-0000-7000-8000-000000000e03', 'service-identity'),
+      }),
+    }
+    const { exitCode, stderr } = await cli.run(LINE, routes(service))
+    expect(exitCode).toBe(0)
+    expect(stderr).toContain(`Ana (${ANA}) signed in, and is who does it.`)
+  })
+
+  it.each([
+    ['--no-input', `violations ack ${ONE} --no-browser --no-input --reason seen`, false],
+    ['a pipe without --no-browser', `violations ack ${ONE} --reason seen`, true],
+  ])('says in one sentence what to do where nobody is there: %s', async (_, line, mayBeElsewhere) => {
+    const { exitCode, stderr } = await cli.run(line, routes())
+    expect(exitCode).toBe(4)
+    expect(stderr).toContain(
+      'the server needs a sign-in with mfa or phr, no older than 5m, and there is nobody to sign in',
+    )
+    expect(stderr).toContain('Sign in before: ctl login --acr-values mfa,phr --max-age 300s')
+    expect(stderr.includes('add --no-browser')).toBe(mayBeElsewhere)
+    expect(seen('POST /v1/auth/device-code')).toEqual([])
+  })
+
+  it('needs a reason, and asks for it on a terminal', async () => {
+    const piped = await cli.run(`violations ack ${ONE}`, routes())
+    expect([piped.exitCode, calls()]).toEqual([2, []])
+    expect(piped.stderr).toContain('--reason is missing')
+    const typed = await cli.run(`violations ack ${ONE} --no-browser`, routes(), { isTty: true, answers: ['seen'] })
+    expect(typed.exitCode).toBe(0)
+    expect(seen(`POST /v1/integrity-violations/${ONE}/acknowledge`)[0]?.body).toEqual({ reason: 'seen' })
+  })
+
+  it('asks nobody where the server asks for nothing', async () => {
+    const free = { [`POST /v1/integrity-violations/${ONE}/acknowledge`]: { body: violation(ONE) } }
+    const { exitCode, stderr } = await cli.run(LINE, routes(free))
+    expect([exitCode, calls()]).toEqual([0, [`POST /v1/integrity-violations/${ONE}/acknowledge`]])
+    expect(stderr).toContain(`Acknowledged violation ${ONE}.`)
+  })
+
+  it('acknowledges in the own Domain what may not be acknowledged on the platform, with one sign-in', async () => {
+    const denied = {
+      ...refused(403, 'permission_denied', 'The caller lacks the relation that this operation needs.'),
+    }
+    const { exitCode } = await cli.run(
+      LINE,
+      routes({
+        [`POST /v1/integrity-violations/${ONE}/acknowledge`]: (request: SeenRequest) =>
+          isNew(request) ? denied : challenge,
+        [`POST /v1/domains/${DOMAIN}/integrity-violations/${ONE}/acknowledge`]: (request: SeenRequest) =>
+          isNew(request) ? { body: violation(ONE) } : challenge,
+      }),
+    )
+    expect(exitCode).toBe(0)
+    expect(seen('POST /v1/auth/device-code')).toHaveLength(1)
+  })
+
+  it('asks the Domain alone where --domain names it', async () => {
+    const { exitCode } = await cli.run(
+      `${LINE} --domain ${DOMAIN}`,
+      routes({ [`POST /v1/domains/${DOMAIN}/integrity-violations/${ONE}/acknowledge`]: { body: violation(ONE) } }),
+    )
+    expect([exitCode, calls()]).toEqual([0, [`POST /v1/domains/${DOMAIN}/integrity-violations/${ONE}/acknowledge`]])
+  })
+})
+
+describe('ctl login', () => {
+  const cli = useStubbedCli()
+
+  it('asks for acr values and an age where they are given', async () => {
+    await cli.run('login --no-browser --acr-values mfa,phr --max-age 15m', {
+      'POST /v1/auth/device-code': { body: CODES },
+      'POST /v1/auth/device-token': refused(400, 'access_denied', 'x'),
+    })
+    expect(cli.stub?.seen[0]?.body).toMatchObject({ acr_values: 'mfa phr', max_age: 900 })
+    expect(cli.stub?.seen[0]?.body).not.toHaveProperty('token_expires_in_seconds')
+  })
+})
+
+describe('another command that is refused for want of a stronger sign-in', () => {
+  const cli = useStubbedCli({ CTL_TOKEN: OLD })
+
+  it('says how to sign in that way', async () => {
+    const { exitCode, stderr } = await cli.run('nodes list', { 'GET /v1/nodes': challenge })
+    expect(exitCode).toBe(4)
+    expect(stderr).toContain('Sign in as it asks: ctl login --acr-values mfa,phr --max-age 300s')
+  })
+})
