@@ -65,7 +65,7 @@ describe.each(STORES)('the step-up policy of a Domain, on the $name datastore', 
     }
 
     /** A browser session as the callback of a sign-in opens it. */
-    async function session({ acr, secondsAgo = 0, isAuthTimeAssumed = undefined }: SignedIn = {}) {
+    async function session({ acr, secondsAgo = 0, isAuthTimeAssumed }: SignedIn = {}) {
       const sessions = createSessions(plane)
       const authTimeMs = plane.clock.nowMs - secondsAgo * SECOND
       const opened = await plane.change((change) =>

@@ -213,6 +213,23 @@ describe('ctl violations ack where the server asks for a stronger sign-in', () =
     expect(seen('POST /v1/auth/device-code')).toHaveLength(1)
   })
 
+  it('finds violations by the ends of their ids in the own Domain, where the platform shows no list', async () => {
+    const denied = refused(403, 'permission_denied', 'The caller lacks the relation that this operation needs.')
+    const { exitCode } = await cli.run(
+      'violations ack 00a002 --reason seen',
+      routes({
+        'GET /v1/integrity-violations': denied,
+        [`GET /v1/domains/${DOMAIN}/integrity-violations`]: {
+          body: { items: [violation(ONE), violation(TWO)], next_cursor: null },
+        },
+        [`POST /v1/integrity-violations/${TWO}/acknowledge`]: denied,
+        [`POST /v1/domains/${DOMAIN}/integrity-violations/${TWO}/acknowledge`]: { body: violation(TWO) },
+      }),
+    )
+    expect(exitCode).toBe(0)
+    expect(calls().at(-1)).toBe(`POST /v1/domains/${DOMAIN}/integrity-violations/${TWO}/acknowledge`)
+  })
+
   it('asks the Domain alone where --domain names it', async () => {
     const { exitCode } = await cli.run(
       `${LINE} --domain ${DOMAIN}`,

@@ -1,12 +1,10 @@
-import { ProblemAnswer } from '../../../client/failures.ts'
-import type { Caller } from '../../../client/client.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import type { Command } from '../../argv/command.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import { operationOf } from '../../session/noun-lists.ts'
-import type { Session } from '../../session/session.ts'
-import { steppingUp, withCaller } from '../../session/step-up.ts'
+import { steppingUp } from '../../session/step-up.ts'
+import { routedToDomain } from './domain-route.ts'
 
 const FLAGS = {
   domain: {
@@ -30,25 +28,23 @@ const DESCRIPTION = [
 
 /** `violations ack`: the derived command, which has a person sign in where the server asks for it. */
 export function acknowledge(manifest: Manifest): Command {
-  const operation = operationOf(manifest, 'AcknowledgeIntegrityViolation')
+  const operation = named(manifest)
   const derived = derivedCommand(operation, manifest)
   return {
     ...derived,
     description: DESCRIPTION,
     flags: { ...derived.flags, ...FLAGS },
     examples: [
-      "ctl violations ack 0198c2f0 --reason 'Hotfix 1.4.1 was rolled out by hand'",
-      "ctl violations ack 0198c2f0 0198c2f1 --no-browser --reason 'Reinstalled'",
+      "ctl violations ack 7b21d4 --reason 'Hotfix 1.4.1 was rolled out by hand'",
+      "ctl violations ack 7b21d4 90aa3c --no-browser --reason 'Reinstalled'",
     ],
     async run(session, { args, flags: { 'no-browser': isElsewhere, idp, ...flags } }) {
       const how = { words: 'violations ack', isElsewhere: isElsewhere === true, idp: textOf(idp) }
       const stepped = steppingUp(session, how)
       const { perform } = await import('../../derive/perform.ts')
       try {
-        const isOfDomain = flags['domain'] !== undefined
-        if (isOfDomain) return await perform(stepped.session, { operation: ofDomain(manifest) }, { args, flags })
-        const routed = withCaller(stepped.session, (caller) => fallingBack(stepped.session, caller))
-        return await perform(routed, { operation }, { args, flags })
+        const plan = { operation: flags['domain'] === undefined ? operation : ofDomain(manifest) }
+        return await perform(routedToDomain(stepped.session), plan, { args, flags })
       } finally {
         await stepped.end()
       }
@@ -56,40 +52,20 @@ export function acknowledge(manifest: Manifest): Command {
   }
 }
 
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
+/** The operation, whose argument names violations by the ends of their ids as well. */
+function named(manifest: Manifest): ManifestOperation {
+  const operation = operationOf(manifest, 'AcknowledgeIntegrityViolation')
+  const { cli } = operation
+  return cli === undefined ? operation : { ...operation, cli: { ...cli, refs: { ...cli.refs, id: 'violations' } } }
 }
 
 /** The operation of a Domain under the words of the command. */
 function ofDomain(manifest: Manifest): ManifestOperation {
-  const { cli } = operationOf(manifest, 'AcknowledgeIntegrityViolation')
+  const { cli } = named(manifest)
   const operation = operationOf(manifest, 'AcknowledgeDomainIntegrityViolation')
   return cli === undefined ? operation : { ...operation, cli: { ...cli, refs: { ...cli.refs, domain_id: 'domains' } } }
 }
 
-/** Acknowledges in the caller's own Domain what it may not acknowledge on the platform. */
-function fallingBack(session: Session, caller: Caller): Caller {
-  return {
-    ...caller,
-    async call(operation, input, options) {
-      try {
-        return await caller.call(operation, input, options)
-      } catch (error) {
-        if (operation.id !== 'AcknowledgeIntegrityViolation' || !isDenied(error)) throw error
-        const { domain_id: domainId } = await session.whoami()
-        return caller.call(
-          session.operation('AcknowledgeDomainIntegrityViolation'),
-          { ...input, domain_id: domainId },
-          options,
-        )
-      }
-    },
-  }
-}
-
-/** A token whose scopes do not cover the operation would be refused in the Domain as well. */
-function isDenied(error: unknown): boolean {
-  return (
-    error instanceof ProblemAnswer && error.code === 'permission_denied' && error.document['reason'] !== 'out_of_scope'
-  )
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }
