@@ -23,6 +23,8 @@ export interface Attestation {
   readonly payloadType?: string
   /** Kind and version of the log's entry for a statement. */
   readonly entryKind?: 'dsse 0.0.1' | 'intoto 0.0.2'
+  /** Which certificate log records the certificate; the trusted one where it is absent. */
+  readonly recordedBy?: 'trusted' | 'unknown' | 'none'
   /** When the certificate is issued; it is valid for ten minutes. */
   readonly certifiedAt?: Date
   /** When the log takes the entry; a minute later where it is absent. */
@@ -85,8 +87,9 @@ async function makeBundle(services: SigstoreServices, attestation: Attestation) 
   }
 }
 
-function subjectOf({ version = '1.0.0', identity, issuer }: Attestation) {
+function subjectOf({ version = '1.0.0', identity, issuer, recordedBy = 'trusted' }: Attestation) {
   return {
+    recordedBy,
     identity: identity ?? RELEASE_SIGNER.identity.replace('{version}', version),
     issuer: issuer ?? RELEASE_SIGNER.issuer,
   }

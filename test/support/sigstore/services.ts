@@ -35,11 +35,19 @@ const Entry = z.record(
 
 export type LogEntry = z.infer<typeof Entry>[string]
 
+export interface CertificateRequest {
+  readonly publicKey: Buffer
+  readonly identity: string
+  readonly issuer: string
+  /** Which log records the certificate: the trusted one, one that nobody knows, none. */
+  readonly recordedBy: 'trusted' | 'unknown' | 'none'
+}
+
 export interface SigstoreServices {
   /** Their certificates and keys, as a verifier is given them. */
   readonly trustedRoot: Uint8Array
   /** A certificate that is valid for ten minutes. */
-  certify(to: { publicKey: Buffer; identity: string; issuer: string }, at: Date): Promise<Buffer>
+  certify(to: CertificateRequest, at: Date): Promise<Buffer>
   log(entry: object, at: Date): Promise<LogEntry>
   timestamp(signature: Buffer, at: Date): Promise<Buffer>
 }
@@ -62,8 +70,10 @@ export async function startSigstoreServices(): Promise<SigstoreServices> {
   }
   return {
     trustedRoot: Buffer.from(JSON.stringify(trustedRoot, undefined, 2)),
-    async certify({ publicKey, identity, issuer }, at) {
-      const authorityThen = await initializeCA(keys.authority, await initializeCTLog(keys.certificateLog, at), at)
+    async certify({ publicKey, identity, issuer, recordedBy }, at) {
+      const logKeys = { trusted: keys.certificateLog, unknown: keyPair(), none: undefined }[recordedBy]
+      const recording = logKeys === undefined ? undefined : await initializeCTLog(logKeys, at)
+      const authorityThen = await initializeCA(keys.authority, recording, at)
       const certificate = await authorityThen.issueCertificate({
         publicKey: bytesOf(publicKey),
         subjectAltName: identity,

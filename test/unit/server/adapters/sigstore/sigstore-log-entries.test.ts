@@ -30,7 +30,10 @@ describe('an entry that is there twice is refused', () => {
 
   test.each<[string, (entry: Entry) => readonly object[]]>([
     ['unchanged', (entry) => [entry, entry]],
-    ['with its place written in another way', (entry) => [entry, { ...entry, logIndex: `0${entry.logIndex}` }]],
+    [
+      'with another body at its place, written in another way',
+      (entry) => [entry, { ...entry, logIndex: `0${entry.logIndex}`, canonicalizedBody: 'e30=' }],
+    ],
     ['at another place', (entry) => [entry, { ...entry, logIndex: '7' }]],
     ['with another body at its place', (entry) => [entry, { ...entry, canonicalizedBody: 'e30=' }]],
   ])('%s', async (_, change) => {

@@ -104,6 +104,15 @@ test('a bundle of another Sigstore instance is not verified', async () => {
   )
 })
 
+test.each(['none', 'unknown'] as const)(
+  'a certificate recorded by no trusted log is not accepted: %s',
+  async (recordedBy) => {
+    expect(await judge.attested({ recordedBy })).toEqual(
+      unverified('No trusted certificate log has recorded the certificate.'),
+    )
+  },
+)
+
 test('a release without an attestation is not verified', async () => {
   expect(await judge.verifier.judge({ version: '1.5.0', checksum: CHECKSUM, bundle: undefined })).toEqual(
     unverified('There is no attestation.'),
