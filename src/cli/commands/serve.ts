@@ -52,6 +52,27 @@ export const afterRestore = defineCommand({
   },
 })
 
+/** Likewise; a running server on the embedded datastore is asked instead. */
+export const importArtifact = defineCommand({
+  raw: true,
+  async run({ io }, { args }) {
+    const { runArtifactsImport } = await import('../../server/commands/artifacts.ts')
+    return (await runArtifactsImport({ argv: args, env: io.env, stdout: io.stdout, stderr: io.stderr })) as ExitCode
+  },
+})
+
+/** Likewise. */
+export function changeArtifact(verb: 'support' | 'deprecate' | 'withdraw') {
+  return defineCommand({
+    raw: true,
+    async run({ io }, { args }) {
+      const { runArtifactsStatus } = await import('../../server/commands/artifacts.ts')
+      const call = { argv: args, env: io.env, stdout: io.stdout, stderr: io.stderr }
+      return (await runArtifactsStatus(call, verb)) as ExitCode
+    },
+  })
+}
+
 /** Likewise, for a command that the API has as well. */
 export async function addOnDatastore(call: AdminCall, draft: DatastoreAccount): Promise<ExitCode> {
   const { runAdminUsersAdd } = await import('../../server/commands/admin-users-add.ts')

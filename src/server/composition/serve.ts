@@ -3,6 +3,8 @@ import type { Logger } from 'pino'
 import { createAuditSink } from '../adapters/postgres/audit-sink.ts'
 import type { OtlpTracing } from '../adapters/otlp-tracing/otlp-tracing.ts'
 import type { Prometheus } from '../adapters/prometheus/prometheus.ts'
+import { createAdminCommands } from './admin-commands.ts'
+import { adminSocketPath, openAdminSocket, type AdminSocket } from './admin-socket.ts'
 import { assemble, listen, type Assembly } from './assembly.ts'
 import { openBackend, type Backend } from './backend.ts'
 import type { Config } from '../config/config.ts'
@@ -133,7 +135,15 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   const assembly = assemble({ ...ground, ...serving })
   const opsUrl = await listen(assembly, ground)
   const jobs = startLeading(ground, serving.services)
-  return runningOver({ ...ground, founding, outcome, jobs }, assembly, opsUrl)
+  const adminSocket = await openOwnSocket(ground)
+  return runningOver({ ...ground, founding, outcome, jobs, adminSocket }, assembly, opsUrl)
+}
+
+/** On PostgreSQL commands open the database themselves, and what is in memory has no directory. */
+async function openOwnSocket({ config, backend, log }: Ground): Promise<AdminSocket | undefined> {
+  if (config.storage.kind !== 'embedded') return undefined
+  const path = adminSocketPath(config.dataDir)
+  return openAdminSocket({ path, commands: createAdminCommands(backend), log })
 }
 
 function startLeading({ log, backend, metrics, tracing }: Ground, services: Services): Leadership {
@@ -168,10 +178,11 @@ interface Started extends Ground {
   readonly founding: Omit<FirstRunDeps, 'handover'>
   readonly outcome: FirstRunOutcome
   readonly jobs: Leadership
+  readonly adminSocket: AdminSocket | undefined
 }
 
 function runningOver(started: Started, assembly: Assembly, opsUrl: string | undefined): RunningServer {
-  const { backend, config, founding, jobs, tracing } = started
+  const { backend, config, founding, jobs, tracing, adminSocket } = started
   return {
     url: assembly.url,
     opsUrl,
@@ -183,7 +194,7 @@ function runningOver(started: Started, assembly: Assembly, opsUrl: string | unde
       if (config.tls !== undefined) (assembly.app.server as HttpsServer).setSecureContext(readTls(config.tls))
     },
     async close(withinMs = DRAIN_MS) {
-      await drain({ ...assembly, jobs }, withinMs * REQUESTS_SHARE)
+      await Promise.all([adminSocket?.close(), drain({ ...assembly, jobs }, withinMs * REQUESTS_SHARE)])
       await tracing?.close(LAST_SPANS_MS)
       await closeBackend(backend)
     },

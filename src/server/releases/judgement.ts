@@ -9,6 +9,9 @@ export interface Judgement {
   readonly judged_with: string
 }
 
+/** Between the identities of several signers; no identity has it. */
+const SEPARATOR = ', '
+
 /** Verdicts on architectures, by their names. */
 export type Verdicts = ReadonlyMap<string, Verdict>
 
@@ -37,12 +40,12 @@ export function judgementOf({ fingerprint }: ReleaseVerifier, verdicts: Verdicts
       const verdict_reason = `${architecture}: ${judged.reason}`
       return { verdict: 'unverified', verdict_reason, signed_by: null, judged_with: fingerprint }
     }
-    signers.add(judged.signedBy)
+    for (const signer of judged.signedBy.split(SEPARATOR)) signers.add(signer)
   }
   return {
     verdict: 'verified',
     verdict_reason: null,
-    signed_by: [...signers].toSorted().join(', '),
+    signed_by: [...signers].toSorted().join(SEPARATOR),
     judged_with: fingerprint,
   }
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../ports/datastore.ts'
-import type { ReleaseVerifier } from '../ports/release-verifier.ts'
+import type { ReleaseVerifier, Verdict } from '../ports/release-verifier.ts'
 import { judgeArchitectures, judgementOf, type Judgement, type Verdicts } from './judgement.ts'
 import type { ArchitectureContent, ReleaseContent, SupportStatus } from './release-content.ts'
 import { ReleaseRefused } from './release-refused.ts'
@@ -58,7 +58,7 @@ async function putKnown(db: Db, { known, content, putting }: KnownPut): Promise<
   const stored = await readArchitectures(db, version)
   refuseOtherBinaries(stored, content)
   const changed = content.architectures.filter((one) => isNews(one, stored))
-  const judgement = await judgeTogether(stored, content, putting)
+  const judgement = await judgeTogether(known, { stored, changed, content }, putting)
   refuseLoss(known, judgement)
   const supportStatus =
     known.support_status === 'withdrawn' ? 'withdrawn' : (content.supportStatus ?? known.support_status)
@@ -88,16 +88,43 @@ function isNews({ architecture, bundle }: ArchitectureContent, stored: readonly 
   return bundle !== undefined && (former.bundle === undefined || !Buffer.from(bundle).equals(former.bundle))
 }
 
-/** Judges what is stored and what comes, of which the latter counts where it has an attestation. */
+/**
+ * Judges what is stored and what comes. A verdict of these signers stands while its attestation is the same: a signature
+ * over the bytes of a binary cannot be verified again without it.
+ */
 async function judgeTogether(
-  stored: readonly ArchitectureContent[],
-  { version, architectures }: ReleaseContent,
+  known: ReleaseRecord,
+  { stored, changed, content }: Merging,
   { verifier, verdicts }: Putting,
 ): Promise<Judgement> {
-  const coming = new Set(architectures.filter(({ bundle }) => bundle !== undefined).map((one) => one.architecture))
-  const kept = stored.filter(({ architecture }) => !coming.has(architecture))
-  const ofKept = await judgeArchitectures(verifier, version, kept)
-  return judgementOf(verifier, new Map([...verdicts, ...ofKept]))
+  const isNew = (name: string): boolean => changed.some(({ architecture }) => architecture === name)
+  const same = stored.filter(({ architecture }) => !isNew(architecture))
+  const ofChanged = [...verdicts].filter(([architecture]) => isNew(architecture))
+  const standing = standingVerdict(known, verifier)
+  if (standing !== undefined)
+    return judgementOf(verifier, new Map([...ofChanged, ...same.map((one) => [one.architecture, standing] as const)]))
+  const attested = new Set(
+    content.architectures.filter((one) => one.bundle !== undefined).map((one) => one.architecture),
+  )
+  const ofSame = await judgeArchitectures(
+    verifier,
+    known.version,
+    same.filter(({ architecture }) => !attested.has(architecture)),
+  )
+  return judgementOf(verifier, new Map([...verdicts, ...ofSame]))
+}
+
+interface Merging {
+  readonly stored: readonly ArchitectureContent[]
+  readonly changed: readonly ArchitectureContent[]
+  readonly content: ReleaseContent
+}
+
+/** That of each architecture of a release that these signers have signed as a whole. */
+function standingVerdict(known: ReleaseRecord, { fingerprint }: ReleaseVerifier): Verdict | undefined {
+  const { verdict, judged_with, signed_by: signedBy } = known
+  if (verdict !== 'verified' || judged_with !== fingerprint || signedBy === null) return undefined
+  return { verdict, signedBy }
 }
 
 /** A bad attestation must not take the verdict of a good one away; other signers may, when they judge. */

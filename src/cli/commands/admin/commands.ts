@@ -14,6 +14,22 @@ export const adminCommands: OwnCommands = {
     summary: 'Wrap the keyring under a new master key, beside a stopped server or on its database',
     load: async () => (await import('../serve.ts')).rotateMasterKey,
   },
+  'admin artifacts import': {
+    summary: 'Add a release of the node agent from a folder, on the host of the server',
+    load: async () => (await import('../serve.ts')).importArtifact,
+  },
+  'admin artifacts support': {
+    summary: 'Make a deprecated release a supported one, on the host of the server',
+    load: async () => (await import('../serve.ts')).changeArtifact('support'),
+  },
+  'admin artifacts deprecate': {
+    summary: 'Mark a release as deprecated, on the host of the server',
+    load: async () => (await import('../serve.ts')).changeArtifact('deprecate'),
+  },
+  'admin artifacts withdraw': {
+    summary: 'Withdraw a release for good, on the host of the server',
+    load: async () => (await import('../serve.ts')).changeArtifact('withdraw'),
+  },
   'admin users disable': {
     summary: 'Disable local accounts and end their sessions',
     load: async (manifest) => (await import('./users/patches.ts')).disable(manifest),

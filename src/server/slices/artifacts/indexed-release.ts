@@ -1,12 +1,11 @@
 import type { Leading } from '../../ports/leadership.ts'
-import type { Datastore, Db } from '../../ports/datastore.ts'
+import type { Datastore } from '../../ports/datastore.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { ReleaseVerifier } from '../../ports/release-verifier.ts'
 import { judgeArchitectures } from '../../releases/judgement.ts'
 import { putRelease } from '../../releases/put-release.ts'
 import { releaseAudit } from '../../releases/release-audit.ts'
 import { BUNDLE_BYTES_MAX, type ArchitectureContent, type ReleaseContent } from '../../releases/release-content.ts'
-import { readArchitectures } from '../../releases/release-store.ts'
 import type { IndexedArchitecture, IndexedRelease } from './index-document.ts'
 import { holdIndex, type AcceptedIndex } from './index-store.ts'
 import type { ReleaseSource } from './release-source.ts'
@@ -50,37 +49,27 @@ export async function takeRelease(deps: TakingDeps, { release, index, leading }:
 
 async function contentOf(deps: TakingDeps, release: IndexedRelease, signal: AbortSignal): Promise<ReleaseContent> {
   const { version, support_status: supportStatus, architectures: indexed } = release
-  const kept = await verifiedBundles(deps.datastore.pool('worker'), version)
+  const attested = await attestedArchitectures(deps, version)
   const architectures: ArchitectureContent[] = []
-  for (const one of indexed) architectures.push(await architectureOf(one, { kept, source: deps.source, signal }))
+  for (const one of indexed) {
+    const { architecture, checksum } = one
+    const bundle = attested.has(architecture) ? undefined : await bundleOf(one, deps.source, signal)
+    architectures.push({ architecture, checksum, bundle })
+  }
   return { version, supportStatus, architectures }
 }
 
-interface Fetching {
-  readonly kept: ReadonlyMap<string, Uint8Array>
-  readonly source: ReleaseSource
-  readonly signal: AbortSignal
+async function bundleOf(
+  { bundle: path }: IndexedArchitecture,
+  source: ReleaseSource,
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  if (path === undefined) return undefined
+  return (await source.read(path, { bytesMax: BUNDLE_BYTES_MAX, signal }))?.bytes
 }
 
-/** Attestations that verify are not fetched again. */
-async function architectureOf(
-  { architecture, checksum, bundle: path }: IndexedArchitecture,
-  { kept, source, signal }: Fetching,
-): Promise<ArchitectureContent> {
-  const known = kept.get(`${architecture} ${checksum}`)
-  if (known !== undefined) return { architecture, checksum, bundle: known }
-  const file = path === undefined ? null : await source.read(path, { bytesMax: BUNDLE_BYTES_MAX, signal })
-  return { architecture, checksum, bundle: file?.bytes }
-}
-
-/** The attestations of a verified release, by architecture and checksum. */
-async function verifiedBundles(db: Db, version: string): Promise<ReadonlyMap<string, Uint8Array>> {
-  const known = await findRelease(db, version)
-  if (known?.verdict !== 'verified') return new Map()
-  const stored = await readArchitectures(db, version)
-  return new Map(
-    stored.flatMap(({ architecture, checksum, bundle }) =>
-      bundle === undefined ? [] : [[`${architecture} ${checksum}`, bundle] as const],
-    ),
-  )
+/** The architectures of a verified release: their attestations stay, and are not fetched again. */
+async function attestedArchitectures({ datastore }: TakingDeps, version: string): Promise<ReadonlySet<string>> {
+  const known = await findRelease(datastore.pool('worker'), version)
+  return new Set(known?.verdict === 'verified' ? known.architectures.map(({ architecture }) => architecture) : [])
 }
