@@ -43,7 +43,13 @@ async function again(
 /** What identifies a row: its own id comes first in every list; versions of one object are told apart by their numbers. */
 function idOf(row: Row): string {
   const id =
-    row['id'] ?? row['execution_id'] ?? row['revision_id'] ?? row['session_id'] ?? row['cloud_id'] ?? row['version']
+    row['id'] ??
+    row['execution_id'] ??
+    row['revision_id'] ??
+    row['session_id'] ??
+    row['cloud_id'] ??
+    row['version'] ??
+    row['node_id']
   expect(['string', 'number'], 'the row has an id').toContain(typeof id)
   return String(id)
 }

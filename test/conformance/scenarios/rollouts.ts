@@ -23,6 +23,8 @@ export const rolloutScenarios: Scenarios<World, typeof rollouts> = {
   async ListRolloutNodes(world) {
     for (const _ of ['one', 'two', 'three']) await world.node()
     const id = await started(world)
+    // It keeps its nodes, and leaves them to the next one.
+    await world.make('CancelRollout', { id })
     return { input: { id }, as: world.root, lesser: world.nobody }
   },
   async StartRollout(world) {
