@@ -16,9 +16,9 @@ const BYTES = fileURLToPath(new URL('./bare-bytes.mjs', import.meta.url))
 
 /**
  * Starts `ctl serve` on a free port with an empty store; `databaseUrl` undefined takes the embedded one. A `directory` that is given
- * has its files, and is kept.
+ * has its files, and is kept. `args`: further ones of `ctl serve`.
  */
-export async function startCtl({ databaseUrl, env = {}, directory: given } = {}) {
+export async function startCtl({ databaseUrl, env = {}, directory: given, args = [] } = {}) {
   const directory = given ?? (await mkdtemp(join(tmpdir(), 'ctl-bench-')))
   const tokenFile = join(directory, 'token')
   const child = spawn(
@@ -35,6 +35,7 @@ export async function startCtl({ databaseUrl, env = {}, directory: given } = {})
       join(directory, 'data'),
       '--bootstrap-token-file',
       tokenFile,
+      ...args,
     ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
