@@ -74,7 +74,7 @@ const HALTED = {
   ...SECOND_WAVE,
   status: 'halted',
   failures: 2,
-  halted_reason: '2 failures, and at most 1 is allowed',
+  halted_reason: '2 of the nodes failed, and 1 may fail.',
   wave: null,
   progress: [
     wave(0, { done: 2 }),
@@ -125,7 +125,7 @@ const NODES = [
     display_name: 'db-1',
     wave: 2,
     state: 'failed',
-    reason: 'the checksum differs from that of the release',
+    reason: 'The checksum differs from that of the release.',
     execution_id: executionId(2),
   },
   {
@@ -133,7 +133,7 @@ const NODES = [
     display_name: 'old-1',
     wave: 2,
     state: 'skipped',
-    reason: 'its labels no longer match',
+    reason: 'The labels of the node no longer match the selector.',
     execution_id: null,
   },
 ].map((row) => ({ ...row, updated_at: '2026-02-01T11:58:00.000Z' }))
@@ -151,7 +151,7 @@ function created({ body }: SeenRequest): StubAnswer {
     return refusedWith(422, 'release_not_eligible', { reason: 'the release was withdrawn' })
   if (Array.isArray(plan['waves']) && plan['waves'].length === 1)
     return refusedWith(400, 'invalid_rollout', {
-      errors: [{ pointer: '/waves/0/percent', detail: 'the last wave must end at 100 percent or be a group' }],
+      errors: [{ pointer: '/waves/0/percent', detail: 'must be 100 in the last wave' }],
     })
   return { status: 201, body: { ...PENDING, ...plan } }
 }

@@ -44,7 +44,7 @@ function onTerminal({ io, style }: Session): RolloutDisplay {
 
 function asLines({ io }: Session): RolloutDisplay {
   return onChange(async (rollout) => {
-    const reason = rollout.halted_reason === null ? '' : `: ${rollout.halted_reason}`
+    const reason = rollout.halted_reason === null ? '' : ` (${rollout.halted_reason.replace(/\.$/, '')})`
     const progress = rollout.started_at === null ? '' : `: ${totalsText(totalsOf(rollout))}`
     const at = new Date(io.nowMs()).toISOString()
     io.stdout.write(`${at} ${harmless(`${rollout.slug} ${statusText(rollout)}${reason}${progress}`)}\n`)

@@ -17,12 +17,15 @@ export function windowFrom(text: string, flag: string): MaintenanceWindow | null
   if (from === '') throw unreadable(text, flag)
   if (zone === undefined)
     throw usageError(`${flag} needs a time zone`, `Add one, such as Europe/Berlin or UTC: '${text.trim()} UTC'`)
-  return {
+  const window = {
     time_zone: zoneFrom(zone, flag),
     days: [...daysFrom(days, flag)],
     from: timeFrom(from, flag),
     to: timeFrom(to === '24:00' ? '00:00' : to, flag),
   }
+  if (window.from === window.to)
+    throw usageError(`${flag} begins and ends at ${window.from}`, "For whole days write '00:00-23:59'.")
+  return window
 }
 
 function unreadable(text: string, flag: string): Error {
