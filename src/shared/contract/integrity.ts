@@ -9,6 +9,7 @@ const IntegrityViolationRow = z
   .object({
     id: Uuid,
     node_id: Uuid,
+    node_name: z.string().nullable().optional().describe('Name of the node now; null once it left'),
     domain_id: Uuid,
     project_id: Uuid.nullable().optional().describe('Project of the node when it reported the violation first'),
     kind: ViolationKind,
@@ -41,6 +42,7 @@ const IntegrityViolationAcknowledgeRequest = z
 const filters = {
   project_id: uuidField('invalid_project_id', 'One Project only').optional(),
   node_id: uuidField('invalid_node_id', 'One node only').optional(),
+  artifact_id: uuidField('invalid_artifact_id', 'One artifact only, on all nodes of its Domain').optional(),
   kind: ViolationKind.optional().meta({ problem: 'invalid_kind', description: 'One kind only' }),
   status: ViolationStatus.optional().meta({ problem: 'invalid_status', description: 'One status only' }),
   labels: z.string().max(4_096).optional().meta({
@@ -49,9 +51,10 @@ const filters = {
       'Selector of the nodes, such as `env=prod,!legacy`. Effective labels count; an unknown key matches nothing.',
   }),
 }
-const parents = ['project_id', 'node_id', 'kind', 'status', 'labels'] as const
-const columns = ['id', 'node_id', 'kind', 'artifact', 'status', 'occurrences', 'last_detected_at']
+const parents = ['project_id', 'node_id', 'artifact_id', 'kind', 'status', 'labels'] as const
+const columns = ['id', 'node_name', 'kind', 'artifact', 'status', 'occurrences', 'last_detected_at']
 const wide = [
+  'node_id',
   'domain_id',
   'artifact_id',
   'observed_checksum',
@@ -117,7 +120,7 @@ export const integrity = defineSurface(
       audit: { relation: 'integrity_violation.read', when: 'all' },
       responses: { 200: IntegrityViolationRow },
       problems: ['integrity_violation_not_found'],
-      cli: { command: 'violations show', args: ['id'], columns, wide },
+      cli: { command: 'violations show', args: ['id'], refs: { id: 'violations' }, columns, wide },
     },
     AcknowledgeIntegrityViolation: {
       ...acknowledgement,
@@ -126,7 +129,14 @@ export const integrity = defineSurface(
       params: z.strictObject({ id }),
       gate: { ...check('read', 'platform:main'), after: 'body', stepUp },
       audit: { relation: 'integrity_violation.acknowledge', when: 'all' },
-      cli: { command: 'violations ack', args: ['id'], columns, wide, done: 'Acknowledged violation {id}.' },
+      cli: {
+        command: 'violations ack',
+        args: ['id'],
+        refs: { id: 'violations' },
+        columns,
+        wide,
+        done: 'Acknowledged violation {id}.',
+      },
     },
     ListDomainIntegrityViolations: {
       ...list,

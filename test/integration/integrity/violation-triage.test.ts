@@ -32,7 +32,7 @@ describe.each(STORES)('The triage of integrity violations on the $name store', (
 
     it('show a violation with all that is known of it', async () => {
       const project = await fleet.project(domain)
-      const placed = await fleet.enrol(domain, {}, { project_id: project })
+      const placed = await fleet.enrol(domain, { name: 'web-1' }, { project_id: project })
       const id = await fleet.violation(placed)
       fleet.wait(60_000)
       await fleet.report(placed)
@@ -40,6 +40,7 @@ describe.each(STORES)('The triage of integrity violations on the $name store', (
       expect(answer.body).toEqual({
         id,
         node_id: placed.node_id,
+        node_name: 'web-1',
         domain_id: domain,
         project_id: project,
         kind: 'binary',
@@ -107,6 +108,8 @@ describe.each(STORES)('The triage of integrity violations on the $name store', (
           [`domain_id=${domain}`, [hook, binary]],
           [`project_id=${project}`, [hook]],
           [`node_id=${elsewhere.node_id}`, [hostKey]],
+          [`artifact_id=${String((await fleet.shown(hook))['artifact_id'])}`, [hook]],
+          [`artifact_id=${NOWHERE}`, []],
           ['kind=binary', [binary]],
           ['status=open', [hostKey, hook]],
           ['status=acknowledged', [binary]],
@@ -126,6 +129,7 @@ describe.each(STORES)('The triage of integrity violations on the $name store', (
         ['invalid_domain_id', `domain_id=${ZERO}`],
         ['invalid_project_id', 'project_id=web'],
         ['invalid_node_id', `node_id=${ZERO}`],
+        ['invalid_artifact_id', `artifact_id=${ZERO}`],
         ['invalid_kind', 'kind=kernel'],
         ['invalid_status', 'status=closed'],
         ['invalid_label_filter', 'labels='],
@@ -178,6 +182,7 @@ describe.each(STORES)('The triage of integrity violations on the $name store', (
         const id = await fleet.violation(placed)
         await fleet.call(fleet.root, `DELETE /v1/nodes/${placed.node_id}`)
         expect(ids(await list(fleet.root, `node_id=${placed.node_id}`))).toEqual([id])
+        expect(await fleet.shown(id)).toMatchObject({ node_id: placed.node_id, node_name: null })
         expect(ids(await list(fleet.root, `labels=${encodeURIComponent('site=here')}`))).toEqual([])
       })
     })

@@ -25,8 +25,9 @@ export function createIntegrity({ datastore }: IntegrityDeps): Handlers<typeof i
   /** Answers a page; its audit row has the number of rows that were read where some of them were left out. */
   async function list(ctx: RequestContext, query: ListQuery, shown: Shown) {
     const { domain_id: domainId, project_id: projectId, node_id: nodeId, kind, status, labels: text } = query
+    const { artifact_id: artifactId } = query
     const labels = text === undefined ? undefined : await readLabelFilter(read(), text, domainId)
-    const filter = { domainId, projectId, nodeId, kind, status, labels }
+    const filter = { domainId, projectId, nodeId, artifactId, kind, status, labels }
     let found = 0
     const page = await listPage(
       ctx,

@@ -6,14 +6,15 @@ import type { PageRange } from '../../ports/page-range.ts'
 import type { NodeIntegrityViolationRow } from '../../ports/tables/integrity.ts'
 import { byAcceptedAtDescending } from '../../sql/keyset.ts'
 
-/** A violation as stored. */
-export type StoredViolation = Selectable<NodeIntegrityViolationRow>
+/** A violation as stored, with the name of its node; null once that left. */
+export type StoredViolation = Selectable<NodeIntegrityViolationRow> & { readonly node_name: string | null }
 
 /** Which violations a list shows. */
 export interface ViolationFilter {
   readonly domainId: string | undefined
   readonly projectId: string | undefined
   readonly nodeId: string | undefined
+  readonly artifactId: string | undefined
   readonly kind: StoredViolation['kind'] | undefined
   readonly status: StoredViolation['status'] | undefined
   /** Of their nodes. A node that is gone has no labels, and matches no filter. */
@@ -30,11 +31,12 @@ const LABELLED: FilteredColumns = {
 
 /** Reads violations, those with the newest first reports first. */
 export function listViolations(db: Db, filter: ViolationFilter, range: PageRange): Promise<StoredViolation[]> {
-  const { domainId, projectId, nodeId, kind, status, labels } = filter
-  let query = db.selectFrom('node_integrity_violations').selectAll()
+  const { domainId, projectId, nodeId, artifactId, kind, status, labels } = filter
+  let query = named(db)
   if (domainId !== undefined) query = query.where('domain_id', '=', domainId)
   if (projectId !== undefined) query = query.where('project_id', '=', projectId)
   if (nodeId !== undefined) query = query.where('node_id', '=', nodeId)
+  if (artifactId !== undefined) query = query.where('artifact_id', '=', artifactId)
   if (kind !== undefined) query = query.where('kind', '=', kind)
   // A literal, so that a generic plan can use the index of unresolved ones as well.
   if (status !== undefined) query = query.where('status', '=', sql.lit(status))
@@ -47,6 +49,13 @@ export function listViolations(db: Db, filter: ViolationFilter, range: PageRange
   return byAcceptedAtDescending.page(query, range).execute()
 }
 
+const named = (db: Db) => db.selectFrom('node_integrity_violations').selectAll().select(NODE_NAME)
+
+/** One index access for each row of a page; a join would make every column of the filters ambiguous. */
+const NODE_NAME = sql<string | null>`(select n.name from nodes as n where n.id = node_integrity_violations.node_id)`.as(
+  'node_name',
+)
+
 /** A violation, of a Domain where one is given. */
 export interface ViolationKey {
   readonly id: string
@@ -55,7 +64,7 @@ export interface ViolationKey {
 
 /** Reads a violation; undefined where there is none, or it is of another Domain. */
 export function findViolation(db: Db, { id, domainId }: ViolationKey): Promise<StoredViolation | undefined> {
-  const query = db.selectFrom('node_integrity_violations').selectAll().where('id', '=', id)
+  const query = named(db).where('id', '=', id)
   return (domainId === undefined ? query : query.where('domain_id', '=', domainId)).executeTakeFirst()
 }
 
@@ -81,5 +90,8 @@ export function acknowledge(
     })
     .where('id', '=', id)
     .where('status', '=', 'open')
-  return (domainId === undefined ? update : update.where('domain_id', '=', domainId)).returningAll().executeTakeFirst()
+  return (domainId === undefined ? update : update.where('domain_id', '=', domainId))
+    .returningAll()
+    .returning(NODE_NAME)
+    .executeTakeFirst()
 }

@@ -4,11 +4,12 @@ import type { StoredViolation } from './store.ts'
 
 /** The violation as the API shows it. */
 export function toAnswer(stored: StoredViolation): Answer<(typeof integrity)['operations']['GetIntegrityViolation']> {
-  const { id, node_id, domain_id, project_id, kind, status, artifact_id, artifact } = stored
+  const { id, node_id, node_name, domain_id, project_id, kind, status, artifact_id, artifact } = stored
   const { acknowledged_by_subject, acknowledge_reason } = stored
   return {
     id,
     node_id,
+    node_name,
     domain_id,
     project_id,
     kind,
