@@ -14,15 +14,18 @@ export interface ResolvedViolation {
   readonly cause: ResolutionCause
 }
 
-/** Lists acknowledged violations by id, after one of them. */
-export async function listAcknowledged(db: Db, afterId: string, max: number): Promise<string[]> {
+/** Violations examined in one transaction. */
+export const EXAMINED_MAX = 500
+
+/** Lists acknowledged violations by id, after one of them: at most as many as are examined at once. */
+export async function listAcknowledged(db: Db, afterId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('node_integrity_violations')
     .select('id')
     .where('status', '=', sql.lit('acknowledged'))
     .where('id', '>', afterId)
     .orderBy('id')
-    .limit(max)
+    .limit(EXAMINED_MAX)
     .execute()
   return rows.map(({ id }) => id)
 }

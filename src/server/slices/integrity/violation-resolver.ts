@@ -1,7 +1,7 @@
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
 import type { Change, UnitOfWork } from '../../ports/unit-of-work.ts'
-import { listAcknowledged, resolveCleared, type ResolvedViolation } from './resolution-store.ts'
+import { EXAMINED_MAX, listAcknowledged, resolveCleared, type ResolvedViolation } from './resolution-store.ts'
 import { violationReference } from './violation.ts'
 
 export interface ViolationResolverDeps {
@@ -10,8 +10,6 @@ export interface ViolationResolverDeps {
 }
 
 const EVERY_MS = 10_000
-/** Violations examined in one transaction. */
-const EXAMINED_MAX = 500
 /**
  * How long a node must be silent about a violation before an expected value counts, in ms: agents repeat what lasts once a
  * minute, and may report a good value of the running program beside an altered file.
@@ -43,7 +41,7 @@ function resolvePage(
   { afterId, nowMs }: { readonly afterId: string; readonly nowMs: number },
 ): Promise<readonly string[]> {
   return unitOfWork.run({ pool: 'worker', correlationId: ids.next() }, async (change) => {
-    const examined = await listAcknowledged(change.db, afterId, EXAMINED_MAX)
+    const examined = await listAcknowledged(change.db, afterId)
     if (examined.length === 0) return examined
     const instants = { at: new Date(nowMs), quietSince: new Date(nowMs - QUIET_MS) }
     for (const resolved of await resolveCleared(change.db, examined, instants)) announce(change, resolved)
