@@ -57,17 +57,17 @@ async function runOn(store, { nodes, inFlight }) {
     const records = []
     for (const [index, each] of cases.entries()) {
       const plan = { ...each, domainId, slug: `r${index}`, version: versions[index] }
-      records.push({ bench: 'rollout', store, nodes, ...(await rollOut(server, plan, cpu)) })
+      records.push({ bench: 'rollout', store, nodes: fleet.size, ...(await rollOut(server, plan, cpu)) })
+      printRecord(records.at(-1))
     }
     const summary = await fleet.stop()
     const begun = records.reduce((sum, record) => sum + record.begun, 0)
     const taken = summary.upgrades + summary.upgrades_failed
     printTable(HEADER.split('|'), records.map(rowOf))
-    for (const record of records) printRecord(record)
     printRecord({
       bench: 'rollout-agents',
       store,
-      nodes,
+      nodes: fleet.size,
       executions_of_rollouts: begun,
       executions_of_agents: taken,
       upgraded_twice: taken - begun,
@@ -96,7 +96,7 @@ async function untilVerified(server, versions) {
   throw new Error('the releases were not verified within 30 s')
 }
 
-/** Starts the agents. Resolves when all of them run; `stop` resolves with their summary. */
+/** Starts the agents. Resolves when all of them run, with their number; `stop` resolves with their summary. */
 async function startFleet(server, { directory, nodes }) {
   const tokenFile = join(directory, 'token')
   await writeFile(tokenFile, `${server.token}\n`, { mode: 0o600 })
@@ -104,8 +104,8 @@ async function startFleet(server, { directory, nodes }) {
   const habits = ['--violations', '0%/min', '--heartbeat-interval', HEARTBEAT_INTERVAL]
   const binaries = ['--binary-version', '1.0.0', '--upgrade-failures', `${FAILING * 100}%`]
   const target = ['--url', server.url, '--token-file', tokenFile, '--output', 'json']
-  const size = ['--nodes', String(nodes), '--duration', '6h']
-  const child = spawn(process.execPath, [CTL, 'agent-sim', ...target, ...size, ...quiet, ...habits, ...binaries], {
+  const plan = ['--nodes', String(nodes), '--concurrency', '8', '--duration', '6h']
+  const child = spawn(process.execPath, [CTL, 'agent-sim', ...target, ...plan, ...quiet, ...habits, ...binaries], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = []
@@ -114,14 +114,16 @@ async function startFleet(server, { directory, nodes }) {
   const running = new Promise((resolve, reject) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
       if (!line.startsWith('{')) return console.error(line)
-      const { phase, reachability } = JSON.parse(line)
-      if (phase === 'running' && reachability?.healthy === nodes) resolve()
+      const progress = JSON.parse(line)
+      // Where a registration was refused there are fewer agents than planned.
+      if (progress.phase === 'running' && progress.reachability?.healthy === progress.nodes) resolve(progress.nodes)
     })
     closed.then(() => reject(new Error('the agents ended before they ran')))
   })
-  await running
+  const size = await running
   let summary
   return {
+    size,
     async stop() {
       if (summary !== undefined) return summary
       child.kill('SIGINT')

@@ -49,7 +49,7 @@ describe('The page on releases, about rollouts', () => {
     cli = createCliHome(connection)
     const agents = ['--nodes', String(NODES), '--heartbeat-interval', '1s', '--binary-version', '1.4.0']
     fleet = startSimulation(connection, [...agents, '--duration', '1h', '--edges', '0', '-o', 'json'])
-    await until('ctl artifacts list -o name', (stdout) => stdout.includes('1.5.0'))
+    await until('ctl artifacts list -o json', (stdout) => stdout.includes('1.5.0'))
     await until(
       'ctl nodes list --all --jq \'[.items[] | select(.reachability == "healthy")] | length\'',
       (stdout) => stdout.trim() === String(NODES),
@@ -77,7 +77,7 @@ describe('The page on releases, about rollouts', () => {
       const { exitCode, stderr } = await run(line)
       expect([line, exitCode, exitCode === 0 ? '' : stderr]).toEqual([line, 0, ''])
     }
-    expect(lines.length).toBe(18)
+    expect(lines.length).toBe(19)
     const { stdout } = await run('ctl rollouts list --jq "[.items[] | [.slug, .status, .node_count]]"')
     expect(JSON.parse(stdout)).toEqual([
       ['groups', 'completed', NODES],
