@@ -10,6 +10,7 @@ const ENTRIES = {
   'bootstrap-token': 'commands/bootstrap-token.js',
   'master-key-rotate': 'commands/master-key-rotate.js',
   'after-restore': 'commands/after-restore.js',
+  artifacts: 'commands/artifacts.js',
   'admin-users-add': 'commands/admin-users-add.js',
   worker: 'adapters/pglite/worker.js',
 }
