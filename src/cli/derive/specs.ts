@@ -93,7 +93,13 @@ function placeholderOf({ field, noun, word, form }: Member): string | undefined 
   return field.enum === undefined ? placeholderOfType(field) : word.toUpperCase()
 }
 
-const FORMS = { pairs: 'KEY=VALUE', packages: 'SOURCE@VERSION', rules: 'RULE', tests: 'TEST' } as const
+const FORMS = {
+  pairs: 'KEY=VALUE',
+  packages: 'SOURCE@VERSION',
+  rules: 'RULE',
+  tests: 'TEST',
+  'sign-ins': 'OPERATION=ACR,…@AGE',
+} as const
 
 function placeholderOfType(field: ManifestField): string | undefined {
   if (isPairs(field)) return FORMS.pairs

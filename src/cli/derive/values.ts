@@ -8,6 +8,7 @@ import { objectFrom, textOf } from './files.ts'
 import { isPairs, isWords, type Member } from './members.ts'
 import { rulesFrom, testsFrom } from './typed-policies.ts'
 import { packagesFrom, pairsFrom } from './typed-sets.ts'
+import { signInsFrom } from './typed-sign-ins.ts'
 
 /** A member's value as the API takes it, from what the parser read. Throws a usage error; bounds are the server's to judge. */
 export function apiValue({ field, word, form, place }: Member, raw: FlagValue, nowMs: number): unknown {
@@ -22,7 +23,13 @@ export function apiValue({ field, word, form, place }: Member, raw: FlagValue, n
   return jsonValue(raw, shown)
 }
 
-const SETS = { pairs: pairsFrom, packages: packagesFrom, rules: rulesFrom, tests: testsFrom } as const
+const SETS = {
+  pairs: pairsFrom,
+  packages: packagesFrom,
+  rules: rulesFrom,
+  tests: testsFrom,
+  'sign-ins': signInsFrom,
+} as const
 
 /** What was typed for a repeated flag; a person who is asked types one. */
 function textsOf(raw: FlagValue): readonly string[] {

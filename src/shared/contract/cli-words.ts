@@ -23,7 +23,7 @@ export interface FlagWords {
   readonly form?: FlagForm
 }
 
-export type FlagForm = 'pairs' | 'packages' | 'rules' | 'tests'
+export type FlagForm = 'pairs' | 'packages' | 'rules' | 'tests' | 'sign-ins'
 
 /** The command of an operation. */
 export interface CliWords {

@@ -6,6 +6,8 @@ import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
 import { Domain, DomainCreateRequest, DomainPatchRequest, DomainUsage } from './tenancy-schemas.ts'
 
 const params = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
+/** How members are typed. */
+const flags = { step_up: { form: 'sign-ins' } } as const
 const columns = ['slug', 'display_name', 'mesh_cidr', 'created_at', 'id']
 
 export const domains = defineSurface(
@@ -30,6 +32,7 @@ export const domains = defineSurface(
         command: 'domains create',
         args: ['slug'],
         columns,
+        flags,
         handle: { member: 'slug', taken: 'slug_conflict' },
         done: 'Created Domain {slug} ({id}).',
       },
@@ -101,7 +104,9 @@ export const domains = defineSurface(
         args: ['id'],
         refs: { id: 'domains' },
         columns,
+        flags,
         done: 'Changed Domain {slug}.',
+        examples: ['domains update acme --step-up integrity_acknowledge=mfa@15m'],
       },
     },
     DeleteDomain: {

@@ -237,6 +237,49 @@ describe('ctl violations ack where the server asks for a stronger sign-in', () =
     )
     expect([exitCode, calls()]).toEqual([0, [`POST /v1/domains/${DOMAIN}/integrity-violations/${ONE}/acknowledge`]])
   })
+
+  it('asks the Domain alone where the environment names it', async () => {
+    const { exitCode } = await cli.run(
+      LINE,
+      routes({ [`POST /v1/domains/${DOMAIN}/integrity-violations/${ONE}/acknowledge`]: { body: violation(ONE) } }),
+      { env: { CTL_DOMAIN: DOMAIN } },
+    )
+    expect([exitCode, calls()]).toEqual([0, [`POST /v1/domains/${DOMAIN}/integrity-violations/${ONE}/acknowledge`]])
+  })
+})
+
+describe('ctl domains update --step-up', () => {
+  const cli = useStubbedCli({ CTL_TOKEN: OLD })
+  const patched = async (...texts: readonly string[]) => {
+    const line = `domains update ${DOMAIN} ${texts.map((text) => `--step-up ${text}`).join(' ')}`
+    const result = await cli.run(line, { [`PATCH /v1/domains/${DOMAIN}`]: refused(400, 'invalid_body', 'x') })
+    return cli.stub?.seen.length === 0 ? result.stderr : cli.stub?.seen[0]?.body
+  }
+
+  it.each([
+    ['integrity_acknowledge=mfa', { acr_values: ['mfa'] }],
+    ['integrity_acknowledge=mfa,urn:example:phr@15m', { acr_values: ['mfa', 'urn:example:phr'], max_age: 900 }],
+    ['integrity_acknowledge=mfa@60', { acr_values: ['mfa'], max_age: 60 }],
+    ['integrity_acknowledge=mailto:a@example.com', { acr_values: ['mailto:a@example.com'] }],
+  ])('sends %s as the API takes it', async (text, policy) => {
+    expect(await patched(text)).toEqual({ step_up: { integrity_acknowledge: policy } })
+  })
+
+  it('takes several operations, and none for no policy at all', async () => {
+    expect(await patched('a=x@1h', 'b=y')).toEqual({
+      step_up: { a: { acr_values: ['x'], max_age: 3600 }, b: { acr_values: ['y'] } },
+    })
+    expect(await patched('none')).toEqual({ step_up: {} })
+  })
+
+  it.each([
+    'integrity_acknowledge',
+    'integrity_acknowledge=',
+    'integrity_acknowledge=@15m',
+    'integrity_acknowledge=a,,b',
+  ])('sends nothing of %s', async (text) => {
+    expect(await patched(text)).toContain('--step-up needs ')
+  })
 })
 
 describe('ctl login', () => {

@@ -11,7 +11,8 @@ const FLAGS = {
     kind: 'text',
     value: 'DOMAIN',
     noun: 'domains',
-    describe: 'Domain of the violation; needed where it is not your own and you may not read the platform',
+    describe: 'Domain of the violation; where none is meant, any that you may read, else your own',
+    also: 'CTL_DOMAIN',
   },
   'no-browser': {
     kind: 'switch',
@@ -43,7 +44,8 @@ export function acknowledge(manifest: Manifest): Command {
       const stepped = steppingUp(session, how)
       const { perform } = await import('../../derive/perform.ts')
       try {
-        const plan = { operation: flags['domain'] === undefined ? operation : ofDomain(manifest) }
+        const { domain } = await session.settings()
+        const plan = { operation: domain.value === undefined ? operation : ofDomain(manifest) }
         return await perform(routedToDomain(stepped.session), plan, { args, flags })
       } finally {
         await stepped.end()
