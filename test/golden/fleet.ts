@@ -376,6 +376,7 @@ export const FLEET: StubRoutes = {
         binary_version: '1.4.0',
         binary_checksum: 'ab'.repeat(32),
         ssh_host_key_fingerprint: `SHA256:${'k'.repeat(43)}`,
+        architecture: 'x86_64',
         hooks: [
           { name: 'backup', checksum: 'cd'.repeat(32) },
           { name: 'restart-db', checksum: 'ef'.repeat(32) },

@@ -51,6 +51,14 @@ export const CapabilitiesRequest = z
       })
       .optional()
       .describe('Absent: the known one stays'),
+    architecture: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, {
+        error:
+          'must begin with a lower-case letter or digit, then letters, digits, dots, hyphens, underscores; at most 64',
+      })
+      .optional()
+      .describe('Architecture of the machine, as releases name it; absent: the known one stays'),
     hooks: z
       .array(Hook)
       .max(HOOKS_MAX)

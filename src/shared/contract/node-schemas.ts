@@ -48,6 +48,7 @@ const DeclaredCapabilities = z
     binary_version: z.string(),
     binary_checksum: z.string().describe('SHA-256 as 64 hex digits'),
     ssh_host_key_fingerprint: z.string().nullable(),
+    architecture: z.string().nullable().describe('As releases name it; null where the agent does not report it'),
     hooks: z
       .array(z.object({ name: z.string(), checksum: z.string().describe('SHA-256 as 64 hex digits') }))
       .describe('By name'),

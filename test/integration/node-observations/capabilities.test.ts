@@ -47,6 +47,7 @@ describe.each(STORES)('Capabilities on the $name store', (store) => {
         binary_version: '1.2.3',
         binary_checksum: Buffer.from(CHECKSUM, 'hex'),
         ssh_host_key_fingerprint: KEY,
+        architecture: null,
         hooks: [
           { name: 'backup', checksum: CHECKSUM },
           { name: 'restore', checksum: CHECKSUM },
@@ -89,6 +90,15 @@ describe.each(STORES)('Capabilities on the $name store', (store) => {
       })
     })
 
+    it('keep the architecture that a later report leaves out', async () => {
+      expect((await put({ architecture: 'x86_64' })).body).toMatchObject({
+        fields_changed: ['architecture', 'binary_checksum', 'binary_version', 'hooks', 'ssh_host_key_fingerprint'],
+      })
+      expect((await put()).body).toMatchObject({ fields_changed: [] })
+      expect((await put({ architecture: 'aarch64' })).body).toMatchObject({ fields_changed: ['architecture'] })
+      expect((await stored())?.architecture).toBe('aarch64')
+    })
+
     it('name each change once, of however many reports at the same time', async () => {
       await put({ binary_version: '0' })
       const answers = await Promise.all(Array.from({ length: 6 }, () => put({ binary_version: '1' })))
@@ -105,6 +115,8 @@ describe.each(STORES)('Capabilities on the $name store', (store) => {
       ['an empty version', 'invalid_body', { binary_version: '' }],
       ['a host key in another form', 'invalid_body', { ssh_host_key_fingerprint: `MD5:${'0'.repeat(32)}` }],
       ['a host key that is none', 'invalid_body', { ssh_host_key_fingerprint: null }],
+      ['an architecture in upper case', 'invalid_body', { architecture: 'X86' }],
+      ['an architecture of 65 characters', 'invalid_body', { architecture: 'a'.repeat(65) }],
       ['a hook without a name', 'invalid_body', { hooks: [{ name: '', checksum: CHECKSUM }] }],
       ['a hook twice', 'invalid_body', { hooks: [full.hooks[0], full.hooks[0]] }],
       ['an unknown member', 'invalid_body', { load: 1 }],

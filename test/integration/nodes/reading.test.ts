@@ -309,6 +309,7 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
           binary_version: '1.2.3',
           binary_checksum: Buffer.from(CHECKSUM, 'hex'),
           ssh_host_key_fingerprint: null,
+          architecture: 'x86_64',
           hooks: JSON.stringify(hooks),
           updated_at: at,
         })
@@ -322,6 +323,7 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
           binary_version: '1.2.3',
           binary_checksum: CHECKSUM,
           ssh_host_key_fingerprint: null,
+          architecture: 'x86_64',
           hooks,
           updated_at: '2026-03-01T08:00:00.000Z',
         },

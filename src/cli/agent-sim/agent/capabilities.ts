@@ -20,11 +20,11 @@ export function alteredHook(name: string, place: number): string {
 export async function reportCapabilities(deps: AgentDeps, node: SimulatedNode): Promise<void> {
   const id = node.identity.node_id
   const host = createHash('sha256').update(id).digest('base64').slice(0, 43)
-  const { version: binary_version, checksum: binary_checksum } = node.binary
+  const { version: binary_version, checksum: binary_checksum, architecture } = node.binary
   const hooks = HOOKS.map(({ name, checksum }) =>
     name === node.alteredHook ? { name, checksum: alteredHook(name, node.place) } : { name, checksum },
   )
-  const body = { binary_version, binary_checksum, ssh_host_key_fingerprint: `SHA256:${host}`, hooks }
+  const body = { binary_version, binary_checksum, ssh_host_key_fingerprint: `SHA256:${host}`, architecture, hooks }
   await attempt(deps, node, {
     operation: 'capabilities',
     isRepeatable: true,

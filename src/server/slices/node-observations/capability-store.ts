@@ -5,7 +5,7 @@ import type { Capabilities } from './capabilities.ts'
 export async function findCapabilities(db: Db, nodeId: string): Promise<Capabilities | undefined> {
   const row = await db
     .selectFrom('node_capabilities')
-    .select(['binary_version', 'binary_checksum', 'ssh_host_key_fingerprint', 'hooks'])
+    .select(['binary_version', 'binary_checksum', 'ssh_host_key_fingerprint', 'architecture', 'hooks'])
     .where('node_id', '=', nodeId)
     .executeTakeFirst()
   return (
@@ -13,6 +13,7 @@ export async function findCapabilities(db: Db, nodeId: string): Promise<Capabili
       binary_version: row.binary_version,
       binary_checksum: row.binary_checksum.toString('hex'),
       ssh_host_key_fingerprint: row.ssh_host_key_fingerprint,
+      architecture: row.architecture,
       // jsonb keeps the members of an object in an order of its own.
       hooks: row.hooks.map(({ name, checksum }) => ({ name, checksum })),
     }
@@ -25,6 +26,7 @@ export async function storeCapabilities(tx: Db, nodeId: string, next: Capabiliti
     binary_version: next.binary_version,
     binary_checksum: Buffer.from(next.binary_checksum, 'hex'),
     ssh_host_key_fingerprint: next.ssh_host_key_fingerprint,
+    architecture: next.architecture,
     hooks: JSON.stringify(next.hooks),
     updated_at: next.at,
   }

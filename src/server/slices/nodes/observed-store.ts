@@ -10,6 +10,7 @@ export interface Observed {
     /** 32 bytes. */
     readonly binary_checksum: Buffer
     readonly ssh_host_key_fingerprint: string | null
+    readonly architecture: string | null
     readonly hooks: readonly { readonly name: string; readonly checksum: string }[]
     readonly updated_at: Date
   } | null
@@ -24,7 +25,7 @@ export async function readObserved(db: Db, nodeId: string): Promise<Observed> {
     .executeTakeFirst()
   const capabilities = await db
     .selectFrom('node_capabilities')
-    .select(['binary_version', 'binary_checksum', 'ssh_host_key_fingerprint', 'hooks', 'updated_at'])
+    .select(['binary_version', 'binary_checksum', 'ssh_host_key_fingerprint', 'architecture', 'hooks', 'updated_at'])
     .where('node_id', '=', nodeId)
     .executeTakeFirst()
   return {

@@ -17,6 +17,7 @@ const full = capabilitiesOf(
     binary_version: '1',
     binary_checksum: A,
     ssh_host_key_fingerprint: KEY,
+    architecture: 'x86_64',
     hooks: [
       { name: 'restore', checksum: B },
       { name: 'backup', checksum: A },
@@ -32,6 +33,7 @@ describe('What a node can do', () => {
         binary_version: '1',
         binary_checksum: base64(A),
         ssh_host_key_fingerprint: KEY,
+        architecture: 'x86_64',
         hooks: [
           { name: 'backup', checksum: A.toUpperCase() },
           { name: 'restore', checksum: base64(B) },
@@ -47,6 +49,7 @@ describe('What a node can do', () => {
   it('names what a first report says, and not what it leaves out', () => {
     expect(fieldsChanged(undefined, first)).toEqual(['binary_checksum', 'binary_version'])
     expect(fieldsChanged(undefined, full)).toEqual([
+      'architecture',
       'binary_checksum',
       'binary_version',
       'hooks',
@@ -62,13 +65,17 @@ describe('What a node can do', () => {
     [{ hooks: [{ name: 'backup', checksum: B }] }, ['hooks']],
     [{ ssh_host_key_fingerprint: OTHER_KEY }, ['ssh_host_key_fingerprint']],
     [{ ssh_host_key_fingerprint: undefined }, []],
+    [{ architecture: 'aarch64' }, ['architecture']],
+    [{ architecture: undefined }, []],
     [{}, []],
   ])('names what differs: %j', (members, expected) => {
-    const { hooks, ssh_host_key_fingerprint, ...rest } = { ...full, ssh_host_key_fingerprint: KEY, ...members }
+    const known = { ...full, ssh_host_key_fingerprint: KEY, architecture: 'x86_64' }
+    const { hooks, ssh_host_key_fingerprint, architecture, ...rest } = { ...known, ...members }
     const body = {
       ...rest,
       ...(hooks !== undefined && { hooks: [...hooks] }),
       ...(ssh_host_key_fingerprint !== undefined && { ssh_host_key_fingerprint }),
+      ...(architecture !== undefined && { architecture }),
     }
     expect(fieldsChanged(full, capabilitiesOf(body, full))).toEqual(expected)
   })
