@@ -1,3 +1,4 @@
+import type { Sending } from '../../../src/shared/contract/operation-types.ts'
 import type { rollouts } from '../../../src/shared/contract/rollouts.ts'
 import type { Scenarios, ValidCall } from '../scenario.ts'
 import type { World } from '../world.ts'
@@ -28,18 +29,19 @@ export const rolloutScenarios: Scenarios<World, typeof rollouts> = {
     return { input: { id }, as: world.root, lesser: world.nobody }
   },
   async StartRollout(world) {
-    return { input: { id: await plan(world, NO_NODE) }, ...(await callers(world)) }
+    const { selector } = await labelledNode(world)
+    return { input: { id: await plan(world, { selector }) }, ...(await callers(world)) }
   },
   async PauseRollout(world) {
-    return { input: { id: await started(world, NO_NODE) }, ...(await callers(world)) }
+    return { input: { id: await running(world) }, ...(await callers(world)) }
   },
   async ResumeRollout(world) {
-    const id = await started(world, NO_NODE)
+    const id = await running(world)
     await world.make('PauseRollout', { id })
     return { input: { id }, ...(await callers(world)) }
   },
   async CancelRollout(world) {
-    return { input: { id: await started(world, NO_NODE) }, ...(await callers(world)) }
+    return { input: { id: await running(world) }, ...(await callers(world)) }
   },
   async DeleteRollout(world) {
     const id = await plan(world)
@@ -48,16 +50,31 @@ export const rolloutScenarios: Scenarios<World, typeof rollouts> = {
   },
 }
 
-/** The nodes of the world have no labels: rollouts beside each other need not differ in theirs. */
-const NO_NODE = 'platform/update-group=none'
-
-async function plan({ domainId: id, make, name, release }: World, selector = '*'): Promise<string> {
-  const rollout = await make('CreateRollout', { id, body: { slug: name(), version: await release(), selector } })
-  return rollout.id
+/** A node that no other rollout has, and the selector of it alone. */
+async function labelledNode({ node, make, name }: World): Promise<{ readonly selector: string }> {
+  const { id } = await node()
+  const value = name()
+  await make('PutObjectLabel', { kind: 'node', id, body: { qualified_key: 'platform/update-group', value } })
+  return { selector: `update-group=${value}` }
 }
 
-async function started(world: World, selector = '*'): Promise<string> {
-  const id = await plan(world, selector)
+/** A rollout whose node waits for another weekday: the leader does not complete it. */
+async function running(world: World): Promise<string> {
+  const today = new Date().getUTCDay()
+  const window = { time_zone: 'UTC', days: [((today + 2) % 7) + 1], from: '12:00', to: '12:01' }
+  return started(world, { ...(await labelledNode(world)), window })
+}
+
+type Members = Partial<Pick<RolloutCreation, 'selector' | 'window'>>
+type RolloutCreation = Sending<(typeof rollouts)['operations']['CreateRollout']>['body']
+
+async function plan({ domainId: id, make, name, release }: World, members: Members = {}): Promise<string> {
+  const body = { slug: name(), version: await release(), selector: '*', ...members }
+  return (await make('CreateRollout', { id, body })).id
+}
+
+async function started(world: World, members?: Members): Promise<string> {
+  const id = await plan(world, members)
   await world.make('StartRollout', { id })
   return id
 }
