@@ -118,7 +118,7 @@ async function startFleet(server, { directory, nodes }) {
       // Where a registration was refused there are fewer agents than planned.
       if (progress.phase === 'running' && progress.reachability?.healthy === progress.nodes) resolve(progress.nodes)
     })
-    closed.then(() => reject(new Error('the agents ended before they ran')))
+    void closed.then(() => reject(new Error('the agents ended before they ran')))
   })
   const size = await running
   let summary

@@ -262,6 +262,8 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
       { line: 'ctl rollouts create r1 --version 1.5.0 --all --window nights', exit: 2 },
       { line: 'ctl rollouts create r1 --version 1.5.0 --all --waves 50%', exit: 9 },
       { line: 'ctl rollouts create r1 --version 1.4.0 --all', exit: 9 },
+      { line: 'ctl rollouts create r1 --version 1.5.0 -l evn=prod', exit: 9 },
+      { line: "ctl rollouts create r1 --version 1.5.0 -l 'env in (a'", exit: 2 },
       { line: 'ctl rollouts create r2 --version 1.5.0 --all --waves 50%,100%', exit: 6 },
       { line: 'ctl rollouts create r2 --version 1.5.0 --all --waves 50%,100% --if-not-exists -o name', exit: 0 },
       {

@@ -147,6 +147,12 @@ function refusedWith(status: number, code: string, more: object): StubAnswer {
 function created({ body }: SeenRequest): StubAnswer {
   const plan = body as Readonly<Record<string, unknown>>
   if (plan['slug'] === 'r2') return refused(409, 'slug_conflict', 'That slug is taken.')
+  if (plan['selector'] === 'evn=prod')
+    return refusedWith(400, 'invalid_selector', {
+      errors: [
+        { pointer: '/selector', offset: 0, length: 3, message: 'No label evn is defined here. Did you mean env?' },
+      ],
+    })
   if (plan['version'] === '1.4.0')
     return refusedWith(422, 'release_not_eligible', { reason: 'the release was withdrawn' })
   if (Array.isArray(plan['waves']) && plan['waves'].length === 1)

@@ -1,13 +1,15 @@
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import type { Command, Given } from '../../argv/command.ts'
-import { SELECTOR, SELECTORS } from '../../argv/selector.ts'
+import { SELECTOR, SELECTORS, selectorText } from '../../argv/selector.ts'
 import type { FlagSpecs, FlagValue } from '../../argv/flags.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import { perform, rowMembers } from '../../derive/perform.ts'
 import { bodyFromFile } from '../../derive/values.ts'
 import { usageError } from '../../errors/cli-error.ts'
+import { asSelectorError } from '../../errors/selector-errors.ts'
 import type { Row } from '../../output/members.ts'
 import { operationOf } from '../../session/noun-lists.ts'
+import { createResolver } from '../../session/references.ts'
 import type { Session } from '../../session/session.ts'
 import { wavesFrom } from './wave-text.ts'
 import { windowFrom } from './window-text.ts'
@@ -60,11 +62,15 @@ export function create(manifest: Manifest): Command {
       'ctl rollouts show r1 -o yaml | ctl rollouts create r3 -f -',
     ],
     async run(session, given) {
-      const body = { ...(await fromFile(session, operation, given)), ...typed(given) }
+      const body = { ...(await fromFile(session, operation, given)), ...(await typed(session, given)) }
       assertNodes(body)
       if (body['version'] === undefined)
         throw usageError('--version is missing', 'Add --version VERSION; see which there are: ctl artifacts list')
-      return perform(session, { operation, body }, { args: given.args, flags: othersOf(given) })
+      return perform(session, { operation, body }, { args: given.args, flags: othersOf(given) }).catch(
+        (error: unknown) => {
+          throw asSelectorError(error, String(body['selector']))
+        },
+      )
     },
   }
 }
@@ -95,8 +101,8 @@ async function fromFile(session: Session, operation: ManifestOperation, { flags 
   return Object.fromEntries(Object.entries(row).filter(([name]) => taken.has(name) || !answered.has(name)))
 }
 
-/** Members that are read here; the selector is left to the operation, which looks its names up. */
-function typed({ flags }: Given): Row {
+/** Members that are typed in a form of their own. */
+async function typed(session: Session, { flags }: Given): Promise<Row> {
   const { waves, window, version, all, [SELECTOR]: selector } = flags
   if (all === true && selector !== undefined) throw usageError('--all and -l exclude each other')
   return {
@@ -104,7 +110,7 @@ function typed({ flags }: Given): Row {
     ...(waves !== undefined && { waves: wavesFrom(textsOf(waves), '--waves') }),
     ...(typeof window === 'string' && { window: windowFrom(window, '--window') }),
     ...(all === true && { selector: '*' }),
-    ...(selector !== undefined && { selector: textsOf(selector).join(',') }),
+    ...(selector !== undefined && { selector: await selectorText(selector, createResolver(session)) }),
   }
 }
 
@@ -124,6 +130,6 @@ function assertNodes({ selector }: Row): void {
 
 /** Flags that the operation reads. */
 function othersOf({ flags }: Given): Given['flags'] {
-  const read = new Set(['from-file', 'version', 'waves', 'window', 'all'])
+  const read = new Set(['from-file', 'version', 'waves', 'window', 'all', SELECTOR])
   return Object.fromEntries(Object.entries(flags).filter(([name]) => !read.has(name)))
 }
