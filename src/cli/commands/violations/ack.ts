@@ -1,19 +1,14 @@
-import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import type { Command } from '../../argv/command.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import { operationOf } from '../../session/noun-lists.ts'
 import { steppingUp } from '../../session/step-up.ts'
 import { routedToDomain } from './domain-route.ts'
+import { DOMAIN_FLAG, ofDomain } from './in-domain.ts'
 
 const FLAGS = {
-  domain: {
-    kind: 'text',
-    value: 'DOMAIN',
-    noun: 'domains',
-    describe: 'Domain of the violation; where none is meant, any that you may read, else your own',
-    also: 'CTL_DOMAIN',
-  },
+  ...DOMAIN_FLAG,
   'no-browser': {
     kind: 'switch',
     describe:
@@ -29,7 +24,7 @@ const DESCRIPTION = [
 
 /** `violations ack`: the derived command, which has a person sign in where the server asks for it. */
 export function acknowledge(manifest: Manifest): Command {
-  const operation = named(manifest)
+  const operation = operationOf(manifest, 'AcknowledgeIntegrityViolation')
   const derived = derivedCommand(operation, manifest)
   return {
     ...derived,
@@ -45,27 +40,13 @@ export function acknowledge(manifest: Manifest): Command {
       const { perform } = await import('../../derive/perform.ts')
       try {
         const { domain } = await session.settings()
-        const plan = { operation: domain.value === undefined ? operation : ofDomain(manifest) }
+        const plan = { operation: domain.value === undefined ? operation : ofDomain(manifest, operation) }
         return await perform(routedToDomain(stepped.session), plan, { args, flags })
       } finally {
         await stepped.end()
       }
     },
   }
-}
-
-/** The operation, whose argument names violations by the ends of their ids as well. */
-function named(manifest: Manifest): ManifestOperation {
-  const operation = operationOf(manifest, 'AcknowledgeIntegrityViolation')
-  const { cli } = operation
-  return cli === undefined ? operation : { ...operation, cli: { ...cli, refs: { ...cli.refs, id: 'violations' } } }
-}
-
-/** The operation of a Domain under the words of the command. */
-function ofDomain(manifest: Manifest): ManifestOperation {
-  const { cli } = named(manifest)
-  const operation = operationOf(manifest, 'AcknowledgeDomainIntegrityViolation')
-  return cli === undefined ? operation : { ...operation, cli: { ...cli, refs: { ...cli.refs, domain_id: 'domains' } } }
 }
 
 function textOf(value: unknown): string | undefined {

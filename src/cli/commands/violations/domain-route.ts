@@ -4,7 +4,7 @@ import type { Session } from '../../session/session.ts'
 import { withCaller } from '../../session/step-up.ts'
 
 /** The operations on the violations of all Domains, and those on the violations of one. */
-const IN_DOMAIN: Readonly<Record<string, string>> = {
+export const IN_DOMAIN: Readonly<Record<string, string>> = {
   ListIntegrityViolations: 'ListDomainIntegrityViolations',
   GetIntegrityViolation: 'GetDomainIntegrityViolation',
   AcknowledgeIntegrityViolation: 'AcknowledgeDomainIntegrityViolation',

@@ -1,0 +1,37 @@
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import type { Command } from '../../argv/command.ts'
+import { SELECTOR } from '../../argv/selector.ts'
+import { derivedCommand } from '../../derive/derive.ts'
+import { operationOf } from '../../session/noun-lists.ts'
+import { namingForPeople } from '../authz/named-list.ts'
+import { routedToDomain } from './domain-route.ts'
+import { VIOLATION_NAMES } from './naming.ts'
+
+const DESCRIPTION =
+  'Without --domain: those of all Domains that you may read, or, where you have no role on the platform, those of your own Domain.'
+
+/** The derived list, which people of a Domain may read as well. */
+export function list(manifest: Manifest): Command {
+  const operation = operationOf(manifest, 'ListIntegrityViolations')
+  const derived = derivedCommand(operation, manifest)
+  const selector = derived.flags?.[SELECTOR]
+  return {
+    ...derived,
+    description: DESCRIPTION,
+    flags: {
+      ...derived.flags,
+      ...(selector !== undefined && { [SELECTOR]: { ...selector, describe: OF_NODES } }),
+    },
+    examples: [
+      'ctl violations list --status open',
+      "ctl violations list --domain acme -l 'env=prod' --kind binary",
+      'ctl violations list --node web-1 -o wide',
+    ],
+    async run(session, given) {
+      const { perform } = await import('../../derive/perform.ts')
+      await perform(await namingForPeople(routedToDomain(session), VIOLATION_NAMES), { operation }, given)
+    },
+  }
+}
+
+const OF_NODES = "Only those of nodes whose labels match, e.g. 'env=prod,tier in (web,api)'"
