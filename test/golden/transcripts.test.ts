@@ -11,6 +11,7 @@ import { EVENT_KEYS, EVENT_STREAMS, SAVED } from './events-fleet.ts'
 import { FLEET, ID, KEY_SET, TOKEN } from './fleet.ts'
 import { IDP } from './idp-fleet.ts'
 import { SECRETS } from './secrets-fleet.ts'
+import { VIOLATIONS } from './violations-fleet.ts'
 import { LABELLED } from '../support/fleet/labels-fleet.ts'
 import { POLICED, POLICY_FILES } from '../support/fleet/policies-fleet.ts'
 
@@ -479,6 +480,21 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl policies create --help', exit: 0 },
     { line: 'ctl policies test --help', exit: 0 },
   ],
+  triaging: [
+    { line: 'ctl violations list', exit: 0 },
+    { line: 'ctl violations list --status open --node web-1', exit: 0 },
+    { line: 'ctl violations list --status closed', exit: 2 },
+    { line: 'ctl violations list -o wide', exit: 0 },
+    { line: 'ctl violations list --domain default -o name', exit: 0 },
+    { line: 'ctl violations show e10001', exit: 0 },
+    { line: 'ctl violations show e10002', exit: 0 },
+    { line: 'ctl violations show e10001 -o json', exit: 0 },
+    { line: 'ctl violations show e19999', exit: 3 },
+    { line: "ctl violations ack e10001 --reason 'Reinstalled.'", exit: 0 },
+    { line: "ctl violations ack e10002 --reason 'Reinstalled.'", exit: 6 },
+    { line: 'ctl violations list --help', exit: 0 },
+    { line: 'ctl violations show --help', exit: 0 },
+  ],
   explaining: [
     { line: 'ctl --help', exit: 0 },
     { line: 'ctl nodes', exit: 0 },
@@ -498,7 +514,17 @@ describe.each(['tty', 'pipe'] as const)('The command line on a %s', (where) => {
   let stub: StubServer
   beforeAll(async () => {
     stub = await startStub(
-      { ...FLEET, ...EVENT_STREAMS, ...AUTHZ, ...APPROVALS, ...IDP, ...SECRETS, ...GROUPED, ...deviceFlow() },
+      {
+        ...FLEET,
+        ...EVENT_STREAMS,
+        ...AUTHZ,
+        ...APPROVALS,
+        ...IDP,
+        ...SECRETS,
+        ...VIOLATIONS,
+        ...GROUPED,
+        ...deviceFlow(),
+      },
       ({ path, headers }) =>
         path.startsWith('/v1/') && !isOpen(path) && headers.authorization !== `Bearer ${TOKEN}`
           ? refused(401, 'unauthenticated', 'The request carries no credential that resolves.')
