@@ -1,6 +1,7 @@
 import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { adminCommands } from '../commands/admin/commands.ts'
 import { approvalsCommands } from '../commands/approvals/commands.ts'
+import { artifactsCommands } from '../commands/artifacts/commands.ts'
 import { auditCommands } from '../commands/audit/commands.ts'
 import { authzCommands } from '../commands/authz/commands.ts'
 import { bridgeCommands } from '../commands/bridge/commands.ts'
@@ -39,6 +40,7 @@ export const NOUNS: readonly OwnCommands[] = [
   authzCommands,
   tuplesCommands,
   approvalsCommands,
+  artifactsCommands,
   auditCommands,
   nodesCommands,
   eventsCommands,

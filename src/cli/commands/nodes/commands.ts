@@ -18,6 +18,10 @@ export const nodesCommands: OwnCommands = {
     summary: 'Deregister nodes that have been silent for long',
     load: async () => (await import('./prune.ts')).prune,
   },
+  'nodes outdated': {
+    summary: 'Show which nodes run which version, against the newest release',
+    load: async () => (await import('./outdated.ts')).outdated,
+  },
   'nodes topology': {
     summary: 'Show how the nodes of a Domain reach each other: table, tree, or a picture',
     load: async (manifest) => (await import('./topology.ts')).topology(manifest),

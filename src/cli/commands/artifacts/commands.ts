@@ -1,0 +1,8 @@
+import type { OwnCommands } from '../../argv/own-commands.ts'
+
+/** What `ctl artifacts` offers in place of what derives from its operations. */
+export const artifactsCommands: OwnCommands = {
+  'artifacts sigstore': {
+    load: async (manifest) => (await import('./sigstore.ts')).sigstore(manifest),
+  },
+}
