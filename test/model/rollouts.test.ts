@@ -173,7 +173,7 @@ describe.each(STORES)('The states of a rollout on the $name store', (store) => {
         }
         await end(arranged)
       })
-      await fc.assert(walk, { numRuns: depth({ ci: 30, deep: 500 }), ...depth({ ci: { seed: 1 }, deep: {} }) })
+      await fc.assert(walk, { endOnFailure: true, numRuns: depth({ ci: 30, deep: 500 }), ...depth({ ci: { seed: 1 }, deep: {} }) })
       expect([...seen].toSorted()).toEqual(EVERYTHING)
     })
   })
