@@ -10,7 +10,9 @@ const Wave = z
       .min(1)
       .max(256)
       .optional()
-      .describe('Nodes whose effective label `update-group` has this value, of the Domain where it has such a label'),
+      .describe(
+        'Nodes whose effective label `update-group` has this value: the label of the Domain where it defines one, else that of the platform',
+      ),
   })
   .refine(({ percent, update_group: group }) => (percent === undefined) !== (group === undefined), {
     error: 'must have either percent or update_group',
