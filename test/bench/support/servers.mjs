@@ -12,6 +12,7 @@ import { HIGH_RATE_LIMITS } from '../../support/server/high-rate-limits.mjs'
 export const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
 const BASELINE = fileURLToPath(new URL('./bare-fastify.mjs', import.meta.url))
 const EMPTY = fileURLToPath(new URL('./empty-server.mjs', import.meta.url))
+const GROUP_COMMIT = fileURLToPath(new URL('./group-commit-server.mjs', import.meta.url))
 const BYTES = fileURLToPath(new URL('./bare-bytes.mjs', import.meta.url))
 
 /**
@@ -77,6 +78,11 @@ export function startBaseline({ path, answer }) {
 /** Starts the baseline of a read: Fastify that sends the rows of a statement, with one argument or none (`''`). */
 export function startEmpty({ databaseUrl, path, statement, argument }) {
   return startBare(EMPTY, [databaseUrl, path, statement, argument])
+}
+
+/** Starts the baseline of reports: Fastify that commits what is posted in groups, with one statement. */
+export function startGroupCommit({ databaseUrl, path, statement }) {
+  return startBare(GROUP_COMMIT, [databaseUrl, path, statement])
 }
 
 async function startBare(script, args) {
