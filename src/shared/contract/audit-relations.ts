@@ -18,11 +18,18 @@ export interface AuditRelation {
 export const SERVICE_RELATIONS = [
   { relation: 'approval.expire', isWrite: true },
   { relation: 'audit.gap', isWrite: false },
+  { relation: 'integrity_violation.drop', isWrite: true },
+  { relation: 'integrity_violation.resolve', isWrite: true },
   { relation: 'local_account.sign_in', isWrite: false },
   { relation: 'local_account.password', isWrite: true },
   { relation: 'local_account.second_factor', isWrite: true },
   { relation: 'local_account.recovery_code', isWrite: true },
   { relation: 'local_account.recovery_codes', isWrite: true },
+  { relation: 'plexd_artifact.deprecate', isWrite: true },
+  { relation: 'plexd_artifact.import', isWrite: true },
+  { relation: 'plexd_artifact.judge', isWrite: true },
+  { relation: 'plexd_artifact.support', isWrite: true },
+  { relation: 'plexd_artifact.withdraw', isWrite: true },
   { relation: 'rollout.complete', isWrite: true },
   { relation: 'rollout.halt', isWrite: true },
 ] as const satisfies readonly AuditRelation[]
