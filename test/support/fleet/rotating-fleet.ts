@@ -125,12 +125,12 @@ function advanced(node: RotatingNode): RotatingNode {
 
 function viewOf({ isStuck: _s, isRefused: _r, isWrong: _w, isGone: _g, ...node }: RotatingNode) {
   return {
+    binary_version: '1.4.0',
     ...node,
     name: '',
     kind: '',
     domain_id: DOMAIN_ID,
     display_kind: 'vm',
-    binary_version: '1.4.0',
     ephemeral: false,
   }
 }

@@ -45,7 +45,7 @@ describe('ctl nodes outdated', () => {
       { version: 'nightly', nodes: 1, standing: 'unknown' },
       { version: null, nodes: 1, standing: 'unknown' },
     ])
-    expect(stderr).toContain('1.4.0          █████ 1 outdated\n')
+    expect(stderr).toContain('1.4.0           █████ 1 outdated\n')
     expect(stderr).toMatch(/1 node behind release 1\.5\.0\.\n$/)
   })
 
