@@ -1,4 +1,4 @@
-import { attempt } from '../attempt.ts'
+import { attempt, OUTAGE, type Outcome } from '../attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { PulledExecution } from '../snapshot.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
@@ -10,6 +10,8 @@ type Callback = Parameters<MeshAgentDeps['client']['PostExecutionCallback']>[0][
 /** Maximum duration of an action. */
 const WORK_MS_MAX = 500
 const BEFORE = { pending: ['ack', 'started'], ack: ['started'], started: [] } as const
+/** Time after which a report that got no answer is made again, after the usual tries. */
+const REPORT_AGAIN_MS = 5_000
 /** Refusals that mean that the execution has ended: cancelled or expired. */
 const OVER = ['execution_not_found', 'illegal_transition']
 
@@ -62,9 +64,25 @@ interface Step {
 }
 
 /** Posts a status, twice with the fault `doubled`. Resolves with whether the execution continues. */
-async function post(deps: MeshAgentDeps, node: SimulatedNode, { id, body, expects }: Step): Promise<boolean> {
+async function post(deps: MeshAgentDeps, node: SimulatedNode, step: Step): Promise<boolean> {
+  const { expects } = step
   const made = node.faults.repeats === 'doubled' && expects === undefined ? 2 : 1
   for (let times = 0; times < made; times += 1) {
+    const outcome = await postUntilAnswered(deps, node, step)
+    if (outcome.ok || expects !== undefined) continue
+    if (OVER.includes(outcome.code)) deps.statistics.count('overtaken')
+    return false
+  }
+  return true
+}
+
+/** Posts a status again while the server cannot be reached. That is safe, and without it the execution would stay open until it expires. */
+async function postUntilAnswered(
+  deps: MeshAgentDeps,
+  node: SimulatedNode,
+  { id, body, expects }: Step,
+): Promise<Outcome<unknown>> {
+  for (;;) {
     const outcome = await attempt(deps, node, {
       operation: 'execution',
       isRepeatable: true,
@@ -72,11 +90,9 @@ async function post(deps: MeshAgentDeps, node: SimulatedNode, { id, body, expect
       call: (token) =>
         deps.client.PostExecutionCallback({ id: node.identity.node_id, execution_id: id, body }, { token }),
     })
-    if (outcome.ok || expects !== undefined) continue
-    if (OVER.includes(outcome.code)) deps.statistics.count('overtaken')
-    return false
+    if (outcome.ok || !OUTAGE.has(outcome.code) || deps.until.aborted) return outcome
+    await deps.clock.pause(REPORT_AGAIN_MS, deps.until)
   }
-  return true
 }
 
 /** The final status, which is always the same for one execution. */

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { TransportFailure } from '../../../../src/client/failures.ts'
 import { reportCapabilities } from '../../../../src/cli/agent-sim/agent/capabilities.ts'
 import { handleEvent } from '../../../../src/cli/agent-sim/agent/handle-event.ts'
 import { startHeartbeats } from '../../../../src/cli/agent-sim/agent/heartbeat.ts'
@@ -154,6 +155,23 @@ describe('An agent that is asked to upgrade', () => {
     })
     await world.upgrade()
     expect([world.node.binary.version, world.count('upgrades'), world.count('overtaken')]).toEqual(['agent-sim', 0, 1])
+  })
+
+  test('reports again what got no answer, until it gets one', async () => {
+    let reports = 0
+    const world = upgrading({
+      answers: {
+        PostExecutionCallback: () => {
+          reports += 1
+          if (reports === 1) throw new TransportFailure('timeout', 'no answer')
+        },
+      },
+    })
+    await world.upgrade()
+    expect(world.said()).toEqual(['ack'])
+    await world.clock.advance(6_000)
+    expect(world.said()).toEqual(['ack', 'ack', 'started', 'succeeded'])
+    expect([world.count('upgrades'), world.count('errors')]).toEqual([1, 1])
   })
 
   test('needs no release where no version is named', async () => {
