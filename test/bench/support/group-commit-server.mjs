@@ -25,7 +25,9 @@ async function run(lane) {
 }
 
 const app = Fastify()
-app.post(path, async (request) => {
+app.route({ method: 'POST', url: path, handler: answer })
+
+async function answer(request) {
   const { node_id: node, violations } = request.body
   const now = new Date().toISOString()
   const [{ kind: k, artifact: a, observed_checksum: o, expected_checksum: e, detected_at: at }] = violations
@@ -36,7 +38,7 @@ app.post(path, async (request) => {
     if (!lane.isBusy) void run(lane)
   })
   return { accepted_at: now, violation_count: 1 }
-})
+}
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
 process.stdout.write(`${JSON.stringify({ event: 'ready', url })}\n`)
 process.on('SIGTERM', () => {
