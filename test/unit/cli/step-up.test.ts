@@ -189,6 +189,14 @@ describe('ctl violations ack where the server asks for a stronger sign-in', () =
     expect(seen(`POST /v1/integrity-violations/${ONE}/acknowledge`)[0]?.body).toEqual({ reason: 'seen' })
   })
 
+  it.each(['violations ack --reason seen', 'violations ack -l env=prod --reason seen'])(
+    'names each violation: "%s" is a usage error',
+    async (line) => {
+      const { exitCode } = await cli.run(line, routes())
+      expect([exitCode, calls()]).toEqual([2, []])
+    },
+  )
+
   it('asks nobody where the server asks for nothing', async () => {
     const free = { [`POST /v1/integrity-violations/${ONE}/acknowledge`]: { body: violation(ONE) } }
     const { exitCode, stderr } = await cli.run(LINE, routes(free))

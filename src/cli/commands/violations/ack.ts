@@ -26,22 +26,25 @@ const DESCRIPTION = [
 export function acknowledge(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'AcknowledgeIntegrityViolation')
   const derived = derivedCommand(operation, manifest)
+  // Each one is named: nobody has looked at everything that labels select.
+  const { selector: _selector, project: _project, ...flags } = derived.flags ?? {}
   return {
     ...derived,
     description: DESCRIPTION,
-    flags: { ...derived.flags, ...FLAGS },
+    args: (derived.args ?? []).map((argument) => ({ ...argument, required: true })),
+    flags: { ...flags, ...FLAGS },
     examples: [
       "ctl violations ack 7b21d4 --reason 'Hotfix 1.4.1 was rolled out by hand'",
       "ctl violations ack 7b21d4 90aa3c --no-browser --reason 'Reinstalled'",
     ],
-    async run(session, { args, flags: { 'no-browser': isElsewhere, idp, ...flags } }) {
+    async run(session, { args, flags: { 'no-browser': isElsewhere, idp, ...typed } }) {
       const how = { words: 'violations ack', isElsewhere: isElsewhere === true, idp: textOf(idp) }
       const stepped = steppingUp(session, how)
       const { perform } = await import('../../derive/perform.ts')
       try {
         const { domain } = await session.settings()
         const plan = { operation: domain.value === undefined ? operation : ofDomain(manifest, operation) }
-        return await perform(routedToDomain(stepped.session), plan, { args, flags })
+        return await perform(routedToDomain(stepped.session), plan, { args, flags: typed })
       } finally {
         await stepped.end()
       }
