@@ -36,7 +36,7 @@ interface ModelNode {
   /** What its last heartbeat said: the old version, the new one, or the new one with a wrong checksum. */
   readonly runs: 'old' | 'new' | 'lie'
   readonly saidMs: number
-  readonly upgrade: 'none' | 'open' | 'failed'
+  readonly upgrade: 'none' | 'open' | 'failed' | 'cancelled'
 }
 
 export interface Model {
@@ -68,16 +68,26 @@ export function initial(plan: Plan, count: number): Model {
 }
 
 /** What can be seen of it. */
-export function shows({ status, rows }: Model) {
-  return { status, nodes: rows.map(({ node, wave, state }) => ({ node, wave, state })) }
+export function shows({ status, rows, nodes }: Model) {
+  return {
+    status,
+    nodes: rows.map(({ node, wave, state }) => ({ node, wave, state })),
+    upgrades: nodes.map(({ upgrade }) => upgrade),
+  }
 }
 
 /** Takes a step: what it comes to, and how it is answered. `order`: the nodes in the order that the server chose for their turns. */
 export function takes(model: Model, step: Step, order: readonly number[]): readonly [Model, string] {
   if (step.does === 'pass') return [passed(model), 'done']
-  if (step.does === 'wait') return [{ ...model, nowMs: model.nowMs + step.seconds * 1_000 }, 'done']
+  if (step.does === 'wait') return [waited(model, step.seconds), 'done']
   if (step.does === 'move') return moved(model, step.move, order)
   return [changed(model, step.node, CHANGES[step.does]), 'done']
+}
+
+/** All nodes go on saying what they said. */
+function waited(model: Model, seconds: number): Model {
+  const nowMs = model.nowMs + seconds * 1_000
+  return { ...model, nowMs, nodes: model.nodes.map((node) => (node.isGone ? node : { ...node, saidMs: nowMs })) }
 }
 
 type Change = (node: ModelNode, nowMs: number) => Partial<ModelNode>
@@ -114,7 +124,10 @@ function moved(model: Model, move: Move, order: readonly number[]): readonly [Mo
   if (move !== 'cancel') return [to, 'done']
   // Agents here take an upgrade up only to say that it failed.
   const isWithdrawn = ({ node, state }: Row): boolean => state === 'upgrading' && model.nodes[node]?.upgrade === 'open'
-  return [{ ...to, rows: model.rows.map((row) => (isWithdrawn(row) ? { ...row, state: 'skipped' } : row)) }, 'done']
+  const withdrawn = new Set(model.rows.filter(isWithdrawn).map(({ node }) => node))
+  const rows = model.rows.map((row): Row => (withdrawn.has(row.node) ? { ...row, state: 'skipped' } : row))
+  const nodes = model.nodes.map((node, at): ModelNode => (withdrawn.has(at) ? { ...node, upgrade: 'cancelled' } : node))
+  return [{ ...to, rows, nodes }, 'done']
 }
 
 /** The selected nodes in the order that the server chose, or in that of their numbers where it did not choose those. */

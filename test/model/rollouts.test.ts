@@ -44,6 +44,7 @@ const turns: fc.Arbitrary<(readonly Step[])[]> = fc.array(
 )
 /** Most are started at once: little can be seen of one that is not. */
 const walks = fc.record({ plan: plans, isStarted: fc.nat(9).map((n) => n > 0), turns })
+const OPEN: ReadonlySet<string> = new Set(['pending', 'ack', 'started'])
 const START: Step = { does: 'move', move: 'start' }
 
 describe.each(STORES)('The states of a rollout on the $name store', (store) => {
@@ -111,8 +112,9 @@ describe.each(STORES)('The states of a rollout on the $name store', (store) => {
     async function looks({ nodes, outside, id, domain }: Arranged) {
       const { status, progress } = await fleet.show(id)
       const rows = await fleet.nodesOf(id)
-      const asked = fleet.db.selectFrom('executions').select('node_id').where('domain_id', '=', domain)
-      const upgraded = (await asked.execute()).map(({ node_id }) => node_id)
+      const asked = fleet.db.selectFrom('executions').select(['node_id', 'status']).where('domain_id', '=', domain)
+      const executions = await asked.execute()
+      const upgraded = executions.map(({ node_id }) => node_id)
       expect(upgraded).not.toContain(outside.node_id)
       expect(upgraded).toHaveLength(new Set(upgraded).size)
       const counted = (progress as readonly { wave: number; counts: Record<string, number> }[]).flatMap(
@@ -120,7 +122,15 @@ describe.each(STORES)('The states of a rollout on the $name store', (store) => {
       )
       expect(counted.toSorted()).toEqual(rows.map(({ wave, state }) => `${wave} ${state}`).toSorted())
       const ids = nodes.map(({ node_id }) => node_id)
-      return { status, nodes: rows.map(({ node_id, wave, state }) => ({ node: ids.indexOf(node_id), wave, state })) }
+      const upgradeOf = (nodeId: string): string => {
+        const found = executions.find(({ node_id }) => node_id === nodeId)?.status ?? 'none'
+        return OPEN.has(found) ? 'open' : found
+      }
+      return {
+        status,
+        nodes: rows.map(({ node_id, wave, state }) => ({ node: ids.indexOf(node_id), wave, state })),
+        upgrades: ids.map(upgradeOf),
+      }
     }
 
     /** Everything that the steps may come to, done one after the other. */
@@ -173,7 +183,11 @@ describe.each(STORES)('The states of a rollout on the $name store', (store) => {
         }
         await end(arranged)
       })
-      await fc.assert(walk, { endOnFailure: true, numRuns: depth({ ci: 30, deep: 500 }), ...depth({ ci: { seed: 1 }, deep: {} }) })
+      await fc.assert(walk, {
+        endOnFailure: true,
+        numRuns: depth({ ci: 30, deep: 500 }),
+        ...depth({ ci: { seed: 1 }, deep: {} }),
+      })
       expect([...seen].toSorted()).toEqual(EVERYTHING)
     })
   })
