@@ -30,7 +30,7 @@ export const BINARY_FLAGS = {
     describe: 'Share of the executions of upgrade_agent that fail',
     fallback: '0%',
   },
-  'upgrade-lies': {
+  'wrong-checksums': {
     kind: 'text',
     value: 'SHARE',
     describe: 'Share of the executions of upgrade_agent after which the node reports the version with a wrong checksum',
@@ -73,20 +73,20 @@ function assertReportable({ version, checksum, architectures }: StartBinaries): 
 /** The shares of upgrades that do not end well. @throws CliError for what is no share. */
 export function upgradesOf(
   flags: BinaryFlags,
-  scenario: Pick<Scenario, 'upgradeFailures' | 'upgradeLies'> | undefined,
-): Pick<Habits, 'upgradeFailures' | 'upgradeLies'> {
+  scenario: Pick<Scenario, 'upgradeFailures' | 'wrongChecksums'> | undefined,
+): Pick<Habits, 'upgradeFailures' | 'wrongChecksums'> {
   const upgradeFailures = shareOf(flags, 'upgrade-failures') ?? scenario?.upgradeFailures
-  const upgradeLies = shareOf(flags, 'upgrade-lies') ?? scenario?.upgradeLies
+  const wrongChecksums = shareOf(flags, 'wrong-checksums') ?? scenario?.wrongChecksums
   const shares = {
     upgradeFailures: upgradeFailures ?? DEFAULT_HABITS.upgradeFailures,
-    upgradeLies: upgradeLies ?? DEFAULT_HABITS.upgradeLies,
+    wrongChecksums: wrongChecksums ?? DEFAULT_HABITS.wrongChecksums,
   }
-  if (shares.upgradeFailures + shares.upgradeLies > 1)
-    throw usageError('--upgrade-failures and --upgrade-lies are together at most 100%')
+  if (shares.upgradeFailures + shares.wrongChecksums > 1)
+    throw usageError('--upgrade-failures and --wrong-checksums are together at most 100%')
   return shares
 }
 
-function shareOf(flags: BinaryFlags, flag: 'upgrade-failures' | 'upgrade-lies'): number | undefined {
+function shareOf(flags: BinaryFlags, flag: 'upgrade-failures' | 'wrong-checksums'): number | undefined {
   const text = flags[flag]
   if (text === undefined) return undefined
   const share = parseShare(text)

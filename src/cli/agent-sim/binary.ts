@@ -5,7 +5,7 @@ export interface Binary {
   readonly version: string
   /** SHA-256, 64 hex digits. */
   readonly checksum: string
-  /** What the checksum should be: another one where the agent lies about its upgrade. */
+  /** What the checksum should be: another one where the agent reports a wrong one. */
   readonly expected_checksum: string
   readonly architecture: string
 }

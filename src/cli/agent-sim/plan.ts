@@ -29,7 +29,7 @@ export interface Habits {
   readonly executionFailures: number
   /** Shares of upgrades that fail, and that lead to another binary than that of the release, from 0 to 1. */
   readonly upgradeFailures: number
-  readonly upgradeLies: number
+  readonly wrongChecksums: number
   readonly binaries: StartBinaries
   readonly bridges: BridgeHabits
 }
@@ -54,7 +54,7 @@ export const DEFAULT_HABITS: Habits = {
   },
   executionFailures: 0.05,
   upgradeFailures: 0,
-  upgradeLies: 0,
+  wrongChecksums: 0,
   binaries: DEFAULT_BINARIES,
   bridges: { count: 0, hosts: 2 },
 }

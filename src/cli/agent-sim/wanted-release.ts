@@ -5,7 +5,7 @@ import type { SimulatedNode } from './simulated-node.ts'
 export interface WantedRelease {
   /** An agent was asked to install the version. */
   asked(version: string): void
-  /** Whether the agent runs another version, or lies about its checksum; never before any agent was asked. */
+  /** Whether the agent runs another version, or reports a wrong checksum; never before any agent was asked. */
   isOutdated(node: SimulatedNode): boolean
 }
 

@@ -17,7 +17,7 @@ export function wantedVersion({ action, parameters }: PulledExecution): string |
 
 /**
  * Reads the release, as the node, and judges it as an agent does. An execution always has the same outcome: `upgradeFailures` of
- * them fail, and `upgradeLies` lead to a binary that is not that of the release.
+ * them fail, and `wrongChecksums` lead to a binary that is not that of the release.
  */
 export async function tryUpgrade(
   deps: MeshAgentDeps,
@@ -38,10 +38,10 @@ export async function tryUpgrade(
   const { checksum } = found
   if (parameters?.['checksum'] !== undefined && parameters['checksum'] !== checksum)
     return { failure: `release ${version} has another checksum than the one asked for` }
-  const { upgradeFailures, upgradeLies } = deps.mesh.habits
+  const { upgradeFailures, wrongChecksums } = deps.mesh.habits
   const draw = Number.parseInt(id.slice(-8), 16) / 2 ** 32
   if (draw < upgradeFailures) return { failure: `${version} did not start in the simulation` }
-  const isLie = draw < upgradeFailures + upgradeLies
+  const isLie = draw < upgradeFailures + wrongChecksums
   const { architecture } = node.binary
   const reported = isLie ? sha256(`altered ${version}`) : checksum
   return { binary: { version, checksum: reported, expected_checksum: checksum, architecture } }

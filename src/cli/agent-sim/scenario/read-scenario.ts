@@ -12,13 +12,21 @@ import { readYaml, type Place } from './yaml-place.ts'
  */
 export function readScenario(source: string): Scenario {
   const place = readYaml(source)
-  const { edges, execution_failures, upgrade_failures, upgrade_lies, rates = {}, phases, ...binary } = document(place)
+  const {
+    edges,
+    execution_failures,
+    upgrade_failures,
+    wrong_checksums,
+    rates = {},
+    phases,
+    ...binary
+  } = document(place)
   if (phases === undefined || phases.length === 0) throw place.fault('phases: there must be one at least')
   return {
     edges,
     executionFailures: execution_failures,
     upgradeFailures: upgrade_failures,
-    upgradeLies: upgrade_lies,
+    wrongChecksums: wrong_checksums,
     binaries: binariesIn(binary),
     rates,
     phases,
@@ -122,7 +130,7 @@ const document: Reader<
     readonly edges?: number
     readonly execution_failures?: number
     readonly upgrade_failures?: number
-    readonly upgrade_lies?: number
+    readonly wrong_checksums?: number
     readonly rates?: Partial<Rates>
     readonly phases?: readonly Phase[]
   }
@@ -132,7 +140,7 @@ const document: Reader<
     edges: whole(0, PLAN_MAX.edges),
     execution_failures: share,
     upgrade_failures: share,
-    upgrade_lies: share,
+    wrong_checksums: share,
     binary_version: text,
     binary_checksum: matching(CHECKSUM, '64 hex digits'),
     architectures,

@@ -6,7 +6,7 @@ export interface Scenario {
   readonly edges: number | undefined
   readonly executionFailures: number | undefined
   readonly upgradeFailures: number | undefined
-  readonly upgradeLies: number | undefined
+  readonly wrongChecksums: number | undefined
   readonly binaries: Partial<StartBinaries>
   /** Rates outside of phases, and of phases that set none. */
   readonly rates: Partial<Rates>

@@ -45,7 +45,7 @@ function playing(fault: Fault, answers: Answers, stream?: Partial<HeldStream>) {
     edges: undefined,
     executionFailures: undefined,
     upgradeFailures: undefined,
-    upgradeLies: undefined,
+    wrongChecksums: undefined,
     binaries: {},
     rates: {},
     phases: [phase],

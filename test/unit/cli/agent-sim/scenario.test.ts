@@ -77,7 +77,7 @@ phases:
     [
       '- 1\n',
       1,
-      'must have members: name, edges, execution_failures, upgrade_failures, upgrade_lies, binary_version, binary_checksum, architectures, rates, phases',
+      'must have members: name, edges, execution_failures, upgrade_failures, wrong_checksums, binary_version, binary_checksum, architectures, rates, phases',
     ],
   ])('%j is refused on line %i: %s', (text, line, message) => {
     expect(() => readScenario(text)).toThrow(expect.objectContaining({ line, message }))

@@ -187,7 +187,7 @@ describe('An agent that is asked to upgrade', () => {
   })
 
   test('lies in the planned share: it reports the version with a wrong checksum, and a violation every minute', async () => {
-    const world = upgrading({ habits: { upgradeLies: 1 } })
+    const world = upgrading({ habits: { wrongChecksums: 1 } })
     await world.upgrade()
     const wrong = sha256('altered 1.5.0')
     expect(world.said().at(-1)).toBe('succeeded')
@@ -205,7 +205,7 @@ describe('An agent that is asked to upgrade', () => {
   })
 
   test('stops to report the violation once it runs what it should', async () => {
-    const world = upgrading({ habits: { upgradeLies: 1 } })
+    const world = upgrading({ habits: { wrongChecksums: 1 } })
     await world.upgrade()
     world.node.binary = { ...world.node.binary, checksum: CHECKSUM }
     await world.clock.advance(61_000)
@@ -213,7 +213,7 @@ describe('An agent that is asked to upgrade', () => {
   })
 
   test('is outdated unless it runs the release that was asked for last', async () => {
-    const world = upgrading({ habits: { upgradeLies: 0.5, upgradeFailures: 0 } })
+    const world = upgrading({ habits: { wrongChecksums: 0.5, upgradeFailures: 0 } })
     const { wanted } = world.deps.mesh
     expect(wanted.isOutdated(world.node)).toBe(false)
     wanted.asked('1.5.0')
@@ -284,7 +284,7 @@ binary_version: "1.4.0"
 binary_checksum: ${CHECKSUM}
 architectures: [aarch64, x86_64]
 upgrade_failures: 3%
-upgrade_lies: 1%
+wrong_checksums: 1%
 phases: [{ duration: 5s }]
 `)
     expect(binariesOf({}, scenario)).toEqual({
@@ -292,15 +292,15 @@ phases: [{ duration: 5s }]
       checksum: CHECKSUM,
       architectures: ['aarch64', 'x86_64'],
     })
-    expect(upgradesOf({}, scenario)).toEqual({ upgradeFailures: 0.03, upgradeLies: 0.01 })
+    expect(upgradesOf({}, scenario)).toEqual({ upgradeFailures: 0.03, wrongChecksums: 0.01 })
     expect(binariesOf({ 'binary-version': '1.3.0', architectures: ['riscv64'] }, scenario)).toMatchObject({
       version: '1.3.0',
       checksum: sha256('1.3.0'),
       architectures: ['riscv64'],
     })
-    expect(upgradesOf({ 'upgrade-failures': '100%', 'upgrade-lies': '0%' }, scenario)).toEqual({
+    expect(upgradesOf({ 'upgrade-failures': '100%', 'wrong-checksums': '0%' }, scenario)).toEqual({
       upgradeFailures: 1,
-      upgradeLies: 0,
+      wrongChecksums: 0,
     })
   })
 
@@ -315,8 +315,8 @@ phases: [{ duration: 5s }]
 
   test.each([
     [{ 'upgrade-failures': '3' }, '--upgrade-failures takes a share from 0% to 100%'],
-    [{ 'upgrade-lies': '101%' }, '--upgrade-lies takes a share from 0% to 100%'],
-    [{ 'upgrade-failures': '60%', 'upgrade-lies': '50%' }, 'are together at most 100%'],
+    [{ 'wrong-checksums': '101%' }, '--wrong-checksums takes a share from 0% to 100%'],
+    [{ 'upgrade-failures': '60%', 'wrong-checksums': '50%' }, 'are together at most 100%'],
   ])('%o is refused', (flags, said) => {
     expect(() => upgradesOf(flags, undefined)).toThrow(said)
   })
@@ -326,7 +326,7 @@ phases: [{ duration: 5s }]
     ['architectures: [A]', 'architectures[0]: must be an architecture such as x86_64'],
     ['binary_checksum: abc', 'binary_checksum: must be 64 hex digits'],
     ['binary_version: 1.5', 'binary_version: must be a text'],
-    ['upgrade_lies: 2', 'upgrade_lies: must be a share from 0% to 100%'],
+    ['wrong_checksums: 2', 'wrong_checksums: must be a share from 0% to 100%'],
   ])('"%s" in a scenario is refused', (line, said) => {
     expect(() => readScenario(`${line}\nphases: [{ duration: 5s }]\n`)).toThrow(said)
   })
