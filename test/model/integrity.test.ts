@@ -80,7 +80,7 @@ function resolved(model: Model): Model {
   const isOver = ({ node, reportedMs }: ModelRow): boolean => {
     const expectedMs = model.nodes[node]
     if (expectedMs === null) return true
-    return expectedMs !== undefined && expectedMs > reportedMs && reportedMs + QUIET_MS <= model.nowMs
+    return expectedMs !== undefined && reportedMs + QUIET_MS <= expectedMs
   }
   const rows = model.rows.map((row): ModelRow =>
     row.status === 'acknowledged' && isOver(row) ? { ...row, status: 'resolved' } : row,

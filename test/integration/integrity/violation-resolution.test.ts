@@ -79,7 +79,7 @@ describe.each(STORES)('The resolution of integrity violations on the $name store
       expect(await row.execute()).toHaveLength(1)
     })
 
-    it('waits until the node has been silent about it for two minutes', async () => {
+    it('waits until the node lives on for two minutes without repeating it', async () => {
       const id = await acknowledged()
       fleet.wait(1)
       await fleet.beat(node)
@@ -93,7 +93,19 @@ describe.each(STORES)('The resolution of integrity violations on the $name store
       expect(await fleet.shown(id)).toMatchObject({ status: 'acknowledged', occurrences: 2 })
       fleet.wait(2 * MINUTE_MS - 1)
       await fleet.resolve()
+      expect(await statusOf(id)).toBe('acknowledged')
+      await fleet.beat(node)
+      await fleet.resolve()
       expect(await statusOf(id)).toBe('resolved')
+    })
+
+    it('does not follow where the node is silent altogether', async () => {
+      const id = await acknowledged()
+      fleet.wait(1)
+      await fleet.beat(node)
+      fleet.wait(10 * MINUTE_MS)
+      await fleet.resolve()
+      expect(await statusOf(id)).toBe('acknowledged')
     })
 
     it.each([
@@ -145,8 +157,11 @@ describe.each(STORES)('The resolution of integrity violations on the $name store
     it('takes a binary from capabilities as well', async () => {
       const id = await acknowledged()
       fleet.wait(1)
-      await fleet.capabilities(node)
+      await fleet.beat(node, { binary_checksum: ALTERED })
       fleet.wait(2 * MINUTE_MS)
+      await fleet.beat(node, { binary_checksum: ALTERED })
+      fleet.wait(1)
+      await fleet.capabilities(node)
       await fleet.resolve()
       expect(await statusOf(id)).toBe('resolved')
     })
@@ -165,6 +180,7 @@ describe.each(STORES)('The resolution of integrity violations on the $name store
         ],
       })
       fleet.wait(2 * MINUTE_MS)
+      await fleet.beat(node)
       await fleet.resolve()
       expect([await statusOf(hook), await statusOf(otherHook)]).toEqual(['resolved', 'acknowledged'])
       expect([await statusOf(hostKey), await statusOf(otherKey)]).toEqual(['resolved', 'acknowledged'])
@@ -175,8 +191,8 @@ describe.each(STORES)('The resolution of integrity violations on the $name store
       const unknown = await acknowledged({ artifact: '/usr/bin/other', expected_checksum: undefined })
       await fleet.report(node, { expected_checksum: 'ee'.repeat(32) })
       fleet.wait(1)
-      await fleet.beat(node, { binary_checksum: 'ee'.repeat(32) })
       fleet.wait(2 * MINUTE_MS)
+      await fleet.beat(node, { binary_checksum: 'ee'.repeat(32) })
       await fleet.resolve()
       expect([await statusOf(upgraded), await statusOf(unknown)]).toEqual(['resolved', 'acknowledged'])
     })

@@ -14,6 +14,13 @@ export interface ResolvedViolation {
   readonly cause: ResolutionCause
 }
 
+/**
+ * How long after its last report of a violation a node must still be alive and not have repeated it: agents repeat what lasts
+ * once a minute, and may report a good value of the running program beside an altered file. A node that is silent altogether
+ * says nothing.
+ */
+const QUIET = sql`interval '2 minutes'`
+
 /** Violations examined in one transaction. */
 export const EXAMINED_MAX = 500
 
@@ -30,12 +37,6 @@ export async function listAcknowledged(db: Db, afterId: string): Promise<string[
   return rows.map(({ id }) => id)
 }
 
-/** When violations are resolved, and until when the last report of one must have been accepted. */
-export interface ResolutionInstants {
-  readonly at: Date
-  readonly quietSince: Date
-}
-
 /**
  * Resolves those of the acknowledged violations that are over. A row that a report or another change is using is left to a later
  * pass.
@@ -43,7 +44,7 @@ export interface ResolutionInstants {
 export async function resolveCleared(
   tx: Db,
   ids: readonly string[],
-  { at, quietSince }: ResolutionInstants,
+  at: Date,
 ): Promise<readonly ResolvedViolation[]> {
   const { rows } = await sql<ResolvedViolation>`
     with cleared as (
@@ -57,7 +58,7 @@ export async function resolveCleared(
       left join node_capabilities as c on c.node_id = v.node_id
       where v.id = any(${ids}::uuid[]) and v.status = 'acknowledged' and (
         n.id is null or n.enrolled_again_at > v.last_accepted_at
-        or (v.last_accepted_at <= ${quietSince} and ${REPORTED_EXPECTED})
+        or (h.accepted_at >= v.last_accepted_at + ${QUIET} and ${REPORTED_EXPECTED})
       )
       order by v.id for update of v skip locked
     )

@@ -10,11 +10,6 @@ export interface ViolationResolverDeps {
 }
 
 const EVERY_MS = 10_000
-/**
- * How long a node must be silent about a violation before an expected value counts, in ms: agents repeat what lasts once a
- * minute, and may report a good value of the running program beside an altered file.
- */
-const QUIET_MS = 2 * 60_000
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 /**
@@ -43,8 +38,7 @@ function resolvePage(
   return unitOfWork.run({ pool: 'worker', correlationId: ids.next() }, async (change) => {
     const examined = await listAcknowledged(change.db, afterId)
     if (examined.length === 0) return examined
-    const instants = { at: new Date(nowMs), quietSince: new Date(nowMs - QUIET_MS) }
-    for (const resolved of await resolveCleared(change.db, examined, instants)) announce(change, resolved)
+    for (const resolved of await resolveCleared(change.db, examined, new Date(nowMs))) announce(change, resolved)
     return examined
   })
 }
