@@ -44,7 +44,7 @@ const said = ({ exitCode, stdout, stderr }: CtlResult) => [exitCode, stdout, std
 /** Releases as the server shows them to its administrator. */
 async function shown(server: CtlProcess, token: string): Promise<unknown> {
   const { body }: Answered = await callServer(server, { token, method: 'GET', path: '/v1/artifacts/plexd' })
-  return (body['items'] as readonly Readonly<Record<string, unknown>>[]).map(
+  return (body['items'] as readonly Readonly<Record<string, string>>[]).map(
     ({ version, support_status, verdict }) => `${version} ${support_status} ${verdict}`,
   )
 }
@@ -60,7 +60,7 @@ async function admitToAudit(server: CtlProcess, token: string): Promise<void> {
 async function audited(server: CtlProcess, token: string): Promise<unknown> {
   const path = '/v1/audit?scope=platform&subject=system:admin-artifacts'
   const { body }: Answered = await callServer(server, { token, method: 'GET', path })
-  return (body['items'] as readonly Readonly<Record<string, unknown>>[]).map(
+  return (body['items'] as readonly Readonly<Record<string, string>>[]).map(
     ({ relation, object, outcome }) => `${relation} ${object} ${outcome}`,
   )
 }

@@ -29,7 +29,7 @@ describe('ctl nodes outdated', () => {
     return cli.run(`nodes outdated ${flags}`, { ...routes, 'GET /v1/artifacts/plexd': releases }, waitingClock())
   }
   const standings = (stdout: string) =>
-    (JSON.parse(stdout).items as readonly Readonly<Record<string, unknown>>[]).map(
+    (JSON.parse(stdout).items as readonly Readonly<Record<string, string>>[]).map(
       ({ display_name, standing }) => `${display_name} ${standing}`,
     )
 
