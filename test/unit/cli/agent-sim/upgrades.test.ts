@@ -335,7 +335,7 @@ phases: [{ duration: 5s }]
     const world = upgrading()
     await reportCapabilities(world.deps, world.node)
     expect(world.bodies('PutNodeCapabilities')).toMatchObject([
-      { binary_version: 'agent-sim', binary_checksum: sha256('agent-sim') },
+      { binary_version: 'agent-sim', binary_checksum: sha256('agent-sim'), architecture: 'x86_64' },
     ])
   })
 })
