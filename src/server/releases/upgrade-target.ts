@@ -43,9 +43,3 @@ export function ineligibilityFor(target: UpgradeTarget | undefined, architecture
   if (reason !== undefined || architecture === null || target?.checksums.has(architecture) === true) return reason
   return `the release has nothing for the architecture ${architecture}`
 }
-
-/** Whether the checksum, in hex, is that of the release for the architecture; of any of its architectures where the node's is unknown. */
-export function isChecksumOf(target: UpgradeTarget, architecture: string | null, checksum: string): boolean {
-  if (architecture !== null) return target.checksums.get(architecture) === checksum
-  return [...target.checksums.values()].includes(checksum)
-}

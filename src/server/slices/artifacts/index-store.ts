@@ -18,7 +18,7 @@ export async function isTaken(db: Db, source: string, digest: Buffer): Promise<b
 /**
  * Records the index as the newest one of its source.
  *
- * @throws SourceFault where a newer one was accepted, or another one of the same serial: whoever controls the source must
+ * @throws SourceFault where a newer one was accepted, or another one of the same serial: the one who controls the source must
  * not bring back what was withdrawn.
  */
 export async function acceptIndex(
