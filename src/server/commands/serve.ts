@@ -62,8 +62,10 @@ export async function runServe(
   }
 }
 
-async function check({ tls, masterKey }: Config, { stderr }: ServeIo): Promise<number> {
+async function check(config: Config, { stderr }: ServeIo): Promise<number> {
+  const { tls, masterKey } = config
   if (tls !== undefined) readTls(tls)
+  await (await import('../composition/open-release-verifier.ts')).openReleaseVerifier(config)
   const loose = (await import('../adapters/keyring/master-key.ts')).looseMode(masterKey)
   if (loose !== undefined) stderr.write(`warning: ${loose}\n`)
   stderr.write('The configuration is valid.\n')

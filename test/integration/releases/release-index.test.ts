@@ -267,7 +267,7 @@ describe.each(STORES)('The index of releases on the $name store', (store) => {
       await addRelease(tenancy.db, '1.0.0')
       await addRelease(tenancy.db, '2.0.0', { judgedWith: 'former', unverified: 'x86_64: by somebody else' })
       await addRelease(tenancy.db, '3.0.0', { judgedWith: 'former', isBare: true })
-      const judging = createRejudging({ ...tenancy, verifier: standInVerifier() })
+      const judging = createRejudging({ ...tenancy, verifier: standInVerifier(), log: { warn() {} } })
       expect(await judging.run(unfenced(tenancy))).toBe(false)
       expect(await stored()).toEqual([
         '1.0.0 supported verified',

@@ -256,13 +256,14 @@ describe.each(STORES)('Upgrades of a rollout on the $name store', (store) => {
     })
 
     it.each([
-      ['failed', 'The upgrade failed.'],
-      ['cancelled', 'The upgrade was cancelled.'],
-    ] as const)('fail where the agent says %s', async (end, reason) => {
+      ['failed', undefined, 'The upgrade failed.'],
+      ['failed', 'no space left on device', 'The upgrade failed. no space left on device'],
+      ['cancelled', 'not now', 'The upgrade was cancelled.'],
+    ] as const)('fail where the agent says %s, with %s', async (end, error, reason) => {
       await add(1)
       const id = await fleet.started(domain)
       await fleet.pass()
-      await fleet.reportUpgrade(await firstOf(id), end)
+      await fleet.reportUpgrade(await firstOf(id), end, error)
       await fleet.pass()
       expect(await fleet.nodesOf(id)).toMatchObject([{ state: 'failed', reason }])
       expect((await fleet.show(id))['status']).toBe('halted')

@@ -25,7 +25,7 @@ export interface RolloutFleet extends Fleet {
   /** Does what the leader does until there is no more to do. */
   pass(): Promise<void>
   /** Reports the end of the upgrade that the node was asked for last; false where there is none. */
-  reportUpgrade(node: Enrolled, end: 'succeeded' | 'failed' | 'cancelled'): Promise<boolean>
+  reportUpgrade(node: Enrolled, end: 'succeeded' | 'failed' | 'cancelled', error?: string): Promise<boolean>
   /** Sets how many executions the Domain may have under way. */
   setTarget(domainId: string, target: number): Promise<void>
 }
@@ -95,11 +95,12 @@ export async function startRolloutFleet(store: TestStore): Promise<RolloutFleet>
     async pass() {
       while (await fleet.runJob('rollouts'));
     },
-    async reportUpgrade(node, end) {
+    async reportUpgrade(node, end, error) {
       const id = await openUpgradeOf(db, node)
       if (id === undefined) return false
+      const path = `POST /v1/nodes/${node.node_id}/executions/${id}`
       for (const status of ['ack', 'started', end])
-        await call(node.nsk, `POST /v1/nodes/${node.node_id}/executions/${id}`, { status })
+        await call(node.nsk, path, { status, ...(status === end && error !== undefined && { error }) })
       return true
     },
     async setTarget(domainId, target) {

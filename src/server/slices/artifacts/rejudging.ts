@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
@@ -15,10 +16,11 @@ export interface RejudgingDeps {
   readonly clock: Clock
   readonly ids: IdSource
   readonly verifier: ReleaseVerifier
+  readonly log: Pick<Logger, 'warn'>
 }
 
 /** The job that judges releases again whose verdict follows from other signers or another trust root. */
-export function createRejudging({ datastore, clock, ids, verifier }: RejudgingDeps): LeaderJob {
+export function createRejudging({ datastore, clock, ids, verifier, log }: RejudgingDeps): LeaderJob {
   const { fingerprint } = verifier
   return {
     name: 'release-judgement',
@@ -30,9 +32,10 @@ export function createRejudging({ datastore, clock, ids, verifier }: RejudgingDe
         if (leading.signal.aborted) return false
         const verdicts = await judgeArchitectures(verifier, version, await readArchitectures(db, version))
         const judgement = judgementOf(verifier, verdicts)
-        await leading.unitOfWork.run({ pool: 'worker', correlationId: ids.next() }, (change) =>
+        const isLost = await leading.unitOfWork.run({ pool: 'worker', correlationId: ids.next() }, (change) =>
           replaceJudgement(change, version, { judgement, seenAt, now: new Date(clock.now()) }),
         )
+        if (isLost) log.warn({ version, reason: judgement.verdict_reason }, 'a release is not verified any more')
       }
       return releases.length === RELEASES_MAX
     },
@@ -46,13 +49,17 @@ interface Rejudged {
   readonly now: Date
 }
 
-/** A release that was put meanwhile is left to the next pass. */
-async function replaceJudgement(change: Change, version: string, { judgement, seenAt, now }: Rejudged): Promise<void> {
+/** A release that was put meanwhile is left to the next pass. Resolves with whether it is not verified any more. */
+async function replaceJudgement(
+  change: Change,
+  version: string,
+  { judgement, seenAt, now }: Rejudged,
+): Promise<boolean> {
   const former = await lockRelease(change.db, version)
-  if (former?.updated_at.getTime() !== seenAt.getTime() || former.judged_with === judgement.judged_with) return
+  if (former?.updated_at.getTime() !== seenAt.getTime() || former.judged_with === judgement.judged_with) return false
   const isOther = former.verdict !== judgement.verdict
   await updateRelease(change.db, version, { ...judgement, ...(isOther && { updated_at: now }) })
-  if (!isOther) return
+  if (!isOther) return false
   change.audit({
     domainId: null,
     subject: 'system:release-verifier',
@@ -62,4 +69,5 @@ async function replaceJudgement(change: Change, version: string, { judgement, se
     reason: judgement.verdict,
     context: {},
   })
+  return judgement.verdict === 'unverified'
 }

@@ -41,11 +41,7 @@ export async function listAcknowledged(db: Db, afterId: string): Promise<string[
  * Resolves those of the acknowledged violations that are over. A row that a report or another change is using is left to a later
  * pass.
  */
-export async function resolveCleared(
-  tx: Db,
-  ids: readonly string[],
-  at: Date,
-): Promise<readonly ResolvedViolation[]> {
+export async function resolveCleared(tx: Db, ids: readonly string[], at: Date): Promise<readonly ResolvedViolation[]> {
   const { rows } = await sql<ResolvedViolation>`
     with cleared as (
       select v.id, case

@@ -52,7 +52,8 @@ export async function watchUpgrades(
     ([outcome, { state, reason }]) => sql`(${outcome}::text, ${state}::text, ${reason}::text)`,
   )
   const { numAffectedRows = 0n } = await sql`
-    update rollout_nodes as watched set state = outcome.state, reason = outcome.reason, updated_at = ${now}
+    update rollout_nodes as watched
+    set state = outcome.state, reason = coalesce(outcome.reason || judged.detail, outcome.reason), updated_at = ${now}
     from (
       select seen.node_id, case
           when seen.is_gone then 'gone'
@@ -67,10 +68,12 @@ export async function watchUpgrades(
           when not seen.runs_release then 'checksum'
           when seen.accepted_at <= ${healthyAfter(now)}::timestamptz or seen.healthy_since > seen.since then 'unhealthy'
           when seen.since <= ${soakedSince}::timestamptz then 'done'
-        end as outcome
+        end as outcome,
+        -- What the agent says of its failure, which may be long.
+        case when seen.state = 'upgrading' and seen.status = 'failed' then ' ' || left(seen.error, 500) end as detail
       from (
         select upgrade.node_id, upgrade.state, upgrade.updated_at as since, node.id is null as is_gone,
-          execution.status, execution.finished_at, heartbeat.accepted_at, heartbeat.healthy_since,
+          execution.status, execution.finished_at, execution.error, heartbeat.accepted_at, heartbeat.healthy_since,
           coalesce(heartbeat.binary_version = ${version}, false) as has_version,
           ${runsRelease(version)} as runs_release
         from rollout_nodes as upgrade
