@@ -5,6 +5,7 @@ import type { Resolver } from '../session/references.ts'
 import type { Resolved } from '../session/pick.ts'
 import { selectorText } from '../argv/selector.ts'
 import type { Session } from '../session/session.ts'
+import type { Failures } from './failures.ts'
 import type { Member } from './members.ts'
 import type { Target } from './plan.ts'
 import { secretFrom } from './secret-file.ts'
@@ -21,6 +22,7 @@ export interface Filling {
   readonly input: Record<string, unknown>
   readonly body: Record<string, unknown>
   readonly labels: Record<string, string>
+  readonly failures?: Failures | undefined
 }
 
 /** What was typed for a member. */

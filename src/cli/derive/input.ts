@@ -33,6 +33,7 @@ export async function targetsOf(session: Session, plan: Plan, given: Given): Pro
     input: { ...plan.operation.cli?.sends },
     body: await bodyStart(session, plan, given),
     labels: {},
+    failures: plan.failures,
   }
   const typed = selectorOf(plan, given)
   const texts = several === undefined ? [] : await severalTexts(session, given.args.slice(lastPosition(plan)))
@@ -115,12 +116,20 @@ async function targetsFor(filling: Filling, several: Member, texts: readonly str
   const asked = texts.length === 0 ? [await askFor(filling, several)] : texts
   const targets: Target[] = []
   for (const text of asked) {
-    const own = copied(filling)
-    const value = await valueOf(own, several, text)
-    put(own, several, value)
-    targets.push(finished(own, 'object' in value ? value.object : undefined))
+    try {
+      targets.push(await targetFor(filling, several, text))
+    } catch (error) {
+      if (asked.length === 1 || !((await filling.failures?.take(text, error)) ?? false)) throw error
+    }
   }
   return targets
+}
+
+async function targetFor(filling: Filling, several: Member, text: string): Promise<Target> {
+  const own = copied(filling)
+  const value = await valueOf(own, several, text)
+  put(own, several, value)
+  return finished(own, 'object' in value ? value.object : undefined)
 }
 
 /** Looks up the objects of flags that only say where names are searched: Domain and Project, then others. */

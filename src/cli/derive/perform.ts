@@ -23,20 +23,21 @@ export async function perform(session: Session, plan: Plan, given: Given): Promi
   if (session.shared.curl === true) return printCalls(session, plan, await targetsFor(session, plan, given))
   if (operation.access === 'write') await (await import('./confirm.ts')).assertAnswerable(session, operation)
   const targets = await targetsFor(session, plan, given)
-  if (operation.access === 'write') await assertChangeable(session, operation, targets)
+  if (targets.length === 0) return plan.failures?.exitCode
+  if (operation.access === 'write') await assertChangeable(session, plan, targets)
   if (operation.paging) return performList(session, operation, targets)
   const isRepeatable = given.flags[IF_NOT_EXISTS] === true
-  const replies = await callEach(session, plan, { targets, isRepeatable })
-  await settle(plan, replies)
-  const values = await shownValues(session, operation, { replies, targets })
-  await emitValues(session, operation, { values, targets })
-  replies.forEach((reply, index) => sayDone(session, operation, { reply, target: targets[index] }))
-  if (values.some((value) => isNegative(operation, value))) return EXIT.negative
+  const done = await callEach(session, plan, { targets, isRepeatable })
+  await settle(plan, done)
+  const values = await shownValues(session, operation, done)
+  await emitValues(session, plan, { values, targets: done.map(({ target }) => target) })
+  done.forEach((one) => sayDone(session, operation, one))
+  return values.some((value) => isNegative(operation, value)) ? EXIT.negative : plan.failures?.exitCode
 }
 
-async function settle({ settled }: Plan, replies: readonly Reply[]): Promise<void> {
+async function settle({ settled }: Plan, done: readonly Done[]): Promise<void> {
   if (settled === undefined) return
-  for (const { value } of replies) await settled(value)
+  for (const { reply } of done) await settled(reply.value)
 }
 
 interface Answers {
@@ -44,37 +45,32 @@ interface Answers {
   readonly targets: readonly Target[]
 }
 
-/** Prints one answer alone, several as a list, and nothing where there is none. */
-async function emitValues(session: Session, operation: ManifestOperation, { values, targets }: Answers): Promise<void> {
-  if (targets.length === 1 && values.length === 1) return session.emit(values[0], viewOf(operation, values))
+/** Prints one answer alone, several as a list, and nothing where there is none. What is left of several is a list. */
+async function emitValues(session: Session, plan: Plan, { values, targets }: Answers): Promise<void> {
+  const { operation } = plan
+  if (namedCount(plan, targets) === 1 && values.length === 1) return session.emit(values[0], viewOf(operation, values))
   if (values.length === 0) return
   await session.emit(values, { ...viewOf(operation, values), asked: askedFor(operation, targets, values) })
 }
 
-/** Throws where the answer could not be shown as asked, or where the person does not confirm the change. */
-async function assertChangeable(
-  session: Session,
-  operation: ManifestOperation,
-  targets: readonly Target[],
-): Promise<void> {
-  await session.assertEmittable(expectedOf(operation, targets.length))
-  await (await import('./confirm.ts')).confirmChange(session, operation, targets)
+/** The objects that were named, whether or not something failed for one of them. */
+function namedCount({ failures }: Plan, targets: readonly unknown[]): number {
+  return targets.length + (failures?.count ?? 0)
 }
 
-interface Shown {
-  readonly replies: readonly Reply[]
-  readonly targets: readonly Target[]
+/** Throws where the answer could not be shown as asked, or where the person does not confirm the change. */
+async function assertChangeable(session: Session, plan: Plan, targets: readonly Target[]): Promise<void> {
+  await session.assertEmittable(expectedOf(plan.operation, namedCount(plan, targets)))
+  await (await import('./confirm.ts')).confirmChange(session, plan.operation, targets)
 }
 
 /** What the replies answer, with handles that were typed in tables that have a column for them. */
 async function shownValues(
   session: Session,
   operation: ManifestOperation,
-  { replies, targets }: Shown,
+  done: readonly Done[],
 ): Promise<readonly unknown[]> {
-  const answered = replies.flatMap(({ value }, index) =>
-    value === undefined ? [] : [{ value, target: targets[index] }],
-  )
+  const answered = done.flatMap(({ reply: { value }, target }) => (value === undefined ? [] : [{ value, target }]))
   if (operation.cli?.columns?.includes('handle') !== true) return answered.map(({ value }) => value)
   const { withTypedHandle } = await import('./typed-handle.ts')
   return Promise.all(answered.map((one) => withTypedHandle(session, operation, one)))
@@ -148,36 +144,45 @@ interface Calls {
 /** An answer, or what was found in its place. */
 type Answered = Reply & Partial<Existing>
 
+interface Done {
+  readonly reply: Answered
+  readonly target: Target
+}
+
 /** Calls for one target after the other; what a failure leaves undone is said. */
-async function callEach(
-  session: Session,
-  { operation, headers }: Plan,
-  { targets, isRepeatable }: Calls,
-): Promise<readonly Answered[]> {
+async function callEach(session: Session, plan: Plan, { targets, isRepeatable }: Calls): Promise<readonly Done[]> {
+  const { operation, headers } = plan
   const caller = await session.caller()
   session.expectOutput()
-  const replies: Answered[] = []
+  const done: Done[] = []
   const progress = targets.length > 1 ? await progressOf(session, operation, targets.length) : undefined
   for (const [index, target] of targets.entries()) {
     if (session.io.interrupted.aborted) throw interruptedAt(targets, index)
     try {
-      replies.push(
-        await orExisting(caller.call(operation, target.input, { headers }), session, {
-          operation,
-          target,
-          isRepeatable,
-        }),
-      )
-      progress?.at(replies.length)
+      const call = caller.call(operation, target.input, { headers })
+      done.push({ reply: await orExisting(call, session, { operation, target, isRepeatable }), target })
+      progress?.at(index + 1)
     } catch (error) {
       progress?.end()
-      replies.forEach((reply, at) => sayDone(session, operation, { reply, target: targets[at] }))
+      if (await isTaken(plan, targets, { target, error })) continue
+      done.forEach((one) => sayDone(session, operation, one))
       if (targets.length > 1) session.warn(undone(targets, index))
       throw error
     }
   }
   progress?.end()
-  return replies
+  return done
+}
+
+interface Failed {
+  readonly target: Target
+  readonly error: unknown
+}
+
+/** Whether the others go on after a failure. The failure of the only one that was named is reported with its hints. */
+async function isTaken(plan: Plan, targets: readonly Target[], { target, error }: Failed): Promise<boolean> {
+  if (plan.failures === undefined || namedCount(plan, targets) === 1) return false
+  return plan.failures.take(target.object?.label ?? '', error)
 }
 
 function undone(targets: readonly Target[], from: number): string {
@@ -265,17 +270,12 @@ async function orExisting(reply: Promise<Reply>, session: Session, of: Repeatabl
   }
 }
 
-interface Done {
-  readonly reply: Answered
-  readonly target: Target | undefined
-}
-
 /** Says the sentence of the contract, its holes filled from the answer, else from what was asked. */
 function sayDone(session: Session, { cli, body }: ManifestOperation, done: Done): void {
   if (done.reply.instead !== undefined) return session.note(done.reply.instead)
   const isNamed = (member: string): boolean => isCalledAsTyped(member, cli?.refs?.[member], body)
   const sentence = cli?.done?.replace(/\{([\w.]+)\}/g, (_, member: string) =>
-    isNamed(member) ? (done.target?.labels[member] ?? wordFor(member, done)) : wordFor(member, done),
+    isNamed(member) ? (done.target.labels[member] ?? wordFor(member, done)) : wordFor(member, done),
   )
   if (sentence !== undefined) session.note(sentence)
   const sunset = Date.parse(done.reply.headers['sunset'] ?? '')
@@ -290,6 +290,6 @@ function isCalledAsTyped(member: string, noun: string | undefined, body: Manifes
 }
 
 function wordFor(member: string, { reply, target }: Done): string {
-  const value = memberOf(reply.value, member) ?? target?.labels[member] ?? memberOf(target?.input, member)
+  const value = memberOf(reply.value, member) ?? target.labels[member] ?? memberOf(target.input, member)
   return harmless(typeof value === 'string' ? value : JSON.stringify(value ?? ''))
 }

@@ -1,6 +1,7 @@
 import type { ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import type { OtherLists } from '../session/references.ts'
 import type { Resolved } from '../session/pick.ts'
+import type { Failures } from './failures.ts'
 
 /** An operation to perform, with lists that its references are looked up in instead of the usual ones. */
 export interface Plan {
@@ -14,6 +15,8 @@ export interface Plan {
   readonly headers?: Readonly<Record<string, string>>
   /** Awaited with the answer of each call before anything is printed. */
   readonly settled?: (value: unknown) => Promise<void>
+  /** Takes failures of single objects where several are named; without it, the first one ends the command. */
+  readonly failures?: Failures
 }
 
 /** One call to make. */

@@ -25,9 +25,28 @@ export async function reportFailure(error: unknown, session: Session, words: str
     hints: known.hints.map((hint) => asTyped(hint, session.io)),
     exitCode: exitCodeAfter(known.exitCode, session.io.isTerminated),
   }
-  const format = session.shared.output ?? session.io.env['CTL_OUTPUT']
-  session.io.stderr.write(format === 'json' || format === 'jsonl' ? asJson(report) : asText(report, session.talkStyle))
+  session.io.stderr.write(isForPrograms(session) ? asJson(report) : asText(report, session.talkStyle))
   return report.exitCode
+}
+
+/** Says in one line on stderr what failed for one object of several. Answers the exit code. */
+export async function reportLine(
+  error: unknown,
+  session: Session,
+  { words, label }: { readonly words: string; readonly label: string },
+): Promise<ExitCode> {
+  const known = await reportOf(error, session, words)
+  const message = known.message.includes(label) ? known.message : `${label}: ${known.message}`
+  const report = { ...known, message }
+  session.io.stderr.write(
+    isForPrograms(session) ? asJson(report) : `${session.talkStyle.bad('error:')} ${harmless(message)}\n`,
+  )
+  return known.exitCode
+}
+
+function isForPrograms({ shared, io }: Session): boolean {
+  const format = shared.output ?? io.env['CTL_OUTPUT']
+  return format === 'json' || format === 'jsonl'
 }
 
 async function reportOf(error: unknown, session: Session, words: string): Promise<Report> {
