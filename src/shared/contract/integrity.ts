@@ -62,6 +62,7 @@ const wide = [
   'acknowledged_by_subject',
   'acknowledge_reason',
 ]
+const acknowledgementColumns = ['acknowledge_reason', 'acknowledged_by_subject', 'acknowledged_at']
 const id = uuidField('invalid_integrity_violation_id', 'Violation')
 const ofDomain = { domain_id: uuidField('invalid_domain_id', 'Domain') }
 const common = { credentials: OPERATOR, notProvisioned: 'integrity_violations_not_provisioned' } as const
@@ -133,8 +134,8 @@ export const integrity = defineSurface(
         command: 'violations ack',
         args: ['id'],
         refs: { id: 'violations' },
-        columns,
-        wide,
+        columns: ['id', 'node_name', 'kind', 'artifact', 'status', ...acknowledgementColumns],
+        wide: wide.filter((column) => !acknowledgementColumns.includes(column)),
         done: 'Acknowledged violation {id}.',
       },
     },
