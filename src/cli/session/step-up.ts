@@ -113,7 +113,7 @@ interface Challenged {
 /** Has a person sign in as the challenge says. Resolves with the token. */
 async function signIn(session: Session, how: SteppingUp, { operation, challenge }: Challenged): Promise<string> {
   const strength = requiredSignIn(challenge)
-  assertSomebodyIsThere(session, how, challenge)
+  await assertSomebodyIsThere(session, how, challenge)
   const [{ url }, me] = await Promise.all([session.settings(), session.whoami()])
   const { loginByDevice } = await import('../commands/login/device-login.ts')
   session.note(`This needs a sign-in ${requiredWords(strength)}.`)
@@ -135,19 +135,37 @@ function recent(strength: AskedStrength): AskedStrength {
   return { maxAgeSeconds: 900, ...strength }
 }
 
-function assertSomebodyIsThere(session: Session, { isElsewhere }: SteppingUp, challenge: ProblemAnswer): void {
+async function assertSomebodyIsThere(session: Session, how: SteppingUp, challenge: ProblemAnswer): Promise<void> {
   const { io, saysNobodyIsThere } = session
-  if (!saysNobodyIsThere && (isElsewhere || io.stdin.isTty)) return
+  if (!saysNobodyIsThere && (how.isElsewhere || io.stdin.isTty)) return
   const strength = requiredSignIn(challenge)
   throw new CliError(`the server needs a sign-in ${requiredWords(strength)}, and there is nobody to sign in`, {
     exitCode: EXIT.signedOut,
     code: challenge.code,
-    hints: [
-      `Sign in before: ${signInCommand(strength)}`,
-      ...(saysNobodyIsThere ? [] : ['Where somebody approves a code in a browser elsewhere, add --no-browser']),
-    ],
+    hints: (await isService(session)) ? serviceHints(session, how) : personHints(session, strength),
     cause: challenge,
   })
+}
+
+async function isService(session: Session): Promise<boolean> {
+  return (await session.whoami())['kind'] === 'service-identity'
+}
+
+/** A service identity has no sign-in of its own, and a person who signs in would replace its token in the context. */
+function serviceHints({ saysNobodyIsThere }: Session, { words }: SteppingUp): readonly string[] {
+  return [
+    'This credential is the token of a service identity, which cannot sign in: a person must do it.',
+    saysNobodyIsThere
+      ? `With --no-browser in place of --no-input, ctl ${words} shows a code that a person approves in any browser`
+      : `Add --no-browser: ctl ${words} shows a code that a person approves in any browser`,
+  ]
+}
+
+function personHints({ saysNobodyIsThere }: Session, strength: AskedStrength): readonly string[] {
+  return [
+    `Sign in before: ${signInCommand(strength)}`,
+    ...(saysNobodyIsThere ? [] : ['Where somebody approves a code in a browser elsewhere, add --no-browser']),
+  ]
 }
 
 interface Approved {
