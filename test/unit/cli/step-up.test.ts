@@ -16,8 +16,21 @@ const violation = (id: string) => ({
   domain_id: DOMAIN,
   kind: 'binary',
   status: 'acknowledged',
+  node_name: 'web-1',
+  artifact: '/usr/local/bin/agent',
   artifact_id: '019c1a10-0000-7000-8000-00000000c002',
   detected_at: AT,
+  acknowledge_reason: 'seen',
+  acknowledged_by_subject: ANA,
+  acknowledged_at: AT,
+})
+
+const open = (id: string) => ({
+  ...violation(id),
+  status: 'open',
+  acknowledge_reason: null,
+  acknowledged_by_subject: null,
+  acknowledged_at: null,
 })
 
 const whoami = (subject: string, type = 'user') => ({
@@ -50,6 +63,7 @@ const CODES = {
 
 /** A server that wants a stronger sign-in than the first token has. */
 const routes = (more: StubRoutes = {}): StubRoutes => ({
+  ...Object.fromEntries([ONE, TWO].map((id) => [`GET /v1/integrity-violations/${id}`, { body: open(id) }])),
   ...Object.fromEntries(
     [ONE, TWO].map((id) => [
       `POST /v1/integrity-violations/${id}/acknowledge`,
@@ -65,6 +79,14 @@ const routes = (more: StubRoutes = {}): StubRoutes => ({
   ...more,
 })
 
+/** The routes of one Domain, in the order in which they are called. */
+const IN_DOMAIN: StubRoutes = {
+  [`GET /v1/domains/${DOMAIN}/integrity-violations/${ONE}`]: { body: open(ONE) },
+  [`POST /v1/domains/${DOMAIN}/integrity-violations/${ONE}/acknowledge`]: { body: violation(ONE) },
+}
+
+const DENIED = refused(403, 'permission_denied', 'The caller lacks the relation that this operation needs.')
+
 const LINE = `violations ack ${ONE} --no-browser --reason seen`
 
 describe('ctl violations ack where the server asks for a stronger sign-in', () => {
@@ -78,6 +100,7 @@ describe('ctl violations ack where the server asks for a stronger sign-in', () =
     expect(stderr).toContain('This needs a sign-in with mfa or phr, no older than 5m.')
     expect(stderr).toContain('https://mesh.example/v1/device?user_code=BCDF-GHJK')
     expect(calls()).toEqual([
+      `GET /v1/integrity-violations/${ONE}`,
       `POST /v1/integrity-violations/${ONE}/acknowledge`,
       'GET /v1/auth/whoami',
       'POST /v1/auth/device-code',
@@ -197,10 +220,139 @@ describe('ctl violations ack where the server asks for a stronger sign-in', () =
     },
   )
 
+  it.each([
+    [
+      '--no-input',
+      '--no-browser --no-input',
+      'With --no-browser in place of --no-input, ctl violations ack shows a code',
+    ],
+    ['a pipe', '', 'Add --no-browser: ctl violations ack shows a code that a person approves in any browser'],
+  ])('asks for a person and no ctl login where the token is of a service identity: %s', async (_, flags, hint) => {
+    const service = { 'GET /v1/auth/whoami': { body: whoami(BOB, 'service-identity') } }
+    const { exitCode, stderr } = await cli.run(`violations ack ${ONE} ${flags} --reason seen`, routes(service))
+    expect(exitCode).toBe(4)
+    expect(stderr).toContain('the token of a service identity, which cannot sign in: a person must do it.')
+    expect(stderr).toContain(hint)
+    expect(stderr).not.toContain('ctl login')
+  })
+
+  it.each([
+    ['acknowledged', { acknowledged_at: AT }, `the violation was already acknowledged by ${ANA} 1h ago: seen`],
+    ['resolved', { resolved_at: AT }, 'the violation was resolved 1h ago, and is not open'],
+  ])('has nobody sign in for a violation that is %s', async (status, more, sentence) => {
+    const read = { [`GET /v1/integrity-violations/${ONE}`]: { body: { ...violation(ONE), status, ...more } } }
+    const { exitCode, stderr } = await cli.run(LINE, routes(read))
+    expect(exitCode).toBe(6)
+    expect(stderr).toContain(`error: ${sentence}\n`)
+    expect(seen(`POST /v1/integrity-violations/${ONE}/acknowledge`)).toEqual([])
+  })
+
+  it('has nobody sign in for a violation that does not exist', async () => {
+    const missing = refused(404, 'integrity_violation_not_found', 'There is no such violation.')
+    const { exitCode, stderr } = await cli.run(LINE, routes({ [`GET /v1/integrity-violations/${ONE}`]: missing }))
+    expect([exitCode, calls()]).toEqual([3, [`GET /v1/integrity-violations/${ONE}`]])
+    expect(stderr).toContain('error: violations ack: There is no such violation.')
+  })
+
+  it('has no person sign in for a violation that the person may not read', async () => {
+    const { exitCode } = await cli.run(
+      LINE,
+      routes({
+        [`GET /v1/integrity-violations/${ONE}`]: DENIED,
+        [`GET /v1/domains/${DOMAIN}/integrity-violations/${ONE}`]: DENIED,
+      }),
+    )
+    expect(exitCode).toBe(5)
+    expect(seen(`POST /v1/integrity-violations/${ONE}/acknowledge`)).toEqual([])
+  })
+
+  it('acknowledges with a token whose scopes cover no reads', async () => {
+    const document = { ...(DENIED.body as object), reason: 'out_of_scope' }
+    const { exitCode } = await cli.run(
+      LINE,
+      routes({ [`GET /v1/integrity-violations/${ONE}`]: { ...DENIED, body: document } }),
+    )
+    expect(exitCode).toBe(0)
+  })
+
+  it('refuses a blank reason before it calls the server', async () => {
+    const { exitCode, stderr } = await cli.run(`violations ack ${ONE} --reason '  '`, routes())
+    expect([exitCode, calls()]).toEqual([2, []])
+    expect(stderr).toContain('error: --reason is blank\n')
+  })
+
+  it('shows node, artifact, status, reason, subject and time of an acknowledgement', async () => {
+    const { stdout } = await cli.run(LINE, routes())
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      `ID\t${ONE}`,
+      'NODE NAME\tweb-1',
+      'KIND\tbinary',
+      'ARTIFACT\t/usr/local/bin/agent',
+      'STATUS\tacknowledged',
+      'ACKNOWLEDGE REASON\tseen',
+      `ACKNOWLEDGED BY SUBJECT\t${ANA}`,
+      `ACKNOWLEDGED\t${AT}`,
+    ])
+  })
+
+  describe('of several', () => {
+    const resolved = { body: { ...violation(ONE), status: 'resolved', resolved_at: AT } }
+    const missing = refused(404, 'integrity_violation_not_found', 'There is no such violation.')
+
+    it.each([
+      ['is not open', resolved, `error: ${ONE}: the violation was resolved 1h ago, and is not open`, 6],
+      ['does not exist', missing, `error: ${ONE}: violations ack: There is no such violation.`, 3],
+    ])('acknowledges the others where one %s, and ends with its code', async (_, first, line, code) => {
+      const { exitCode, stdout, stderr } = await cli.run(
+        `violations ack ${ONE} ${TWO} --no-browser --reason seen -o name`,
+        routes({ [`GET /v1/integrity-violations/${ONE}`]: first }),
+      )
+      expect([exitCode, stdout]).toEqual([code, `${TWO}\n`])
+      expect(stderr.split('\n').filter((one) => one.startsWith('error:'))).toEqual([line])
+    })
+
+    it('answers a list where one of two is acknowledged', async () => {
+      const { stdout, stderr } = await cli.run(
+        `violations ack ${ONE} ${TWO} --no-browser --reason seen -o json`,
+        routes({ [`GET /v1/integrity-violations/${ONE}`]: resolved }),
+      )
+      expect(JSON.parse(stdout)).toMatchObject([{ id: TWO }])
+      expect(stderr.split('\n').find((one) => one.startsWith('{'))).toContain('"exit_code":6')
+    })
+
+    it('ends with the code of the first failure where all fail, of which one is not found by its end', async () => {
+      const { exitCode, stderr } = await cli.run(
+        `violations ack ffffff ${ONE} --no-browser --reason seen`,
+        routes({
+          'GET /v1/integrity-violations': { body: { items: [open(TWO)], next_cursor: null } },
+          [`GET /v1/integrity-violations/${ONE}`]: resolved,
+        }),
+      )
+      expect(exitCode).toBe(3)
+      expect(stderr.split('\n').filter((one) => one.startsWith('error:'))).toEqual([
+        'error: there is no violation "ffffff", or you may not see it',
+        `error: ${ONE}: the violation was resolved 1h ago, and is not open`,
+      ])
+    })
+
+    it('asks for no second sign-in where the first one is refused', async () => {
+      const { exitCode, stderr } = await cli.run(
+        `violations ack ${ONE} ${TWO} --no-browser --reason seen`,
+        routes({ 'POST /v1/auth/device-token': refused(400, 'access_denied', 'x') }),
+      )
+      expect(exitCode).toBe(4)
+      expect(stderr).toContain(`not done: ${ONE}, ${TWO}`)
+      expect(seen('POST /v1/auth/device-code')).toHaveLength(1)
+    })
+  })
+
   it('asks nobody where the server asks for nothing', async () => {
     const free = { [`POST /v1/integrity-violations/${ONE}/acknowledge`]: { body: violation(ONE) } }
     const { exitCode, stderr } = await cli.run(LINE, routes(free))
-    expect([exitCode, calls()]).toEqual([0, [`POST /v1/integrity-violations/${ONE}/acknowledge`]])
+    expect([exitCode, calls()]).toEqual([
+      0,
+      [`GET /v1/integrity-violations/${ONE}`, `POST /v1/integrity-violations/${ONE}/acknowledge`],
+    ])
     expect(stderr).toContain(`Acknowledged violation ${ONE}.`)
   })
 
@@ -230,6 +382,8 @@ describe('ctl violations ack where the server asks for a stronger sign-in', () =
         [`GET /v1/domains/${DOMAIN}/integrity-violations`]: {
           body: { items: [violation(ONE), violation(TWO)], next_cursor: null },
         },
+        [`GET /v1/integrity-violations/${TWO}`]: denied,
+        [`GET /v1/domains/${DOMAIN}/integrity-violations/${TWO}`]: { body: open(TWO) },
         [`POST /v1/integrity-violations/${TWO}/acknowledge`]: denied,
         [`POST /v1/domains/${DOMAIN}/integrity-violations/${TWO}/acknowledge`]: { body: violation(TWO) },
       }),
@@ -239,20 +393,13 @@ describe('ctl violations ack where the server asks for a stronger sign-in', () =
   })
 
   it('asks the Domain alone where --domain names it', async () => {
-    const { exitCode } = await cli.run(
-      `${LINE} --domain ${DOMAIN}`,
-      routes({ [`POST /v1/domains/${DOMAIN}/integrity-violations/${ONE}/acknowledge`]: { body: violation(ONE) } }),
-    )
-    expect([exitCode, calls()]).toEqual([0, [`POST /v1/domains/${DOMAIN}/integrity-violations/${ONE}/acknowledge`]])
+    const { exitCode } = await cli.run(`${LINE} --domain ${DOMAIN}`, routes(IN_DOMAIN))
+    expect([exitCode, calls()]).toEqual([0, Object.keys(IN_DOMAIN)])
   })
 
   it('asks the Domain alone where the environment names it', async () => {
-    const { exitCode } = await cli.run(
-      LINE,
-      routes({ [`POST /v1/domains/${DOMAIN}/integrity-violations/${ONE}/acknowledge`]: { body: violation(ONE) } }),
-      { env: { CTL_DOMAIN: DOMAIN } },
-    )
-    expect([exitCode, calls()]).toEqual([0, [`POST /v1/domains/${DOMAIN}/integrity-violations/${ONE}/acknowledge`]])
+    const { exitCode } = await cli.run(LINE, routes(IN_DOMAIN), { env: { CTL_DOMAIN: DOMAIN } })
+    expect([exitCode, calls()]).toEqual([0, Object.keys(IN_DOMAIN)])
   })
 })
 

@@ -1,11 +1,15 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import type { Command } from '../../argv/command.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
+import { usageError } from '../../errors/cli-error.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import { operationOf } from '../../session/noun-lists.ts'
 import { steppingUp } from '../../session/step-up.ts'
 import { routedToDomain } from './domain-route.ts'
 import { DOMAIN_FLAG, ofDomain } from './in-domain.ts'
+import { openOnly } from './open-only.ts'
+
+const WORDS = 'violations ack'
 
 const FLAGS = {
   ...DOMAIN_FLAG,
@@ -19,7 +23,7 @@ const FLAGS = {
 
 const DESCRIPTION = [
   'Says that somebody has looked at an open violation, why it is there and what was done. The reason is kept with your name.',
-  'Where the policy of your Domain asks for a stronger or more recent sign-in, an address and a code are shown, as ctl login does; the command goes on once you have signed in there and approved the code, on any machine. That sign-in is for this command alone: the context keeps its token.',
+  'Where the policy of your Domain asks for a stronger or more recent sign-in, an address and a code are shown, as ctl login does; the command goes on once you have signed in there and approved the code, on any machine. That sign-in is for this command alone: its token is revoked as soon as the command ends, and the context stays as it is.',
 ].join('\n')
 
 /** `violations ack`: the derived command, which has a person sign in where the server asks for it. */
@@ -38,18 +42,31 @@ export function acknowledge(manifest: Manifest): Command {
       "ctl violations ack 7b21d4 90aa3c --no-browser --reason 'Reinstalled'",
     ],
     async run(session, { args, flags: { 'no-browser': isElsewhere, idp, ...typed } }) {
-      const how = { words: 'violations ack', isElsewhere: isElsewhere === true, idp: textOf(idp) }
+      assertReason(typed['reason'])
+      const how = { words: WORDS, isElsewhere: isElsewhere === true, idp: textOf(idp) }
       const stepped = steppingUp(session, how)
-      const { perform } = await import('../../derive/perform.ts')
+      const [{ perform }, { createFailures }] = await Promise.all([
+        import('../../derive/perform.ts'),
+        import('../../derive/failures.ts'),
+      ])
       try {
         const { domain } = await session.settings()
-        const plan = { operation: domain.value === undefined ? operation : ofDomain(manifest, operation) }
-        return await perform(routedToDomain(stepped.session), plan, { args, flags: typed })
+        const plan = {
+          operation: domain.value === undefined ? operation : ofDomain(manifest, operation),
+          failures: createFailures(session, WORDS),
+        }
+        return await perform(openOnly(routedToDomain(stepped.session)), plan, { args, flags: typed })
       } finally {
         await stepped.end()
       }
     },
   }
+}
+
+/** A reason that was not typed is asked for. */
+function assertReason(reason: unknown): void {
+  if (typeof reason !== 'string' || reason.trim() !== '') return
+  throw usageError('--reason is blank', 'Say what was found and what was done about it')
 }
 
 function textOf(value: unknown): string | undefined {
