@@ -164,10 +164,7 @@ async function callEach(session: Session, plan: Plan, { targets, isRepeatable }:
       progress?.at(index + 1)
     } catch (error) {
       progress?.end()
-      if (await isTaken(plan, targets, { target, error })) continue
-      done.forEach((one) => sayDone(session, operation, one))
-      if (targets.length > 1) session.warn(undone(targets, index))
-      throw error
+      await orEnd(session, plan, { targets, index, error, done })
     }
   }
   progress?.end()
@@ -175,14 +172,23 @@ async function callEach(session: Session, plan: Plan, { targets, isRepeatable }:
 }
 
 interface Failed {
-  readonly target: Target
+  readonly targets: readonly Target[]
+  readonly index: number
   readonly error: unknown
+  readonly done: readonly Done[]
 }
 
-/** Whether the others go on after a failure. The failure of the only one that was named is reported with its hints. */
-async function isTaken(plan: Plan, targets: readonly Target[], { target, error }: Failed): Promise<boolean> {
-  if (plan.failures === undefined || namedCount(plan, targets) === 1) return false
-  return plan.failures.take(target.object?.label ?? '', error)
+/**
+ * Reports a failure after which the others go on; else says what is done and what is not, and throws. The failure of the only
+ * one that was named is reported with its hints.
+ */
+async function orEnd(session: Session, plan: Plan, { targets, index, error, done }: Failed): Promise<void> {
+  const label = targets[index]?.object?.label ?? ''
+  const isOneOfSeveral = namedCount(plan, targets) > 1
+  if (isOneOfSeveral && (await plan.failures?.take(label, error)) === true) return
+  done.forEach((one) => sayDone(session, plan.operation, one))
+  if (targets.length > 1) session.warn(undone(targets, index))
+  throw error
 }
 
 function undone(targets: readonly Target[], from: number): string {
