@@ -50,6 +50,12 @@ const LIST: StubRoutes[string] = ({ query }) => {
   return { body: { items, next_cursor: null } }
 }
 
+/** The policy of the Domain asks for a sign-in that the caller does not have. */
+const STRONGER: StubRoutes[string] = (() => {
+  const answer = refused(401, 'step_up_required', 'This operation needs a stronger sign-in than this session has.')
+  return { ...answer, body: { ...(answer.body as object), acr_values: ['mfa'], max_age: 900 } }
+})()
+
 /** Two nodes with one altered binary, and a node that left with a hook that somebody has looked at. */
 export const VIOLATIONS: StubRoutes = {
   'GET /v1/integrity-violations': LIST,
@@ -64,6 +70,8 @@ export const VIOLATIONS: StubRoutes = {
       acknowledge_reason: 'Reinstalled.',
     }),
   },
+  [`GET /v1/integrity-violations/${OTHER}`]: { body: ON_DB },
+  [`POST /v1/integrity-violations/${OTHER}/acknowledge`]: STRONGER,
   [`POST /v1/integrity-violations/${ACKNOWLEDGED}/acknowledge`]: refused(
     409,
     'illegal_transition',
