@@ -1,5 +1,5 @@
 import type { ReleaseSigner } from '../ports/release-verifier.ts'
-import type { ReleasesSource } from './releases.ts'
+import { refuseHalfReleases, type ReleasesSource } from './releases.ts'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Rates } from '../ports/rates.ts'
@@ -202,6 +202,7 @@ function refuseContradictions(values: Values, said: Sayings): void {
   refuseHalfNats(values)
   refusePlainNats(values)
   refuseHalfSecretStore(values)
+  refuseHalfReleases(values)
   if (values.dev === true) refuseWithDev(values, where)
   else refusePlainHttp(values)
 }

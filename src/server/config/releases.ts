@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { ReleaseSigner } from '../ports/release-verifier.ts'
+import { ConfigError } from './config-error.ts'
 import type { Parsed } from './values.ts'
 
 /** Where releases of the agent come from. */
@@ -32,6 +33,18 @@ export function releasesSource(text: string): Parsed<ReleasesSource> {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isUsable = url?.protocol === 'https:' && [url.username, url.password, url.search, url.hash].join('') === ''
   return isUsable ? { value: { kind: 'https', url: `${url.href.replace(INDEX, '').replace(/\/$/, '')}/` } } : { mustBe }
+}
+
+/** The options of releases; undefined where one is not set. */
+export interface ReleaseValues {
+  readonly releaseSigners: readonly ReleaseSigner[] | undefined
+  readonly releasesSource: ReleasesSource | undefined
+}
+
+/** Refuses a source without signers: the server would take no release from it, and its index has to be signed by one of them. */
+export function refuseHalfReleases({ releaseSigners: signers = [], releasesSource: source }: ReleaseValues): void {
+  if (source !== undefined && signers.length === 0)
+    throw new ConfigError(1, '--releases-source needs --release-signers; they are missing.')
 }
 
 /** Comma-separated `acr` values, as they are quoted in a challenge (RFC 9470, 3). */

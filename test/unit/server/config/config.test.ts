@@ -103,6 +103,7 @@ test('nothing said gives the embedded defaults', () => {
     acmeAllowHosts: [],
     releaseSigners: [],
     releasesSource: undefined,
+    releasesAllowHosts: [],
     sigstoreTrustedRoot: undefined,
     stepUpAcr: [],
     bootstrapTokenFile: '/home/ana/.local/state/ctl/bootstrap-token',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { parseConfig } from '../../../../src/server/config/config.ts'
 import { acrValues, releaseSigners, releasesSource } from '../../../../src/server/config/releases.ts'
 
 const ISSUER = 'https://token.actions.githubusercontent.com'
@@ -59,5 +60,32 @@ describe('--step-up-acr', () => {
   it('has values that a challenge can quote', () => {
     expect(acrValues(' gold, urn:x:silver ,')).toEqual({ value: ['gold', 'urn:x:silver'] })
     expect(acrValues('a"b')).toHaveProperty('mustBe')
+  })
+})
+
+describe('Options of releases', () => {
+  const SIGNERS = ['--release-signers', `${ISSUER} ana@example.com`]
+  const parse = (argv: readonly string[], env = {}) => parseConfig({ argv, env })
+
+  it.each([
+    [['--releases-source', '/srv/releases'], {}],
+    [['--releases-source', 'https://dl.example/', '--release-signers', ' '], {}],
+    [['--dev', '--releases-source', '/srv/releases'], {}],
+    [[], { SERVICE_RELEASES_SOURCE: '/srv/releases' }],
+  ])('%j with %j are refused: a source needs signers', (argv, env) => {
+    expect(() => parse(argv, env)).toThrow(
+      expect.objectContaining({
+        exitCode: 1,
+        message: '--releases-source needs --release-signers; they are missing.',
+      }),
+    )
+  })
+
+  it('are a source with signers, or signers alone', () => {
+    expect(parse([...SIGNERS, '--releases-source', '/srv/releases']).releasesSource).toEqual({
+      kind: 'folder',
+      directory: '/srv/releases',
+    })
+    expect(parse(SIGNERS).releasesSource).toBeUndefined()
   })
 })
