@@ -81,7 +81,7 @@ describe.each(STORES)('Releases on the $name store', (store) => {
       expect([foreign.status, foreign.body['code']]).toEqual([403, 'cursor_binding_mismatch'])
     })
 
-    it.each(['9.9.9', '1.9', 'latest', '01.0.0', `1.0.0-${'a'.repeat(200)}`, '..%2F..', '1.9.0 '])(
+    it.each(['9.9.9', '1.9', 'latest', '01.0.0', `1.0.0-${'a'.repeat(200)}`, '..%2F..', '1.9.0%20'])(
       'answer 404 for %s, which is no release',
       async (version) => {
         for (const path of [`/${version}`, `/${version}/sigstore`]) {
