@@ -233,7 +233,11 @@ describe.each(STORES)('Moves of rollouts on the $name store', (store) => {
       expect([held.status, await statusOf(id), await states(id)]).toEqual([202, 'pending', []])
       const approval = String(held.headers.get('location')).replace('/v1/approvals/', '')
       const waiting = await fleet.call(ben, `GET /v1/approvals/${approval}`)
-      expect(waiting.body).toMatchObject({ action: { name: 'rollouts.start', operation: 'StartRollout' } })
+      expect(waiting.body).toMatchObject({
+        object: `rollout:${id}`,
+        action: { name: 'rollouts.start', operation: 'StartRollout' },
+      })
+      expect(await fleet.move(id, 'start', ann)).toMatchObject({ status: 409, body: { code: 'approval_pending' } })
       expect((await fleet.move(await planned(), 'start', ann)).status).toBe(202)
       const approved = await fleet.call(ben, `POST /v1/approvals/${approval}/approve`, {})
       expect(approved.body).toMatchObject({ state: 'approved' })

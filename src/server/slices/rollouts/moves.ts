@@ -21,8 +21,10 @@ type Move<T> = (change: Change, rollout: store.RolloutRecord) => Promise<T>
 /** Serves what moves a rollout from one status to another. */
 export function createMoves({ datastore }: { readonly datastore: Datastore }): Moves {
   /** Makes a move of a rollout that the caller may operate, if its status allows it. */
-  async function moved<T>(ctx: RequestContext, id: string, { from, move }: Allowed<T>): Promise<T> {
+  async function moved<T>(ctx: RequestContext, id: string, { from, move, heldFor }: Allowed<T>): Promise<T> {
     const seen = await admitTo(ctx, datastore.pool('interactive'), id)
+    // Of the rollout, not of its Domain: several rollouts can wait for their approvals at the same time.
+    if (heldFor !== undefined) ctx.heldAs({ action: heldFor, object: referenceOf(id), domainId: seen.domain_id })
     return ctx.change(async (change) => {
       const { db } = change
       const isThere = await store.lockDomain(db, seen.domain_id)
@@ -37,6 +39,7 @@ export function createMoves({ datastore }: { readonly datastore: Datastore }): M
     async StartRollout(ctx, { id }) {
       const started = await moved(ctx, id, {
         from: (status) => status === 'pending',
+        heldFor: 'rollouts.start',
         async move(change, rollout) {
           await assertEligible(change.db, rollout.version)
           const running = await start(change, rollout, new Date(ctx.nowMs))
@@ -92,6 +95,8 @@ export function createMoves({ datastore }: { readonly datastore: Datastore }): M
 interface Allowed<T> {
   readonly from: (status: store.Status) => boolean
   readonly move: Move<T>
+  /** The action of a policy for which the move waits for approvals. */
+  readonly heldFor?: 'rollouts.start'
 }
 
 /** @throws Problem `release_not_eligible` */
