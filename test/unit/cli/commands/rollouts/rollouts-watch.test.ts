@@ -106,6 +106,27 @@ describe('ctl rollouts watch', () => {
     ])
   })
 
+  it.each([
+    [
+      'what was skipped',
+      { status: 'completed', progress: [{ wave: 1, nodes: 4, counts: { ...NONE, done: 1, skipped: 3 } }] },
+      /^See why 3 nodes were skipped: ctl rollouts nodes r1 --state skipped$/m,
+    ],
+    [
+      'that there was no node',
+      { status: 'completed', progress: [], node_count: 0 },
+      /no node matched .* when it started/,
+    ],
+    [
+      'that another release is needed',
+      { status: 'halted', halted_reason: 'The nodes cannot be upgraded: the release was withdrawn.', failures: 0 },
+      /See which releases may be installed: ctl artifacts list/,
+    ],
+  ] satisfies [string, Partial<Rollout>, RegExp][])('ends with a word on %s', async (_what, members, expected) => {
+    const { stderr } = await watch([{ body: rollout({ ...members, wave: null }) }])
+    expect(stderr).toMatch(expected)
+  })
+
   it('cannot be steered by what the server writes', async () => {
     const { stdout, stderr } = await watch([
       { body: rollout({ status: 'halted', halted_reason: 'bad\u001b[2J\nline', slug: 'r1\u001b[1m' }) },
