@@ -266,7 +266,10 @@ describe.each(STORES)('the page for approving devices on the $name datastore', (
         const posted = await submit({ user_code: code, verdict: 'approved', csrf_token: session.csrfToken }, session)
         expect([posted.status, await stateOf(code)]).toEqual([401, 'pending'])
         const { status } = await visit(`/v1/device?user_code=${code}&sign_in=1`, {}, session)
-        expect([status, orders.at(-1)]).toMatchObject([303, { where: { domain_id: plane.home }, asked: { maxAgeSeconds: 900 } }])
+        expect([status, orders.at(-1)]).toMatchObject([
+          303,
+          { where: { domain_id: plane.home }, asked: { maxAgeSeconds: 900 } },
+        ])
       })
 
       it('has five wrong codes a minute, looks and forms together', async () => {
