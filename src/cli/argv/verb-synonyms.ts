@@ -13,6 +13,7 @@ const MEANT: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
       typed: ['edit', 'set', 'modify', 'change', 'patch', 'update', 'put', 'mv', 'rename'],
       meant: ['update', 'set', 'use', 'rename'],
     },
+    { typed: ['acknowledge', 'confirm'], meant: ['ack'] },
   ].flatMap(({ typed, meant }) => typed.map((verb) => [verb, meant] as const)),
 )
 
