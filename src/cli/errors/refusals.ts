@@ -77,8 +77,8 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   ...ROLLOUT_HINTS,
   slug_conflict: ({ words }) => [slugHint(words)],
   tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
-  idp_binding_not_found: (refusal) => signInPlaceHints(refusal) ?? listHints(refusal),
-  'alias-not-found': (refusal) => signInPlaceHints(refusal) ?? listHints(refusal),
+  idp_binding_not_found: (refusal) => signInPlaceHints(refusal) ?? providerHints(refusal),
+  'alias-not-found': (refusal) => signInPlaceHints(refusal) ?? providerHints(refusal),
   'multiple-bindings': (refusal) => signInPlaceHints(refusal) ?? [],
   empty_patch: ({ words }) => [`Name something to change: ctl ${words} --help`],
   invalid_idp_binding: reason,
@@ -112,6 +112,12 @@ function signInPlaceHints({ words }: Refusal): readonly string[] | undefined {
   return [
     '--domain takes the slug of a Domain, --idp the alias of its provider; the person who invited you knows them.',
   ]
+}
+
+/** The provider of a sign-in that is a part of another command is none of the objects of that command. */
+function providerHints(refusal: Refusal): readonly string[] {
+  if (refusal.problem.operationId !== 'PostAuthDeviceCode') return listHints(refusal)
+  return ['See which identity providers the Domain has: ctl idp list']
 }
 
 async function signInHints({ session }: Refusal): Promise<readonly string[]> {
