@@ -1,7 +1,8 @@
 import { CliError, usageError } from '../errors/cli-error.ts'
 import { EXIT } from '../errors/exit-code.ts'
 import type { Choice } from '../output/io.ts'
-import { idOf, nameOf } from '../output/members.ts'
+import { idOf } from '../output/members.ts'
+import { labelOf } from '../session/row-labels.ts'
 import type { Filling } from './filling.ts'
 import type { Member } from './members.ts'
 import { describeOf } from './specs.ts'
@@ -19,13 +20,14 @@ export async function askFor(filling: Filling, member: Member): Promise<string> 
 }
 
 /** The values of an enum, or the objects of a noun; nothing where only typing helps. */
-async function choicesFor({ resolver, scope }: Filling, { field, noun }: Member): Promise<readonly Choice[]> {
+async function choicesFor({ session, resolver, scope }: Filling, { field, noun }: Member): Promise<readonly Choice[]> {
   if (field.enum) return field.enum.map(String).map((value) => ({ value, name: value }))
   if (noun === undefined || noun === 'subjects' || noun === 'objects') return []
   const rows = await resolver.list(noun, scope)
   return rows.flatMap((row) => {
-    const [id, name] = [idOf(row), nameOf(row)]
+    const id = idOf(row)
     if (id === undefined) return []
+    const name = labelOf(noun, row, session.io.nowMs())
     return [{ value: id, name: name === undefined ? id : `${name} (${id})` }]
   })
 }

@@ -3,6 +3,7 @@ import { EXIT } from '../errors/exit-code.ts'
 import { listCommand } from './noun-lists.ts'
 import { handleOf, HANDLES, idOf, memberOf, nameOf } from '../output/members.ts'
 import { singular } from '../argv/tree.ts'
+import { labelOf } from './row-labels.ts'
 
 /** An object that a person meant. */
 export interface Resolved {
@@ -78,7 +79,8 @@ function textsOf(row: unknown, members: readonly string[]): readonly string[] {
   return values.flatMap((value) => (typeof value === 'string' && value !== '' ? [value] : []))
 }
 
-function isPiece(text: string, id: unknown): boolean {
+/** Whether a text is the beginning or the end of an id, in at least six digits. */
+export function isPiece(text: string, id: unknown): boolean {
   const piece = text.replace(/^[…~]/, '').replaceAll('-', '').toLowerCase()
   if (typeof id !== 'string' || piece.length < PIECE_MIN || !/^[0-9a-f]+$/.test(piece)) return false
   const digits = id.replaceAll('-', '')
@@ -88,9 +90,9 @@ function isPiece(text: string, id: unknown): boolean {
 export const NOT_FOUND = 'reference_not_found'
 
 function ambiguous(noun: string, text: string, found: readonly unknown[]): CliError {
-  const shown = found.slice(0, 10).map((row) => `  ${String(idOf(row))}  ${candidateName(row)}`)
+  const shown = found.slice(0, 10).map((row) => `  ${String(idOf(row))}  ${candidateName(noun, row)}`.trimEnd())
   const more = found.length > shown.length ? [`  … and ${found.length - shown.length} more`] : []
-  const names = new Set(found.map(candidateName))
+  const names = new Set(found.map((row) => candidateName(noun, row)))
   const areDistinct = names.size === found.length && found.every((row) => handleOf(row) !== undefined)
   return new CliError(
     `"${text}" fits ${found.length} ${noun}; give ${areDistinct ? 'one of these names or ' : ''}a whole id`,
@@ -103,9 +105,9 @@ function ambiguous(noun: string, text: string, found: readonly unknown[]): CliEr
 }
 
 /** A row in a list of candidates; users and service identities may have the same handle. */
-function candidateName(row: unknown): string {
+function candidateName(noun: string, row: unknown): string {
   const prefix = PREFIX_OF_KIND[String(memberOf(row, 'kind'))] ?? ''
-  const name = nameOf(row)
+  const name = labelOf(noun, row)
   return name === undefined ? '' : `${prefix}${name}`
 }
 

@@ -45,9 +45,10 @@ export function acknowledge(manifest: Manifest): Command {
       assertReason(typed['reason'])
       const how = { words: WORDS, isElsewhere: isElsewhere === true, idp: textOf(idp) }
       const stepped = steppingUp(session, how)
-      const [{ perform }, { createFailures }] = await Promise.all([
+      const [{ perform }, { createFailures }, { chooseOpen }] = await Promise.all([
         import('../../derive/perform.ts'),
         import('../../derive/failures.ts'),
+        import('./choose-open.ts'),
       ])
       try {
         const { domain } = await session.settings()
@@ -55,7 +56,9 @@ export function acknowledge(manifest: Manifest): Command {
           operation: domain.value === undefined ? operation : ofDomain(manifest, operation),
           failures: createFailures(session, WORDS),
         }
-        return await perform(openOnly(routedToDomain(stepped.session)), plan, { args, flags: typed })
+        const routed = routedToDomain(stepped.session)
+        const named = args.length === 0 && session.canAsk ? [await chooseOpen(routed)] : args
+        return await perform(openOnly(routed), plan, { args: named, flags: typed })
       } finally {
         await stepped.end()
       }
