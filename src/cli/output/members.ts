@@ -77,14 +77,14 @@ function firstText(row: unknown, members: readonly string[]): string | undefined
   return values.find((value): value is string => typeof value === 'string' && value !== '')
 }
 
-/** One reference per row that finds it again: its handle where no other row has it, else its id. */
+/** One reference per row that finds it again: its handle where no other row has it, else its id. A release has its version alone. */
 export function references(rows: readonly unknown[]): readonly string[] {
   const counts = new Map<string, number>()
   const names = rows.map(handleOf)
   for (const name of names) if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1)
   return rows.flatMap((row, index) => {
     const name = names[index]
-    const id = idOf(row)
+    const id = idOf(row) ?? firstText(row, ['version'])
     if (name !== undefined && counts.get(name) === 1) return [name]
     return id === undefined ? [] : [id]
   })
