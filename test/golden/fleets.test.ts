@@ -4,6 +4,7 @@ import { rotatingFleet, waitingClock, type RotatingFleet } from '../support/flee
 import { LENT } from '../support/fleet/lending-fleet.ts'
 import { catalogueFleet } from '../support/fleet/catalogue-fleet.ts'
 import { startStub, type StubRoutes } from '../support/cli/stub-server.ts'
+import { releasesFleet } from './releases-fleet.ts'
 import { bridgeFleet } from './bridge-fleet.ts'
 import { rolloutsFleet } from './rollouts-fleet.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/cli/transcript.ts'
@@ -76,6 +77,28 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
       { line: 'ctl nodes prune --unreachable-for 7d --yes', exit: 0 },
       { line: 'ctl nodes prune --unreachable-for 7d --yes', exit: 0 },
       { line: 'ctl nodes prune --help', exit: 0 },
+    ],
+  },
+  releases: {
+    fleet: releasesFleet,
+    lines: [
+      { line: 'ctl artifacts list', exit: 0 },
+      { line: 'ctl artifacts list -o wide', exit: 0 },
+      { line: 'ctl artifacts list -o name', exit: 0 },
+      { line: 'ctl artifacts show 1.5.0', exit: 0 },
+      { line: 'ctl artifacts show 1.6.0-rc.1', exit: 0 },
+      { line: 'ctl artifacts show 1.6.0-rc.1 -o json', exit: 0 },
+      { line: 'ctl artifacts show 1.5.0 --columns version,verdict', exit: 0 },
+      { line: "ctl artifacts show 1.5.0 --jq '.architectures[].checksum'", exit: 0 },
+      { line: 'ctl artifacts show 9.9.9', exit: 3 },
+      { line: 'ctl artifacts show', exit: 2, only: 'pipe' },
+      { line: 'ctl artifacts sigstore 1.5.0', exit: 0 },
+      { line: 'ctl artifacts sigstore 9.9.9', exit: 3 },
+      { line: 'ctl artifacts show --help', exit: 0 },
+      { line: 'ctl artifacts sigstore --help', exit: 0 },
+      { line: 'ctl nodes outdated', exit: 0 },
+      { line: "ctl nodes outdated --jq '.versions'", exit: 0 },
+      { line: 'ctl nodes outdated --help', exit: 0 },
     ],
   },
   provisioning: {
