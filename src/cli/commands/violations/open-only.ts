@@ -52,9 +52,17 @@ async function isLastWord(session: Session, error: unknown): Promise<boolean> {
   return (await session.whoami())['kind'] === 'user'
 }
 
+type SentenceOf = (session: Session, violation: Row) => Promise<string> | string
+
+/** Why a violation is not open. What a status of a later server means, that server says. */
+const NOT_OPEN = new Map<unknown, SentenceOf>([
+  ['acknowledged', acknowledgedSentence],
+  ['resolved', resolvedSentence],
+])
+
 async function assertOpen(session: Session, violation: Row | undefined): Promise<void> {
-  if (violation === undefined || violation['status'] === 'open') return
-  const sentence = violation['status'] === 'acknowledged' ? acknowledgedSentence : resolvedSentence
+  const sentence = NOT_OPEN.get(violation?.['status'])
+  if (violation === undefined || sentence === undefined) return
   throw new CliError(await sentence(session, violation), {
     exitCode: EXIT.conflict,
     code: 'illegal_transition',
@@ -69,8 +77,8 @@ async function acknowledgedSentence(session: Session, violation: Row): Promise<s
   return `the violation was already acknowledged${by}${ago(session, violation['acknowledged_at'])}${why}`
 }
 
-function resolvedSentence(session: Session, violation: Row): Promise<string> {
-  return Promise.resolve(`the violation was resolved${ago(session, violation['resolved_at'])}, and is not open`)
+function resolvedSentence(session: Session, violation: Row): string {
+  return `the violation was resolved${ago(session, violation['resolved_at'])}, and is not open`
 }
 
 function ago({ io }: Session, at: unknown): string {
