@@ -252,7 +252,7 @@ describe.skipIf(executablePath === undefined).each(['embedded', 'postgres'] as c
         expect(stderr).toContain(
           'the server needs a sign-in with mfa, no older than 15m, and there is nobody to sign in',
         )
-        expect(stderr).toContain('ctl login --acr-values mfa --max-age 900s')
+        expect(stderr).toContain('the token of a service identity, which cannot sign in: a person must do it.')
         expect(await stateOf(violations[0])).toMatchObject({ status: 'open' })
       })
     })
