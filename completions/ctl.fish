@@ -5435,7 +5435,7 @@ complete -c ctl -n '__ctl_at violations list' -l watch -s w -d 'Repeat until Ctr
 complete -c ctl -n '__ctl_at violations list' -l domain -x -a '(__ctl_names)' -d 'One Domain only'
 complete -c ctl -n '__ctl_at violations list' -l project -x -a '(__ctl_names)' -d 'One Project only'
 complete -c ctl -n '__ctl_at violations list' -l node -x -a '(__ctl_names)' -d 'One node only'
-complete -c ctl -n '__ctl_at violations list' -l artifact-id -x -d 'One artifact only, on all nodes of its Domain'
+complete -c ctl -n '__ctl_at violations list' -l artifact-id -x -d 'One artifact only, on all nodes of its Domain; its id, or 6 or more digits of either end of it'
 complete -c ctl -n '__ctl_at violations list' -l kind -x -a 'binary hook host_key' -d 'One kind only'
 complete -c ctl -n '__ctl_at violations list' -l status -x -a 'open acknowledged resolved' -d 'One status only'
 complete -c ctl -n '__ctl_at violations list' -l selector -s l -x -a '(__ctl_names)' -d 'Only those of nodes whose labels match, e.g. \'env=prod,tier in (web,api)\''

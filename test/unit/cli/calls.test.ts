@@ -125,7 +125,7 @@ describe('A command', () => {
     })
     const issued = await run(['tokens', 'issue', 'ci', '--scopes', 'node:read'])
     expect(issued.stderr).toContain(
-      'A scope is *, or one of these with :read or :write: admin-tokens, approval-policies, approvals, audit,',
+      'A scope is *, or one of these with :read or :write: admin-tokens, approval-policies, approvals, artifacts, audit,',
     )
     const checked = await run(['authz', 'check', `user:${ID.web}`, 'mange', `domain:${ID.web}`])
     expect(checked.exitCode).toBe(9)

@@ -98,7 +98,10 @@ describe('an entry is refused', () => {
     [
       'whose proof is of another root',
       (entry) => {
-        const envelope = entry.inclusionProof.checkpoint.envelope.replace(/\n1\n./, '\n1\nA')
+        const envelope = entry.inclusionProof.checkpoint.envelope.replace(
+          /\n1\n(.)/,
+          (_, first) => `\n1\n${first === 'A' ? 'B' : 'A'}`,
+        )
         return { ...entry, inclusionProof: { ...entry.inclusionProof, checkpoint: { envelope } } }
       },
     ],
