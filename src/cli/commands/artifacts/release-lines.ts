@@ -22,7 +22,7 @@ function factsOf(release: Release, style: Style): readonly Fact[] {
   const { version, support_status: status, verdict, verdict_reason: reason, signed_by: signer } = release
   return [
     ['release', harmless(version)],
-    ['status', style[STATUS_PAINTS[status]](status)],
+    ['status', paintOf(style, status)(harmless(status))],
     ['verdict', style[verdict === 'verified' ? 'good' : 'bad'](verdict)],
     ...(signer === undefined ? [] : [['signer', harmless(signer)] as const]),
     ...(reason === undefined ? [] : [['reason', harmless(reason)] as const]),
@@ -30,6 +30,12 @@ function factsOf(release: Release, style: Style): readonly Fact[] {
 }
 
 const STATUS_PAINTS = { supported: 'good', deprecated: 'warn', withdrawn: 'bad' } as const
+
+/** A later server may have other statuses (S1 Versioning 2). */
+function paintOf(style: Style, status: string): (text: string) => string {
+  const paint = Object.entries(STATUS_PAINTS).find(([known]) => known === status)?.[1]
+  return paint === undefined ? (text) => text : style[paint]
+}
 
 function architectureLines({ architectures }: Release, style: Style): readonly string[] {
   const rows = architectures.map(({ architecture, checksum }) => [harmless(architecture), harmless(checksum)] as const)

@@ -54,6 +54,8 @@ async function follow(session: Session, { id, display, untilMs }: Followed): Pro
   while (!io.interrupted.aborted) {
     const found = await look(session, id)
     if (found instanceof Error) {
+      // A server that was never reached is rather the wrong address.
+      if (last === undefined) throw found
       if (!isAway) session.warn(`the server could not be asked (${found.message}); trying on`)
       isAway = true
     } else if (found !== undefined) {
