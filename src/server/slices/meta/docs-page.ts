@@ -24,6 +24,7 @@ body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: #222; background:
   body { color: #e8eaed; background: #14171a }
   #docs h5, #docs h5 span { color: #e8eaed }
   #docs td div > span, #docs td div > span > span { color: #b4bcc4 }
+  #docs td div > span[type=warning], #docs td div > span > span[type=warning] { color: #14171a }
   #docs .react-tabs__tab--selected { background: #3b4249 }
   #docs .token.number { color: #8fc1e3 }
   #docs .token.boolean, #docs .token.keyword { color: #ff9d9a }
