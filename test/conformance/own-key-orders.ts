@@ -34,6 +34,8 @@ export const ORDERS: Readonly<Record<string, readonly Following[] | string>> = {
   GetNodeReachability: READ,
   GetNodePeerPSK: READ,
   GetNodeSecret: READ,
+  GetPlexdArtifact: READ,
+  GetPlexdArtifactSignature: READ,
   PostNodeHeartbeat: 'the instant of its admission counts, which the server gives',
   PutNodeCapabilities: 'the last one that comes counts',
   PostNodeIntegrityViolations: 'each batch is kept',

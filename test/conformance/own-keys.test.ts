@@ -92,9 +92,9 @@ describe.each(STORES)('a node’s call on the $name datastore', (store) => {
       )
     })
 
-    it('never for want of a path: operations without one are those of whoever calls', () => {
+    it('never for want of a path: the others are those of the caller itself, or of any node', () => {
       const rest = named.filter(([, { operation }]) => operation.gate.ownNode === undefined).map(([id]) => id)
-      expect(rest.toSorted()).toEqual(['GetOpenapi', 'PostKeysRotate'])
+      expect(rest.toSorted()).toEqual(['GetOpenapi', 'GetPlexdArtifact', 'GetPlexdArtifactSignature', 'PostKeysRotate'])
     })
 
     it.each(named)('with a key that was revoked: %s', async (_, placed) => {

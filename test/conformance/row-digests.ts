@@ -5,6 +5,9 @@ import type { Datastore } from '../../src/server/ports/datastore.ts'
 const LEADERS_OWN =
   '^(audit|outbox_|event_log|node_lanes|node_hints|peer_hints|pending_peers|visibility_changes|outgoing_events|bridge_addressees|domain_peer_marks|relay_preferences|relay_choices)'
 
+/** Members of rows that the leader changes meanwhile: a running rollout waits for its window. */
+const LEADERS_MEMBERS: Readonly<Record<string, readonly string[]>> = { rollouts: ['waiting_for', 'updated_at'] }
+
 /**
  * A digest of every row by table, on either store, but for what no refused request is to blame for: audit rows, when a
  * token was last used, and what the leader does meanwhile.
@@ -18,7 +21,7 @@ export async function rowDigests(datastore: Datastore): Promise<Readonly<Record<
   const digests = named.rows.map(
     ({ name }) => sql`
       select ${name}::text as name, md5(coalesce(string_agg(row, ',' order by row), '')) as digest
-      from (select (to_jsonb(t) - 'last_used_at' - 'seq')::text as row from ${sql.table(name)} t) rows`,
+      from (select (to_jsonb(t) - ${['last_used_at', 'seq', ...(LEADERS_MEMBERS[name] ?? [])]}::text[])::text as row from ${sql.table(name)} t) rows`,
   )
   const found = await sql<{ name: string; digest: string }>`${sql.join(digests, sql` union all `)}`.execute(db)
   return Object.fromEntries(found.rows.map(({ name, digest }) => [name, digest]))

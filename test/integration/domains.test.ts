@@ -45,6 +45,7 @@ describe.each(STORES)('Domains on the $name store', (store) => {
           business_hours: null,
           strong_acr: [],
           peer_visibility: 'all',
+          step_up: {},
           created_at: stamp,
           updated_at: stamp,
         })

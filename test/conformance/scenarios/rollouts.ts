@@ -1,4 +1,3 @@
-import type { Sending } from '../../../src/shared/contract/operation-types.ts'
 import type { rollouts } from '../../../src/shared/contract/rollouts.ts'
 import type { Scenarios, ValidCall } from '../scenario.ts'
 import type { World } from '../world.ts'
@@ -22,15 +21,11 @@ export const rolloutScenarios: Scenarios<World, typeof rollouts> = {
     return { input: { id: await plan(world) }, as: world.root, lesser: world.nobody }
   },
   async ListRolloutNodes(world) {
-    for (const _ of ['one', 'two', 'three']) await world.node()
-    const id = await started(world)
-    // It keeps its nodes, and leaves them to the next one.
-    await world.make('CancelRollout', { id })
+    const id = await running(world, 3)
     return { input: { id }, as: world.root, lesser: world.nobody }
   },
   async StartRollout(world) {
-    const { selector } = await labelledNode(world)
-    return { input: { id: await plan(world, { selector }) }, ...(await callers(world)) }
+    return { input: { id: await plan(world, await labelledNodes(world, 1)) }, ...(await callers(world)) }
   },
   async PauseRollout(world) {
     return { input: { id: await running(world) }, ...(await callers(world)) }
@@ -50,31 +45,26 @@ export const rolloutScenarios: Scenarios<World, typeof rollouts> = {
   },
 }
 
-/** A node that no other rollout has, and the selector of it alone. */
-async function labelledNode({ node, make, name }: World): Promise<{ readonly selector: string }> {
-  const { id } = await node()
+/** The selector of so many nodes, which no other rollout has. */
+async function labelledNodes({ node, make, name }: World, count: number): Promise<string> {
   const value = name()
-  await make('PutObjectLabel', { kind: 'node', id, body: { qualified_key: 'platform/update-group', value } })
-  return { selector: `update-group=${value}` }
+  for (let made = 0; made < count; made += 1) {
+    const { id } = await node()
+    await make('PutObjectLabel', { kind: 'node', id, body: { qualified_key: 'platform/update-group', value } })
+  }
+  return `update-group=${value}`
 }
 
-/** A rollout whose node waits for another weekday: the leader does not complete it. */
-async function running(world: World): Promise<string> {
+/** Plans a rollout whose nodes wait for another weekday: the leader does not take it further once it is started. */
+async function plan({ domainId: id, make, name, release }: World, selector = '*'): Promise<string> {
   const today = new Date().getUTCDay()
   const window = { time_zone: 'UTC', days: [((today + 2) % 7) + 1], from: '12:00', to: '12:01' }
-  return started(world, { ...(await labelledNode(world)), window })
-}
-
-type Members = Partial<Pick<RolloutCreation, 'selector' | 'window'>>
-type RolloutCreation = Sending<(typeof rollouts)['operations']['CreateRollout']>['body']
-
-async function plan({ domainId: id, make, name, release }: World, members: Members = {}): Promise<string> {
-  const body = { slug: name(), version: await release(), selector: '*', ...members }
+  const body = { slug: name(), version: await release(), selector, window }
   return (await make('CreateRollout', { id, body })).id
 }
 
-async function started(world: World, members?: Members): Promise<string> {
-  const id = await plan(world, members)
+async function running(world: World, nodes = 1): Promise<string> {
+  const id = await plan(world, await labelledNodes(world, nodes))
   await world.make('StartRollout', { id })
   return id
 }
