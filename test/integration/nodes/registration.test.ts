@@ -79,6 +79,7 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
           mesh_address: '100.64.0.1',
           peer_revision: '1',
           policy_groups: [],
+          enrolled_again_at: null,
           psk_issued_at: '1772352000000000000',
           labels: {},
           ephemeral: false,
@@ -312,6 +313,7 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
           kind: 'bridge',
           public_key: Buffer.from(public_key, 'base64'),
           psk_issued_at: '1772352001000000000',
+          enrolled_again_at: new Date('2026-03-01T08:00:01.000Z'),
           peer_revision: '2',
           updated_at: new Date('2026-03-01T08:00:01.000Z'),
         })
