@@ -16,8 +16,13 @@ import { OWN_SURFACES, worldOf } from '../../support/authz/own-calls.ts'
 import { pausingDatastore } from '../../support/datastores/pausing-datastore.ts'
 import { STORES, type TestStore } from '../../support/datastores/stores.ts'
 
-/** A stream ends by itself within a keep-alive; the contract is about no node. */
-const OTHERS: ReadonlySet<string> = new Set(['GetNodeEvents', 'GetOpenapi'])
+/** A stream ends by itself within a keep-alive; the contract and releases are about no node. */
+const OTHERS: ReadonlySet<string> = new Set([
+  'GetNodeEvents',
+  'GetOpenapi',
+  'GetPlexdArtifact',
+  'GetPlexdArtifactSignature',
+])
 /** Calls about a node that are not under its path. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['RegisterNode', 'CreateMediatedSession'])
 
