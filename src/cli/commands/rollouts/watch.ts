@@ -54,9 +54,7 @@ async function follow(session: Session, { id, display, untilMs }: Followed): Pro
   while (!io.interrupted.aborted) {
     const found = await look(session, id)
     if (found instanceof Error) {
-      // A server that was never reached is rather the wrong address.
-      if (last === undefined) throw found
-      if (!isAway) session.warn(`the server could not be asked (${found.message}); trying on`)
+      sayAway(session, found, { isKnown: last !== undefined, isAway })
       isAway = true
     } else if (found !== undefined) {
       isAway = false
@@ -68,6 +66,16 @@ async function follow(session: Session, { id, display, untilMs }: Followed): Pro
     await io.sleep(Math.min(EVERY_MS, Math.max(1, untilMs - io.nowMs())))
   }
   return last
+}
+
+/** Warns once that the server is away. @throws the error where it was never reached: rather, its address is wrong. */
+function sayAway(
+  session: Session,
+  error: Error,
+  { isKnown, isAway }: { readonly isKnown: boolean; readonly isAway: boolean },
+): void {
+  if (!isKnown) throw error
+  if (!isAway) session.warn(`the server could not be asked (${error.message}); trying on`)
 }
 
 /** The rollout as it is; why it could not be asked where that may pass; undefined after Ctrl-C. */
