@@ -12,7 +12,7 @@ export interface RolloutDisplay {
 }
 
 /**
- * Redraws a picture on a terminal. Elsewhere writes what has changed: a line of text, or of JSON where a format says so. Throws a
+ * Redraws a picture on a terminal. Elsewhere writes what has changed: a line of text, or of JSON with -o json or jsonl. Throws a
  * usage error for flags that ask for a table.
  */
 export async function createRolloutDisplay(session: Session): Promise<RolloutDisplay> {

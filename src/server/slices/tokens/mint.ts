@@ -16,7 +16,7 @@ export interface TokenDraft {
   readonly isHidden?: boolean
   /** Whether the owner makes it for itself, with a credential that nobody else has; false by default. */
   readonly isSelfIssued?: boolean
-  /** How the person who approved it by the device flow was signed in; no other token says so. */
+  /** How the person who approved it by the device flow was signed in; absent for every other token. */
   readonly approvedBy?: GrantedToken['approvedBy']
 }
 
