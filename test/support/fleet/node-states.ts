@@ -145,12 +145,15 @@ export function stateRows({ datastore, ids, clock }: Pick<Fleet, 'datastore' | '
     })
   }
 
+  /** Locked, as a node that is deregistered meanwhile could not be matched. */
   async function matching(tx: Db, domainId: string, selector: Readonly<Record<string, string>>) {
     const rows = await tx
       .selectFrom('nodes')
       .select('id')
       .where('domain_id', '=', domainId)
       .where(sql<boolean>`labels @> ${JSON.stringify(selector)}::jsonb`)
+      .orderBy('id')
+      .forKeyShare()
       .execute()
     return rows.map(({ id }) => id)
   }
