@@ -3,6 +3,7 @@ import { ASSIGNMENTS_PROBLEMS } from './problems/assignments.ts'
 import { AUDIT_PROBLEMS } from './problems/audit.ts'
 import { AUTHZ_PROBLEMS } from './problems/authz.ts'
 import { BRIDGES_PROBLEMS } from './problems/bridges.ts'
+import { CAPACITY_PROBLEMS } from './problems/capacity.ts'
 import { CATALOGUE_PROBLEMS } from './problems/catalogue.ts'
 import { CREDENTIALS_PROBLEMS } from './problems/credentials.ts'
 import { EDGE_PROBLEMS } from './problems/edge.ts'
@@ -40,6 +41,7 @@ export const PROBLEMS = {
   ...BRIDGES_PROBLEMS,
   ...RELEASES_PROBLEMS,
   ...INTEGRITY_PROBLEMS,
+  ...CAPACITY_PROBLEMS,
 } as const satisfies { readonly [code: string]: Row }
 
 export type ProblemCode = keyof typeof PROBLEMS

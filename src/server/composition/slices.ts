@@ -5,6 +5,7 @@ import * as audit from '../slices/audit/slice.ts'
 import * as authz from '../slices/authz/slice.ts'
 import * as bearerJwts from '../slices/bearer-jwts/slice.ts'
 import * as bridge from '../slices/bridge/slice.ts'
+import * as capacity from '../slices/capacity/slice.ts'
 import * as cloudCredentials from '../slices/cloud-credentials/slice.ts'
 import * as clouds from '../slices/clouds/slice.ts'
 import * as deviceFlow from '../slices/device-flow/slice.ts'
@@ -57,6 +58,7 @@ export const SLICES = [
   audit,
   authz,
   bridge,
+  capacity,
   cloudCredentials,
   clouds,
   deviceFlow,

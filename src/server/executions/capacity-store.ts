@@ -1,11 +1,9 @@
 import { sql } from 'kysely'
+import { DIMENSION_FACTS } from '../../shared/capacity/dimensions.ts'
 import type { Db } from '../ports/datastore.ts'
 
 /** The dimension's name in refusals and targets (S1 Capacity). */
 export const DIMENSION = 'action_executions'
-
-/** Default limit of open executions of a Domain (S1 Capacity). */
-const DEFAULT_TARGET = 1_000
 
 /**
  * How many executions more the Domain may have under way; without a bound, and so Infinity, with a target of 0. The Domain's row
@@ -25,5 +23,5 @@ async function lockTarget(tx: Db, domainId: string): Promise<number> {
   const { rows } = await sql<{ target: string | null }>`
     select (select target from capacity_targets where domain_id = domains.id and dimension = ${DIMENSION}) as target
     from domains where id = ${domainId} for no key update`.execute(tx)
-  return Number(rows[0]?.target ?? DEFAULT_TARGET)
+  return Number(rows[0]?.target ?? DIMENSION_FACTS[DIMENSION].defaultTarget)
 }

@@ -2,6 +2,7 @@ import { adminTokens } from './admin-tokens.ts'
 import { approvalPolicies } from './approval-policies.ts'
 import { approvals } from './approvals.ts'
 import { bridge } from './bridge.ts'
+import { capacity } from './capacity.ts'
 import { cloudAssignments } from './cloud-assignments.ts'
 import { credentialAssignments } from './credential-assignments.ts'
 import { artifacts } from './artifacts.ts'
@@ -85,6 +86,7 @@ export const contract = {
   artifacts,
   rollouts,
   integrity,
+  capacity,
   mediatedSessions,
   meshKeys,
   mesh,

@@ -20,6 +20,7 @@ const FLEET = [
   'artifacts',
   'rollouts',
   'integrity',
+  'capacity',
   'signing-keys',
 ]
 
@@ -65,6 +66,7 @@ const DISPLAY_NAMES: Readonly<Record<string, string>> = {
   authz: 'Permission checks',
   events: 'Events of nodes',
   artifacts: 'Releases of the agent',
+  capacity: 'Capacity of Domains',
   integrity: 'Integrity violations',
   factors: 'Your second factors',
   idp: 'Identity providers',

@@ -14,6 +14,7 @@ import { grantScenarios } from './grants.ts'
 import { groupScenarios } from './groups.ts'
 import { idpBindingScenarios } from './idp-bindings.ts'
 import { identityScenarios } from './identities.ts'
+import { capacityScenarios } from './capacity.ts'
 import { integrityScenarios } from './integrity.ts'
 import { invitationScenarios } from './invitations.ts'
 import { objectSearchScenarios } from './object-search.ts'
@@ -82,6 +83,7 @@ const bySurface: BySurface = {
   artifacts: artifactScenarios,
   rollouts: rolloutScenarios,
   integrity: integrityScenarios,
+  capacity: capacityScenarios,
   mediatedSessions: mediatedSessionScenarios,
   meshKeys: meshKeyScenarios,
   mesh: meshScenarios,

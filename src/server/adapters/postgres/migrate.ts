@@ -32,6 +32,7 @@ import { labelsInRows } from './migrations/0027-labels-in-rows.ts'
 import { releases } from './migrations/0028-releases.ts'
 import { integrityTriage } from './migrations/0029-integrity-triage.ts'
 import { stepUp } from './migrations/0030-step-up.ts'
+import { capacity } from './migrations/0031-capacity.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -66,6 +67,7 @@ export const MIGRATIONS: readonly Migration[] = [
   releases,
   integrityTriage,
   stepUp,
+  capacity,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

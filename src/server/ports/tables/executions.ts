@@ -1,7 +1,6 @@
 /** Tables of what nodes are asked to do. */
 export interface ExecutionsTables {
   executions: ExecutionRow
-  capacity_targets: CapacityTargetRow
   mediated_sessions: MediatedSessionRow
 }
 
@@ -40,11 +39,4 @@ interface MediatedSessionRow {
   last_active_at: Date | null
   revoked_at: Date | null
   ended_at: Date | null
-}
-
-/** How much of a dimension a Domain may have; without a row the dimension's default holds, and 0 is no bound (S1 Capacity). */
-interface CapacityTargetRow {
-  domain_id: string
-  dimension: string
-  target: string
 }

@@ -1,6 +1,7 @@
 import type { AuditTables } from './audit.ts'
 import type { AuthzTables } from './authz.ts'
 import type { BridgesTables } from './bridges.ts'
+import type { CapacityTables } from './capacity.ts'
 import type { CatalogueTables } from './catalogue.ts'
 import type { EventsTables } from './events.ts'
 import type { ExecutionsTables } from './executions.ts'
@@ -23,6 +24,7 @@ export interface Tables
     AuditTables,
     AuthzTables,
     BridgesTables,
+    CapacityTables,
     CatalogueTables,
     EventsTables,
     ExecutionsTables,

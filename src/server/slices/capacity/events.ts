@@ -1,0 +1,15 @@
+import { z } from 'zod'
+import { toNobody } from '../../ports/outbox-events.ts'
+
+/** Outbox events of targets. */
+export const events = {
+  CapacityTargetsUpdated: toNobody(
+    z.object({ domain_id: z.string(), targets: z.record(z.string(), z.int().nullable()) }),
+  ),
+} as const
+
+type Events = typeof events
+
+declare module '../../ports/outbox-events.ts' {
+  interface OutboxEvents extends Events {}
+}

@@ -1,0 +1,18 @@
+import type { capacity } from '../../../src/shared/contract/capacity.ts'
+import type { Scenarios } from '../scenario.ts'
+import type { World } from '../world.ts'
+
+/** Scenarios of the capacity of Domains. */
+export const capacityScenarios: Scenarios<World, typeof capacity> = {
+  async GetDomainCapacity(world) {
+    return { input: { domain_id: world.domainId }, as: world.keeper, lesser: world.nobody }
+  },
+  async SetCapacityTargets(world) {
+    const input = { domain_id: world.domainId, body: { nodes: 20_000 } }
+    return { input, as: world.root, lesser: world.keeper }
+  },
+  async GetDomainCapacityHistory(world) {
+    const input = { domain_id: world.domainId, dimension: 'nodes' } as const
+    return { input, as: world.keeper, lesser: world.nobody }
+  },
+}
