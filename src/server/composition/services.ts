@@ -7,9 +7,11 @@ import type { HoldingPorts } from '../http/held/find-hold.ts'
 import type { ForeignRoutes, Page } from '../http/pages/pages.ts'
 import { mounted, type Handlers, type MountedSurface } from '../http/request-context.ts'
 import type { Slice, SurfaceName } from '../http/slice.ts'
+import type { CapacityLimits } from '../ports/capacity-limits.ts'
 import type { CredentialResolver } from '../ports/credential-resolver.ts'
 import type { LeaderJob } from '../ports/leadership.ts'
 import type { OutboxConsumer } from '../ports/outbox.ts'
+import type { UsageMeter } from '../ports/usage-meter.ts'
 import type { Backend } from './backend.ts'
 import { createSlicePorts, type SlicePortsOptions } from './slice-ports.ts'
 import type { SliceModule } from './slice-module.ts'
@@ -30,6 +32,9 @@ export interface Services {
   readonly pages: readonly Page[]
   /** Paths that other libraries serve by themselves. */
   readonly foreignRoutes: readonly ForeignRoutes[]
+  /** Counts what the Domains use. */
+  readonly usage: UsageMeter
+  readonly capacityLimits: CapacityLimits
   /** What the leader does in the background. */
   readonly jobs: readonly LeaderJob[]
   readonly consumers: readonly OutboxConsumer[]
@@ -43,15 +48,14 @@ export interface Services {
 
 /** Creates the slices over the backend. Subscribes their caches to the change feed, which must not run yet. */
 export function createServices(backend: Backend, options: SlicePortsOptions): Services {
-  const { ports, approvals, csrfTokens, foreignRoutes } = createSlicePorts(backend, options)
+  const { ports, approvals, ...composed } = createSlicePorts(backend, options)
   const slices = createSlices(ports)
   approvals.kinds.add([...slices.flatMap((slice) => slice.approvalKinds ?? []), ...(options.approvalKinds ?? [])])
   const all = (step: 'start' | 'drain' | 'flush') => async (): Promise<void> => {
     await Promise.all(slices.map(async (slice) => slice[step]?.()))
   }
   return {
-    csrfTokens,
-    foreignRoutes,
+    ...composed,
     surfaces: surfacesOf(slices),
     resolvers: [...slices.flatMap(({ resolvers = [] }) => resolvers), approvals.loopback.resolver],
     holding: approvals.holding,

@@ -9,8 +9,12 @@ import type { CsrfTokens } from '../http/auth/csrf.ts'
 import type { ForeignRoutes } from '../http/pages/pages.ts'
 import type { ApprovalKind } from '../ports/approval-kind.ts'
 import type { OutgoingFetch } from '../ports/outgoing-fetch.ts'
+import type { CapacityLimits } from '../ports/capacity-limits.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
+import type { UsageMeter } from '../ports/usage-meter.ts'
 import { createProjectSecrets } from '../secrets/project-secrets.ts'
+import { createKnownLimits } from '../slices/capacity/known-limits.ts'
+import { createPendingUsage } from '../slices/capacity/pending-usage.ts'
 import { writeServiceSignIns } from '../slices/identities/store.ts'
 import { createLastUses } from '../http/auth/last-uses.ts'
 import type { PasswordHashing } from '../slices/local-accounts/password-hash.ts'
@@ -50,6 +54,9 @@ export interface ComposedPorts {
   readonly approvals: ComposedApprovals
   readonly csrfTokens: CsrfTokens
   readonly foreignRoutes: readonly ForeignRoutes[]
+  /** Counts what the Domains use. */
+  readonly usage: UsageMeter
+  readonly capacityLimits: CapacityLimits
 }
 
 const UNMETERED: StreamMeter = { opened() {}, frame() {}, ended() {}, rejected() {} }
@@ -63,6 +70,8 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
   const mintGranted = createGrantedTokens({ mint })
   const approvals = createApprovalPorts(backend, options)
   const signingIn = createSignInPorts(backend, { ...options, ...approvals.ports, mintGranted })
+  const usage = createPendingUsage()
+  const capacityLimits = createKnownLimits()
   const ports: SlicePorts = {
     ...adapters,
     ...settings,
@@ -79,6 +88,8 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     contract,
     contents: CONTENTS,
     renderer: readRenderer(),
+    usage,
+    capacityLimits,
     meter: options.streamMeter ?? UNMETERED,
     secretWrites: createSecretWrites(adapters),
     secretUsers: [bridgeSecretUsers],
@@ -94,7 +105,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     }),
   }
   const { csrfTokens, foreignRoutes } = signingIn
-  return { ports, approvals, csrfTokens, foreignRoutes }
+  return { ports, approvals, csrfTokens, foreignRoutes, usage, capacityLimits }
 }
 
 function adaptersOf(backend: Backend) {

@@ -14,6 +14,8 @@ import type { TestStore } from '../datastores/stores.ts'
 export interface Metered {
   open: number
   frames: number
+  /** Frames by Domain, as the capacity of Domains counts them. */
+  readonly framesOf: Record<string, number>
   readonly ends: EndReason[]
   readonly rejected: string[]
 }
@@ -41,7 +43,7 @@ export async function startStreamedFleet(
   makeBus: (parts: Backend) => EventBus,
   { keepAliveMs = 60_000 }: StreamedOptions = {},
 ): Promise<StreamedFleet> {
-  const metered: Metered = { open: 0, frames: 0, ends: [], rejected: [] }
+  const metered: Metered = { open: 0, frames: 0, framesOf: {}, ends: [], rejected: [] }
   const meter = {
     opened: () => void (metered.open += 1),
     frame: () => void (metered.frames += 1),
@@ -57,6 +59,11 @@ export async function startStreamedFleet(
       ...parts,
       bus: makeBus(parts),
       meter,
+      usage: {
+        count(_dimension, domainId, frames) {
+          metered.framesOf[domainId] = (metered.framesOf[domainId] ?? 0) + frames
+        },
+      },
       log: pino({ level: 'silent' }),
       keepAliveMs,
       retryMs: 5,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { EventBusUnavailable, type BusEvent, type BusSubscription, type EventBus } from '../../ports/event-bus.ts'
+import type { UsageMeter } from '../../ports/usage-meter.ts'
 import { frameOf } from './frames.ts'
 import type { CatchUpDeps } from './stream-catch-up.ts'
 import { NodeStream, type EndReason, type StreamRequest, type StreamShared } from './stream.ts'
@@ -35,6 +36,8 @@ export interface HubDeps {
   readonly bus: EventBus
   readonly catchUpDeps: Pick<CatchUpDeps, 'publishedUpTo' | 'resync'>
   readonly meter: StreamMeter
+  /** Counts the frames of each Domain. */
+  readonly usage: UsageMeter
   readonly log: Logger
   /** How often a stream gets a keep-alive and a new authorization check, ms. */
   readonly keepAliveMs: number
@@ -42,7 +45,7 @@ export interface HubDeps {
   readonly retryMs: number
 }
 
-export function createHub({ bus, meter, log, keepAliveMs, retryMs, ...deps }: HubDeps): Hub {
+export function createHub({ bus, meter, usage, log, keepAliveMs, retryMs, ...deps }: HubDeps): Hub {
   const byNode = new Map<string, NodeStream[]>()
   const scheduler = createKeepaliveScheduler<NodeStream>(keepAliveMs)
   const limiter = createReadLimiter({ retryMs })
@@ -51,7 +54,12 @@ export function createHub({ bus, meter, log, keepAliveMs, retryMs, ...deps }: Hu
   const stopping = new AbortController()
 
   const catchUpDeps: CatchUpDeps = { ...deps.catchUpDeps, ...limiter, bus }
-  const shared: StreamShared = { catchUpDeps, log, onFrame: () => meter.frame(), onEnd: remove }
+  const shared: StreamShared = { catchUpDeps, log, onFrame, onEnd: remove }
+
+  function onFrame(domainId: string): void {
+    meter.frame()
+    usage.count('sse_fanout', domainId, 1)
+  }
 
   function remove(stream: NodeStream, reason: EndReason): void {
     scheduler.remove(stream)

@@ -7,6 +7,7 @@ import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { EventBus } from '../../ports/event-bus.ts'
 import type { Signer } from '../../ports/signer.ts'
+import type { UsageMeter } from '../../ports/usage-meter.ts'
 import { begin, isOutage } from './stream-catch-up.ts'
 import { createHub, type StreamMeter } from './hub.ts'
 import { parseLastEventId } from './last-event-id.ts'
@@ -22,6 +23,7 @@ export interface NodeEventsDeps {
   readonly ids: IdSource
   readonly log: Logger
   readonly meter: StreamMeter
+  readonly usage: UsageMeter
   /** How often a stream gets a keep-alive and a new authorization check, ms; default 25 s (S0). */
   readonly keepAliveMs?: number
   /** Pause before the next attempt to follow the bus, ms; default 1 s. */
@@ -42,10 +44,10 @@ const KEEP_ALIVE_MS = 25_000
 const RETRY_MS = 1_000
 
 export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
-  const { bus, datastore, log, meter, keepAliveMs = KEEP_ALIVE_MS, retryMs = RETRY_MS } = deps
+  const { bus, datastore, log, meter, usage, keepAliveMs = KEEP_ALIVE_MS, retryMs = RETRY_MS } = deps
   const db = () => datastore.pool('interactive')
   const catchUpDeps = { resync: deps, publishedUpTo: (nodeId: string) => publishedUpTo(db(), nodeId) }
-  const hub = createHub({ bus, catchUpDeps, meter, log, keepAliveMs, retryMs })
+  const hub = createHub({ bus, catchUpDeps, meter, usage, log, keepAliveMs, retryMs })
 
   async function subscribe(ctx: RequestContext, nodeId: string): Promise<StreamAnswer> {
     const claimed = parseLastEventId(ctx.requestHeader('Last-Event-ID'))

@@ -14,7 +14,7 @@ export type EndReason = Exclude<StreamEnd, 'operation'> | 'refused' | 'unconfirm
 export interface StreamShared {
   readonly catchUpDeps: CatchUpDeps
   readonly log: Logger
-  onFrame(): void
+  onFrame(domainId: string): void
   onEnd(stream: NodeStream, reason: EndReason): void
 }
 
@@ -181,7 +181,7 @@ export class NodeStream implements StreamAnswer, Behind, KeptAlive {
   }
 
   #write(frame: Buffer): void {
-    if (this.#sink?.write(frame) === true) this.#shared.onFrame()
+    if (this.#sink?.write(frame) === true) this.#shared.onFrame(this.node.domainId)
   }
 
   #fallBehind(event?: BusEvent): void {

@@ -6,15 +6,17 @@ import { presentedNsk, sealUnderPresented } from '../../http/nsk-envelope.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { ProjectSecrets, SecretValue } from '../../ports/project-secrets.ts'
+import type { UsageMeter } from '../../ports/usage-meter.ts'
 import { findNamedSecret } from './store.ts'
 
 export interface NodeSecretsDeps {
   readonly datastore: Datastore
   readonly projectSecrets: ProjectSecrets
+  readonly usage: UsageMeter
 }
 
 /** Serves secrets to the nodes that host a bridge whose configuration names them. Nothing is cached between two calls. */
-export function createNodeSecrets({ datastore, projectSecrets }: NodeSecretsDeps): Handlers<typeof nodeSecrets> {
+export function createNodeSecrets({ datastore, projectSecrets, usage }: NodeSecretsDeps): Handlers<typeof nodeSecrets> {
   /** Undefined where no configuration of the node names it, and where it does not exist: the node must not learn which. */
   async function read(nodeId: string, ref: string): Promise<SecretValue | undefined> {
     const named = parseSecretRef(ref)
@@ -34,6 +36,7 @@ export function createNodeSecrets({ datastore, projectSecrets }: NodeSecretsDeps
       ctx.note({ version })
       ctx.header('X-Service-PSK-KID', kid)
       ctx.header('X-Service-Secret-Version', String(version))
+      usage.count('secret_reads', ctx.caller.domainId, 1)
       return envelope
     },
   }

@@ -46,6 +46,7 @@ async function startWorld(delay: () => Promise<void>): Promise<World> {
       publishedUpTo: async (nodeId) => bus.all.findLast((event) => event.nodeId === nodeId)?.nodeSeq ?? 0n,
     },
     meter: { opened() {}, frame() {}, ended() {}, rejected() {} },
+    usage: { count() {} },
     log: pino({ level: 'silent' }),
     keepAliveMs: 60_000,
     retryMs: 1,

@@ -38,6 +38,7 @@ async function start(confirm: () => void | Promise<void>, seq?: bigint): Promise
       publishedUpTo: async () => 0n,
     },
     meter: { opened() {}, frame() {}, ended: (reason) => void ends.push(reason), rejected() {} },
+    usage: { count() {} },
     log: pino({ level: 'silent' }),
     keepAliveMs: ROUND_MS,
     retryMs: 1_000,
