@@ -56,7 +56,7 @@ export function assemble(parts: AssemblyParts): Assembly {
   })
   services.bindLoopback(app)
   mountHealth(app, health)
-  if (metrics !== undefined) metrics.app = app
+  if (metrics !== undefined) Object.assign(metrics, { app, capacity: services.capacity })
   const onError = (error: unknown): void => log.error({ err: error }, 'the operations listener failed')
   const ops = prometheus && createOpsServer({ health, metrics: prometheus, onError })
   return { url, app, ops, health, services, audit }

@@ -1,10 +1,12 @@
 import type { OrderStates, Prometheus } from '../adapters/prometheus/prometheus.ts'
+import { DIMENSION_FACTS } from '../../shared/capacity/dimensions.ts'
 import { readRelayLag } from '../event-relay/lag-store.ts'
 import type { App } from '../http/app.ts'
 import type { Leadership } from '../jobs/leadership.ts'
 import type { Health } from '../ops/health.ts'
 import { readLag } from '../outbox/store.ts'
 import type { Backend } from './backend.ts'
+import type { Services } from './services.ts'
 
 /** The counters, and places for the parts whose states they show: each is set once that part exists. */
 export interface Metrics {
@@ -13,6 +15,7 @@ export interface Metrics {
   order: OrderStates | undefined
   engine: Backend['engine'] | undefined
   app: App | undefined
+  capacity: Services['capacity'] | undefined
 }
 
 /** Makes the counters. Their library is loaded here alone, for servers that serve metrics. */
@@ -23,9 +26,25 @@ export async function createMetrics(): Promise<Metrics> {
     order: () => metrics.order,
     authzIndex: () => metrics.engine?.indexStats?.(),
     load: () => metrics.app?.load(),
+    capacity: { state: () => metrics.capacity && stateOf(metrics.capacity), defaultTargets: DEFAULT_TARGETS },
   })
-  const metrics: Metrics = { prometheus, health: undefined, order: undefined, engine: undefined, app: undefined }
+  const metrics: Metrics = {
+    prometheus,
+    health: undefined,
+    order: undefined,
+    engine: undefined,
+    app: undefined,
+    capacity: undefined,
+  }
   return metrics
+}
+
+const DEFAULT_TARGETS = Object.fromEntries(
+  Object.entries(DIMENSION_FACTS).map(([dimension, { defaultTarget }]) => [dimension, defaultTarget]),
+)
+
+function stateOf({ capacityMonitor, crossings }: Services['capacity']) {
+  return { domains: capacityMonitor.all(), recordFailures: crossings.failures() }
 }
 
 /** Reads the states of numbering and of the event relay for the counters. */

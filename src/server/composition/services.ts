@@ -13,6 +13,7 @@ import type { LeaderJob } from '../ports/leadership.ts'
 import type { OutboxConsumer } from '../ports/outbox.ts'
 import type { UsageMeter } from '../ports/usage-meter.ts'
 import type { Backend } from './backend.ts'
+import type { CapacityParts } from '../slices/capacity/parts.ts'
 import { createSlicePorts, type SlicePortsOptions } from './slice-ports.ts'
 import type { SliceModule } from './slice-module.ts'
 import { createSlices, SLICES } from './slices.ts'
@@ -35,6 +36,8 @@ export interface Services {
   /** Counts what the Domains use. */
   readonly usage: UsageMeter
   readonly capacityLimits: CapacityLimits
+  /** For the metrics. */
+  readonly capacity: Pick<CapacityParts, 'capacityMonitor' | 'crossings'>
   /** What the leader does in the background. */
   readonly jobs: readonly LeaderJob[]
   readonly consumers: readonly OutboxConsumer[]
@@ -56,6 +59,8 @@ export function createServices(backend: Backend, options: SlicePortsOptions): Se
   }
   return {
     ...composed,
+    usage: composed.capacity.usage,
+    capacityLimits: composed.capacity.capacityLimits,
     surfaces: surfacesOf(slices),
     resolvers: [...slices.flatMap(({ resolvers = [] }) => resolvers), approvals.loopback.resolver],
     holding: approvals.holding,

@@ -9,12 +9,9 @@ import type { CsrfTokens } from '../http/auth/csrf.ts'
 import type { ForeignRoutes } from '../http/pages/pages.ts'
 import type { ApprovalKind } from '../ports/approval-kind.ts'
 import type { OutgoingFetch } from '../ports/outgoing-fetch.ts'
-import type { CapacityLimits } from '../ports/capacity-limits.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
-import type { UsageMeter } from '../ports/usage-meter.ts'
 import { createProjectSecrets } from '../secrets/project-secrets.ts'
-import { createKnownLimits } from '../slices/capacity/known-limits.ts'
-import { createPendingUsage } from '../slices/capacity/pending-usage.ts'
+import { createCapacityParts, type CapacityParts } from '../slices/capacity/parts.ts'
 import { writeServiceSignIns } from '../slices/identities/store.ts'
 import { createLastUses } from '../http/auth/last-uses.ts'
 import type { PasswordHashing } from '../slices/local-accounts/password-hash.ts'
@@ -54,9 +51,8 @@ export interface ComposedPorts {
   readonly approvals: ComposedApprovals
   readonly csrfTokens: CsrfTokens
   readonly foreignRoutes: readonly ForeignRoutes[]
-  /** Counts what the Domains use. */
-  readonly usage: UsageMeter
-  readonly capacityLimits: CapacityLimits
+  /** What is known of the capacity of the Domains. */
+  readonly capacity: CapacityParts
 }
 
 const UNMETERED: StreamMeter = { opened() {}, frame() {}, ended() {}, rejected() {} }
@@ -70,8 +66,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
   const mintGranted = createGrantedTokens({ mint })
   const approvals = createApprovalPorts(backend, options)
   const signingIn = createSignInPorts(backend, { ...options, ...approvals.ports, mintGranted })
-  const usage = createPendingUsage()
-  const capacityLimits = createKnownLimits()
+  const capacity = createCapacityParts(backend.ids, settings.capacityIntervalMs)
   const ports: SlicePorts = {
     ...adapters,
     ...settings,
@@ -88,8 +83,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     contract,
     contents: CONTENTS,
     renderer: readRenderer(),
-    usage,
-    capacityLimits,
+    ...capacity,
     meter: options.streamMeter ?? UNMETERED,
     secretWrites: createSecretWrites(adapters),
     secretUsers: [bridgeSecretUsers],
@@ -105,7 +99,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     }),
   }
   const { csrfTokens, foreignRoutes } = signingIn
-  return { ports, approvals, csrfTokens, foreignRoutes, usage, capacityLimits }
+  return { ports, approvals, csrfTokens, foreignRoutes, capacity }
 }
 
 function adaptersOf(backend: Backend) {
@@ -129,6 +123,13 @@ function releasePortsOf({ releasesSource, releasesAllowHosts }: Config) {
   return { releasesSource, releasesAllowHosts, releasesFetch: createOutgoingFetch(RELEASES_FETCH) }
 }
 
-function settingsOf({ env, rates, staleStates, hasBundledProvider, auditRetentionDays: retentionDays }: Config) {
-  return { env, rates, staleStates, hasBundledProvider, retentionDays }
+function settingsOf({
+  env,
+  rates,
+  staleStates,
+  hasBundledProvider,
+  auditRetentionDays: retentionDays,
+  capacityIntervalMs,
+}: Config) {
+  return { env, rates, staleStates, hasBundledProvider, retentionDays, capacityIntervalMs }
 }

@@ -88,6 +88,8 @@ export interface Config {
   readonly rates: Rates
   readonly staleChecks: StaleAnswersOptions
   readonly staleStates: StaleAnswersOptions
+  /** How often the capacity of every Domain is sampled, 1 s to 10 min. */
+  readonly capacityIntervalMs: number
   /** 1 to 3650, for the platform's own chain. */
   readonly auditRetentionDays: number
   readonly logLevel: LogLevel
@@ -153,6 +155,7 @@ export function parseConfig(input: ConfigInput): Config {
       ttlMs: required(values.stateStaleTtl),
       entriesMax: required(values.stateStaleMaxEntries),
     },
+    capacityIntervalMs: required(values.capacitySampleInterval),
     auditRetentionDays: required(values.auditRetentionDays),
     logLevel: required(values.logLevel),
     tracing: tracingOf(input.env),

@@ -22,6 +22,7 @@ import {
   remoteAddress,
   replicas,
   roleName,
+  sampleInterval,
   storePath,
   type Parsed,
 } from './values.ts'
@@ -352,6 +353,12 @@ export const OPTIONS = {
     placeholder: 'N',
     fallback: '10000',
     describe: 'Nodes whose state is remembered for that, the one that was pulled longest ago going first. 0: none',
+  }),
+  capacitySampleInterval: option({
+    parse: sampleInterval,
+    placeholder: 'DURATION',
+    fallback: '15s',
+    describe: 'How often each replica samples the capacity of every Domain, 1s to 10m',
   }),
   dev: toggle('Keep everything in memory, on loopback only; stores a context named dev and prints a join token'),
   demo: toggle('Add a simulated fleet of 50 nodes and a catalogue, so that there is something to look at'),

@@ -183,6 +183,13 @@ export function duration(text: string): Parsed<number> {
   return value <= DURATION_MS_MAX ? { value } : { mustBe }
 }
 
+/** Time between two samples of the capacity of Domains, in ms. */
+export function sampleInterval(text: string): Parsed<number> {
+  const parsed = duration(text)
+  const isFit = 'value' in parsed && parsed.value >= 1_000 && parsed.value <= 600_000
+  return isFit ? parsed : { mustBe: 'a duration from 1s to 10m, such as 15s' }
+}
+
 /** A number of things to remember. */
 export function entries(text: string): Parsed<number> {
   return /^\d{1,7}$/.test(text) && Number(text) <= 1_000_000

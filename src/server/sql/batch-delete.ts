@@ -11,8 +11,8 @@ export interface BatchDelete<Table extends keyof Tables> {
   /** Name of the job. */
   readonly name: string
   readonly table: Table
-  /** The column of the primary key. */
-  readonly key: Column<Table>
+  /** The column of the primary key; the place of the row where that has several. */
+  readonly key: Column<Table> | 'ctid'
   /** The column with the instant when a row is over; null while it is not. An index has to begin with it. */
   readonly endedAt: Column<Table>
   /** How long a row stays after that instant, ms. */

@@ -13,6 +13,9 @@ export type CapacityDimension = (typeof CAPACITY_DIMENSIONS)[number]
 /** A dimension that is a rate: what is counted is added up, and divided by the time in which it was. */
 export type CountedDimension = 'sse_fanout' | 'secret_reads' | 'observability_ingest'
 
+/** A dimension that is an absolute number now. */
+export type LevelDimension = Exclude<CapacityDimension, CountedDimension>
+
 /** What is known of a dimension in advance. */
 export interface DimensionFacts {
   readonly unit: 'count' | 'events/sec' | 'reads/sec' | 'bytes/sec'

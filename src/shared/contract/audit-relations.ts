@@ -18,6 +18,12 @@ export interface AuditRelation {
 export const SERVICE_RELATIONS = [
   { relation: 'approval.expire', isWrite: true },
   { relation: 'audit.gap', isWrite: false },
+  { relation: 'capacity.nodes.threshold_crossed', isWrite: false },
+  { relation: 'capacity.sse_fanout.threshold_crossed', isWrite: false },
+  { relation: 'capacity.secret_reads.threshold_crossed', isWrite: false },
+  { relation: 'capacity.mediated_sessions.threshold_crossed', isWrite: false },
+  { relation: 'capacity.observability_ingest.threshold_crossed', isWrite: false },
+  { relation: 'capacity.action_executions.threshold_crossed', isWrite: false },
   { relation: 'integrity_violation.drop', isWrite: true },
   { relation: 'integrity_violation.resolve', isWrite: true },
   { relation: 'local_account.sign_in', isWrite: false },

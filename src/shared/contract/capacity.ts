@@ -142,7 +142,7 @@ export const capacity = defineSurface(
       query: z.strictObject({
         dimension: Dimension.meta({ problem: 'invalid_dimension', description: 'The dimension' }),
         since: Instant.optional().meta({
-          problem: 'invalid_since',
+          problem: 'invalid_capacity_filter',
           description: 'No hours before this instant; 35 days are kept',
         }),
       }),

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import { createCapacityMetrics, type CapacityMetricsSource } from './capacity-metrics.ts'
 import { createLoadMetrics, type LoadMetrics, type LoadState } from './load-metrics.ts'
 import { createRelayMetrics, type RelayLag, type RelayMetrics } from './relay-metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
@@ -53,6 +54,7 @@ export interface PrometheusDeps {
   readonly order?: () => OrderStates | undefined
   readonly authzIndex?: IndexState
   readonly load?: LoadState
+  readonly capacity?: CapacityMetricsSource
 }
 
 /** Creates the metrics with prom-client, in a separate registry for each server of the process. */
@@ -61,6 +63,7 @@ export function createPrometheus({
   order = () => undefined,
   authzIndex = () => undefined,
   load = () => undefined,
+  capacity,
 }: PrometheusDeps): Prometheus {
   const registry = new Registry()
   const registers = [registry]
@@ -73,6 +76,7 @@ export function createPrometheus({
   const dropped = counter('audit_rows_dropped_total', 'Audit rows beyond the share of the queue of their principal')
   registry.registerMetric(probeGauge(probeStates))
   for (const gauge of [...orderGauges(order), ...indexGauges(authzIndex)]) registry.registerMetric(gauge)
+  if (capacity !== undefined) createCapacityMetrics(registry, capacity)
 
   return {
     contentType: registry.contentType,

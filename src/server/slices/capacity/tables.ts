@@ -14,9 +14,16 @@ interface CapacityHistoryRow {
   target: string
 }
 
+/** A replica, and the time of the datastore until which it lives unless it is heard of again. */
+interface CapacityReplicaRow {
+  id: string
+  lives_until: Date
+}
+
 declare module '../../ports/tables/tables.ts' {
   interface Tables {
     capacity_totals: CapacityTotalRow
     capacity_history: CapacityHistoryRow
+    capacity_replicas: CapacityReplicaRow
   }
 }

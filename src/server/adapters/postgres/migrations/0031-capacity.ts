@@ -1,7 +1,7 @@
 import type { Migration } from '../migration.ts'
 
 /**
- * What the Domains have used in all, added up by every replica, and the largest samples of each hour.
+ * What the Domains have used in all, added up by every replica, the largest samples of each hour, and the replicas that live.
  */
 export const capacity: Migration = {
   name: '0031-capacity',
@@ -22,5 +22,12 @@ create table capacity_history (
   constraint capacity_history_pkey primary key (domain_id, dimension, hour)
 );
 create index capacity_history_hour_idx on capacity_history (hour);
+
+create table capacity_replicas (
+  id uuid constraint capacity_replicas_pkey primary key,
+  lives_until timestamptz not null
+) with (fillfactor = 50);
+
+create index mediated_sessions_of_domain_idx on mediated_sessions (domain_id, expires_at) where ended_at is null;
 `,
 }
