@@ -31,6 +31,7 @@ import { createBodyBudget } from './limits/body-budget.ts'
 import { capConnections } from './limits/connection-cap.ts'
 import { createCallerQueues } from './limits/caller-queues.ts'
 import { watchEventLoopLag, type EventLoopLag } from './limits/event-loop-lag.ts'
+import { createIngestLimit, NO_INGEST_LIMIT, type IngestLimitDeps } from './limits/ingest-limit.ts'
 import { createLoad } from './limits/load.ts'
 import { createReadGate, type ReadGate } from './limits/read-gate.ts'
 import { createLookUpLimiter } from './limits/lookup-limiter.ts'
@@ -79,6 +80,8 @@ export interface AppDeps {
   readonly staleTimes?: StaleTimes | undefined
   /** How often callers may call; no limits when absent. */
   readonly rates?: Rates | undefined
+  /** The capacity of Domains: without it, bodies of nodes are neither counted nor refused for it. */
+  readonly capacity?: Pick<IngestLimitDeps, 'shares' | 'meter'> | undefined
   /** PEM certificate and key; plain HTTP when absent. */
   readonly tls?: SecureContextOptions | undefined
   /** Called with every answer, for metrics. */
@@ -239,6 +242,7 @@ function routeAll(
   mountOperations(fastify, plans, {
     ...arrivals,
     callerQueues: createCallerQueues(deps.load),
+    ingest: deps.capacity === undefined ? NO_INGEST_LIMIT : createIngestLimit({ ...deps.capacity, clock: deps.clock }),
     gatekeeper: createGatekeeper(deps.authorizer),
     cursors: createCursors(deps.keyring),
   })

@@ -8,11 +8,13 @@ import { decodeBody, parseBody, type BodyMedia } from './body.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import { HeldResponse } from './held/held-response.ts'
 import type { CallerQueues } from './limits/caller-queues.ts'
+import type { IngestLimit } from './limits/ingest-limit.ts'
 import { NO_MEMBERS } from './parameters.ts'
 
 export interface MountDeps extends ArrivalDeps {
   readonly answers: Answers
   readonly callerQueues: CallerQueues
+  readonly ingest: IngestLimit
 }
 
 declare module 'fastify' {
@@ -50,7 +52,7 @@ function acceptBodies(fastify: FastifyInstance): void {
 }
 
 function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps): void {
-  const { answers, callerQueues } = deps
+  const { answers, callerQueues, ingest } = deps
   fastify.route({
     method: answersHead(plan.operation) ? ['GET', 'HEAD'] : plan.operation.method,
     url: plan.operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -81,6 +83,7 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
         }
         let result: unknown
         try {
+          takeIngest(active, request.body, ingest)
           result = operate(active, request.body)
         } catch (error) {
           return giveUp(error)
@@ -96,6 +99,12 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
 /** Whether a read has no reader any more. A change is still made: its caller may know that it was sent. */
 function isAbandoned({ method, raw }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && raw.socket.destroyed
+}
+
+/** Counts the body as it arrived, before it is decoded: a body that is not understood counts as well. */
+function takeIngest({ plan, knownCaller }: ActiveRequest, raw: unknown, ingest: IngestLimit): void {
+  if (plan.operation.ingest === undefined || knownCaller === undefined || !isReceived(raw)) return
+  ingest.take(plan, knownCaller, raw.bytes.length)
 }
 
 /** Parses the body, asks the legs of the gate that need it, then runs the handler. */
@@ -116,10 +125,14 @@ function operate(active: ActiveRequest, raw: unknown): unknown {
 
 /** Decodes the received body; an empty body reads as an empty object. */
 function decode(plan: OperationPlan, raw: unknown): unknown {
-  if (raw === undefined || raw === null) return {}
-  // Only the parsers above make bodies.
-  const { bytes, media } = raw as RawBody
+  if (!isReceived(raw)) return {}
+  const { bytes, media } = raw
   const taken: readonly BodyMedia[] = plan.operation.bodyMedia ?? ['application/json']
   if (bytes.length > 0 && !taken.includes(media)) throw problem('unsupported_media_type')
   return decodeBody(plan, bytes, media)
+}
+
+/** Whether there was a body. Only the parsers above make bodies. */
+function isReceived(raw: unknown): raw is RawBody {
+  return raw !== undefined && raw !== null
 }

@@ -61,7 +61,7 @@ function payloadOf(shape: AnySchema | MediaResponse | null): Omit<SuccessPlan, '
 
 function planOperation(id: string, operation: Operation, surface: MountedSurface): OperationPlan {
   const access = accessOf(operation)
-  if (operation.body !== undefined && operation.bodyBytesMax === undefined) throw new Error('a body needs a cap')
+  assertBody(operation)
   return {
     id,
     operation,
@@ -83,6 +83,13 @@ function planOperation(id: string, operation: Operation, surface: MountedSurface
     pathIds: pathIdsOf(operation),
     bodyProblem: bodyProblemOf(operation),
   }
+}
+
+function assertBody({ body, bodyBytesMax, credentials, ingest }: Operation): void {
+  if (body !== undefined && bodyBytesMax === undefined) throw new Error('a body needs a cap')
+  if (ingest === undefined) return
+  if (body === undefined || credentials.some((kind) => kind !== 'nsk'))
+    throw new Error('only bodies of nodes are ingest')
 }
 
 /** `scope=platform` fills no hole: the list of the platform is the one whose `domain_id` is empty. */

@@ -9,7 +9,7 @@ import { Refusal } from './auth/refusal.ts'
 export interface Answered {
   readonly correlationId: string
   /** The operation that it reached, if any: its sentences replace those of the catalogue. */
-  readonly operation?: Pick<Operation, 'sentences'>
+  readonly operation?: Pick<Operation, 'sentences' | 'ingest'>
 }
 
 /** The problem document of RFC 9457 with the members that S0 convention 2 adds. */

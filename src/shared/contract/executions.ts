@@ -192,6 +192,7 @@ export const executions = defineSurface(
       idempotent: true,
       body: ExecutionCallbackRequest,
       bodyBytesMax: 64 * KiB,
+      ingest: 'counted',
       gate: {
         ...open('S0 Authentication 4: a node speaks for itself'),
         ownNode: { param: 'id', mismatch: 'nsk_node_mismatch' },

@@ -56,6 +56,7 @@ export const SHARED_COMPONENTS = {
         detail: { type: 'string', description: 'A fixed sentence for each code' },
         code: { type: 'string' },
         correlation_id: { type: 'string' },
+        dimension: { type: 'string', description: 'With `capacity_exceeded`: what the Domain has too much of' },
         errors: {
           type: 'array',
           description: 'Invalid members of the body, or the errors of a selector with their places in bytes of UTF-8',

@@ -99,6 +99,7 @@ function describe({ id, operation, surface, components }: Described): Json {
     'x-service-gate': gate,
     'x-service-audit': audit,
     ...(body && { 'x-service-body-bytes-max': operation.bodyBytesMax }),
+    ...(operation.ingest !== undefined && { 'x-service-ingest': operation.ingest }),
     ...markersOf(operation),
   }
 }
@@ -199,14 +200,20 @@ function withListBounds(parameter: Json, { paging }: Operation): Json {
 }
 
 function requestBodyOf(operation: Operation, components: Components): Json {
-  const { body, bodyMedia, bodyBytesMax, examples } = operation
+  const { body, bodyMedia, bodyBytesMax, ingest, examples } = operation
   const schema = body && components.referTo(body, 'input')
   const media = bodyMedia ?? ['application/json']
   return {
     required: body !== undefined && !asZod(body).safeParse({}).success,
-    description: `At most ${bodyBytesMax} bytes.`,
+    description: `At most ${bodyBytesMax} bytes.${ingest === undefined ? '' : INGEST[ingest]}`,
     content: Object.fromEntries(media.map((type) => [type, { schema, ...exampleOf(examples?.body) }])),
   }
+}
+
+/** What is said of a body whose bytes count. */
+const INGEST: Readonly<Record<NonNullable<Operation['ingest']>, string>> = {
+  counted: ' They count into `observability_ingest` of the Domain, and are never refused for it.',
+  refused: ' They count into `observability_ingest` of the Domain, and are refused beyond its target.',
 }
 
 function exampleOf(example: unknown): Json {

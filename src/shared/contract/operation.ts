@@ -235,6 +235,11 @@ export interface Operation {
   readonly bodyBytesMax?: number
   /** The problem of an over-cap body. Default `request_body_too_large`. */
   readonly overCap?: PlainProblemCode
+  /**
+   * Whether the bytes of its body count into `observability_ingest` of the caller's Domain (S1 Capacity), and whether it is refused
+   * beyond the Domain's target. Only operations of nodes: every node has a Domain.
+   */
+  readonly ingest?: 'counted' | 'refused'
   /** Accepted media types. Default: only JSON. */
   readonly bodyMedia?: readonly ('application/json' | 'application/x-www-form-urlencoded')[]
   readonly gate: Gate

@@ -18,9 +18,13 @@ export function problemCodesOf(operation: Operation): readonly ProblemCode[] {
 }
 
 /** The sentence that a problem of an operation has: its own, else that of the catalogue. */
-export function sentenceOf({ sentences }: Pick<Operation, 'sentences'>, code: ProblemCode): string {
+export function sentenceOf({ sentences, ingest }: Pick<Operation, 'sentences' | 'ingest'>, code: ProblemCode): string {
+  if (ingest === 'refused' && code === 'capacity_exceeded') return INGEST_EXCEEDED
   return sentences?.[code] ?? PROBLEMS[code].detail
 }
+
+const INGEST_EXCEEDED =
+  'The nodes of the Domain report more bytes a second than its target allows; retry after the time in Retry-After.'
 
 /** The 400 of a body that is invalid as a whole: the code that its schema declares, else `invalid_body`. */
 export function bodyProblemOf({ body }: Operation): InvalidCode {
@@ -72,7 +76,7 @@ function ofParameters({ params, query }: Operation): Codes {
 
 /** A client may send a body where none is expected: only an empty object is accepted. */
 function ofBody(operation: Operation): Codes {
-  const { body, bodyBytesMax = 0, overCap, method, patch } = operation
+  const { body, bodyBytesMax = 0, overCap, method, patch, ingest } = operation
   if (body === undefined && method === 'GET') return []
   const codes = body === undefined ? [] : codesWithin(body)
   return [
@@ -81,6 +85,7 @@ function ofBody(operation: Operation): Codes {
     'unsupported_media_type',
     ...(patch !== undefined && 'empty' in patch ? [patch.empty] : []),
     ...(bodyBytesMax > COUNTED_BODY_BYTES ? (['too_many_bodies'] as const) : []),
+    ...(ingest === 'refused' ? (['capacity_exceeded'] as const) : []),
     ...codes,
   ]
 }
