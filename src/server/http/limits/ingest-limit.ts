@@ -14,7 +14,7 @@ const DOMAINS_MAX = 16_384
 /** The targets of Domains as this replica knows them now, and between how many replicas they are divided. */
 export interface IngestShares {
   /** Bytes a second; 0: no bound. */
-  target(dimension: typeof DIMENSION, domainId: string): number
+  targetOf(domainId: string, dimension: typeof DIMENSION): number
   liveReplicas(): number
 }
 
@@ -49,7 +49,7 @@ export function createIngestLimit({ shares, meter, clock }: IngestLimitDeps): In
     take({ operation }, { domainId }, bytes) {
       const { ingest } = operation
       if (ingest === undefined || bytes === 0) return
-      const target = shares.target(DIMENSION, domainId)
+      const target = shares.targetOf(domainId, DIMENSION)
       if (target > 0) {
         const nowMs = clock.now()
         const rate = target / Math.max(1, shares.liveReplicas())
