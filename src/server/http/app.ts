@@ -6,11 +6,13 @@ import type { SecureContextOptions } from 'node:tls'
 import type { Logger } from 'pino'
 import type { Rates } from '../ports/rates.ts'
 import type { Authorizer } from '../ports/authorizer.ts'
+import type { CapacityLimits } from '../ports/capacity-limits.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { CredentialResolver } from '../ports/credential-resolver.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { UnitOfWork } from '../ports/unit-of-work.ts'
+import type { UsageMeter } from '../ports/usage-meter.ts'
 import { createAnswers } from './answers.ts'
 import type { AuditQueue } from './audit/audit-queue.ts'
 import { createAuditTrail } from './audit/audit-trail.ts'
@@ -31,7 +33,7 @@ import { createBodyBudget } from './limits/body-budget.ts'
 import { capConnections } from './limits/connection-cap.ts'
 import { createCallerQueues } from './limits/caller-queues.ts'
 import { watchEventLoopLag, type EventLoopLag } from './limits/event-loop-lag.ts'
-import { createIngestLimit, NO_INGEST_LIMIT, type IngestLimitDeps } from './limits/ingest-limit.ts'
+import { createIngestLimit } from './limits/ingest-limit.ts'
 import { createLoad } from './limits/load.ts'
 import { createReadGate, type ReadGate } from './limits/read-gate.ts'
 import { createLookUpLimiter } from './limits/lookup-limiter.ts'
@@ -80,8 +82,10 @@ export interface AppDeps {
   readonly staleTimes?: StaleTimes | undefined
   /** How often callers may call; no limits when absent. */
   readonly rates?: Rates | undefined
-  /** The capacity of Domains: without it, bodies of nodes are neither counted nor refused for it. */
-  readonly capacity?: Pick<IngestLimitDeps, 'shares' | 'meter'> | undefined
+  /** Counts what the nodes of Domains report; nobody by default. */
+  readonly usage?: UsageMeter | undefined
+  /** How much they may report; without it nothing is refused for that. */
+  readonly capacityLimits?: CapacityLimits | undefined
   /** PEM certificate and key; plain HTTP when absent. */
   readonly tls?: SecureContextOptions | undefined
   /** Called with every answer, for metrics. */
@@ -242,7 +246,7 @@ function routeAll(
   mountOperations(fastify, plans, {
     ...arrivals,
     callerQueues: createCallerQueues(deps.load),
-    ingest: deps.capacity === undefined ? NO_INGEST_LIMIT : createIngestLimit({ ...deps.capacity, clock: deps.clock }),
+    ingest: createIngestLimit(deps),
     gatekeeper: createGatekeeper(deps.authorizer),
     cursors: createCursors(deps.keyring),
   })

@@ -1,5 +1,6 @@
 import { problem } from '../../../shared/problems.ts'
 import { createSecondChanceMap } from '../../../shared/second-chance-map.ts'
+import type { CapacityLimits } from '../../ports/capacity-limits.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Caller } from '../../ports/credential-resolver.ts'
 import type { UsageMeter } from '../../ports/usage-meter.ts'
@@ -11,16 +12,11 @@ const DIMENSION = 'observability_ingest'
 /** Domains that have a bucket of their own; one that is evicted gets a full one again. A bucket takes about 200 bytes. */
 const DOMAINS_MAX = 16_384
 
-/** The targets of Domains as this replica knows them now, and between how many replicas they are divided. */
-export interface IngestShares {
-  /** Bytes a second; 0: no bound. */
-  targetOf(domainId: string, dimension: typeof DIMENSION): number
-  liveReplicas(): number
-}
-
 export interface IngestLimitDeps {
-  readonly shares: IngestShares
-  readonly meter: UsageMeter
+  /** A target is divided by the number of replicas: each has its own buckets. Nothing is refused without. */
+  readonly capacityLimits?: CapacityLimits | undefined
+  /** Counts what was taken. */
+  readonly usage?: UsageMeter | undefined
   readonly clock: Clock
 }
 
@@ -34,7 +30,7 @@ export interface IngestLimit {
 }
 
 /** Creates the limit of this replica. Synchronous, and a body of a known Domain allocates nothing. */
-export function createIngestLimit({ shares, meter, clock }: IngestLimitDeps): IngestLimit {
+export function createIngestLimit({ capacityLimits, usage, clock }: IngestLimitDeps): IngestLimit {
   const buckets = createSecondChanceMap<IngestBucket>(DOMAINS_MAX)
 
   function bucketOf(domainId: string, nowMs: number): IngestBucket {
@@ -45,28 +41,30 @@ export function createIngestLimit({ shares, meter, clock }: IngestLimitDeps): In
     return bucket
   }
 
+  /** Bytes a second; 0: no bound. */
+  function rateOf(domainId: string): number {
+    if (capacityLimits === undefined) return 0
+    return capacityLimits.targetOf(domainId, DIMENSION) / capacityLimits.liveReplicas()
+  }
+
   return {
     take({ operation }, { domainId }, bytes) {
       const { ingest } = operation
       if (ingest === undefined || bytes === 0) return
-      const target = shares.targetOf(domainId, DIMENSION)
-      if (target > 0) {
+      const rate = rateOf(domainId)
+      if (rate > 0) {
         const nowMs = clock.now()
-        const rate = target / Math.max(1, shares.liveReplicas())
         const bucket = bucketOf(domainId, nowMs)
-        if (ingest === 'refused') refuseBeyond(bucket.take(bytes, rate, nowMs))
+        if (ingest === 'refused') assertFits(bucket.take(bytes, rate, nowMs))
         else bucket.charge(bytes, rate, nowMs)
       }
-      meter.count(DIMENSION, domainId, bytes)
+      usage?.count(DIMENSION, domainId, bytes)
     },
   }
 }
 
-function refuseBeyond(waitMs: number): void {
+function assertFits(waitMs: number): void {
   if (waitMs === 0) return
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
   throw problem('capacity_exceeded', { dimension: DIMENSION, retry_after_seconds: seconds })
 }
-
-/** Counts nothing and refuses nothing. */
-export const NO_INGEST_LIMIT: IngestLimit = { take: () => undefined }
