@@ -208,7 +208,7 @@ describe.each(STORES)('Executions on the $name store', (store) => {
           body: { code: 'capacity_exceeded', dimension: 'action_executions' },
         })
         expect(answer.body).not.toHaveProperty('retry_after_seconds')
-        expect(answer.headers.get('retry-after')).toBe('5')
+        expect(answer.headers.get('retry-after')).toBe('60')
         expect(await rows()).toHaveLength(2)
         expect(await fleet.outbox(answer)).toEqual([])
         expect(await own()).toBe(before)
@@ -216,6 +216,23 @@ describe.each(STORES)('Executions on the $name store', (store) => {
         await cancel(first)
         expect((await fleet.ask(node)).status).toBe(201)
         expect((await fleet.ask(node)).status).toBe(429)
+      })
+
+      it('says when enough of them have run out of time, five seconds for their end included', async () => {
+        await setTarget(3)
+        const retryAfter = async () => (await fleet.ask(node)).headers.get('retry-after')
+        for (const expires_in_seconds of [40, 20, 30]) await asked({ expires_in_seconds })
+        expect(await retryAfter()).toBe('25')
+        fleet.wait(24_500)
+        expect(await retryAfter()).toBe('5')
+        await fleet.sweep()
+        expect((await fleet.ask(node)).status).toBe(201)
+      })
+
+      it('says when those beyond a lowered target have run out of time as well', async () => {
+        for (const expires_in_seconds of [40, 20, 30, 600]) await asked({ expires_in_seconds })
+        await setTarget(2)
+        expect((await fleet.ask(node)).headers.get('retry-after')).toBe('45')
       })
 
       it('lets 5 of 20 callers at once pass where the target is 5, on several nodes', async () => {

@@ -222,9 +222,9 @@ describe.each(STORES)('The turns of a rollout on the $name store', (store) => {
     })
 
     describe('under the capacity target of the Domain', () => {
-      it('begin as many as it has room for, and none at the target', async () => {
+      it('begin as many as four fifths of it have room for, and leave the rest to others', async () => {
         const nodes = await add(4)
-        await fleet.setTarget(domain, 2)
+        await fleet.setTarget(domain, 3)
         const blocking = await fleet.enrol(domain)
         const asked = { action: 'ping', type: 'builtin' }
         const path = `/v1/nodes/${blocking.node_id}/executions`
@@ -234,14 +234,25 @@ describe.each(STORES)('The turns of a rollout on the $name store', (store) => {
         expect((await states(id)).filter((state) => state === 'upgrading')).toHaveLength(1)
         await fleet.pass()
         expect((await fleet.show(id))['waiting_for']).toBe('capacity')
+        const other = await fleet.call(fleet.root, `POST ${path}`, asked)
+        expect(other).toMatchObject({ status: 201 })
         expect(await fleet.call(fleet.root, `POST ${path}`, asked)).toMatchObject({ status: 429 })
-        await fleet.call(fleet.root, `POST ${path}/${String(ping.body['execution_id'])}/cancel`)
+        for (const { body } of [ping, other])
+          await fleet.call(fleet.root, `POST ${path}/${String(body['execution_id'])}/cancel`)
         await fleet.pass()
         expect((await states(id)).filter((state) => state === 'upgrading')).toHaveLength(2)
         for (const node of nodes) await fleet.reportUpgrade(node, 'succeeded')
         await fleet.pass()
         expect((await states(id)).filter((state) => state === 'upgrading')).toHaveLength(4)
         expect((await fleet.show(id))['waiting_for']).toBeNull()
+      })
+
+      it('begin one at a time with a target of 1, of which four fifths are none', async () => {
+        await add(2)
+        await fleet.setTarget(domain, 1)
+        const id = await fleet.started(domain)
+        await fleet.pass()
+        expect((await states(id)).toSorted()).toEqual(['pending', 'upgrading'])
       })
 
       it('are not bounded by a target of 0', async () => {

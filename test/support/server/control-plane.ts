@@ -33,6 +33,10 @@ export interface UnderTest {
   readonly resolvers?: Services['resolvers']
   /** Anti-forgery tokens of the sessions among those credentials. */
   readonly csrfTokens?: Services['csrfTokens']
+  /** What is known of targets and replicas, instead of what samples find. */
+  readonly capacityLimits?: Services['capacityLimits']
+  /** Counts what Domains use, instead of the collector. */
+  readonly usage?: Services['usage']
   /** Pages instead of those of the server. */
   readonly pages?: Services['pages']
   /** Takes what the slices and the edge log. By default a warning of a slice throws, and the log of the edge is dropped. */
@@ -156,8 +160,9 @@ function servicesOf({ backend, config, audit, baseUrl }: Ground, made: UnderTest
     onRefused: (entry) => audit.add(entry),
   })
   const { resolvers = services.resolvers, csrfTokens = services.csrfTokens, pages = services.pages } = made
+  const { capacityLimits = services.capacityLimits, usage = services.usage } = made
   const surfaces = made.surfaces.map((one) => (typeof one === 'string' ? surfaceOf(services, one) : one))
-  return { ...services, surfaces, resolvers, csrfTokens, pages }
+  return { ...services, surfaces, resolvers, csrfTokens, pages, capacityLimits, usage }
 }
 
 function surfaceOf({ surfaces }: Services, name: SurfaceName): MountedSurface {

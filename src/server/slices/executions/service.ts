@@ -1,7 +1,7 @@
 import type { executions } from '../../../shared/contract/executions.ts'
 import { problem } from '../../../shared/problems.ts'
 import { announceCancelled } from '../../executions/announce.ts'
-import { DIMENSION, lockRoom } from '../../executions/capacity-store.ts'
+import { DIMENSION, lockRoom, roomAgainAt } from '../../executions/capacity-store.ts'
 import { newExecution, type ExecutionRecord } from '../../executions/new-execution.ts'
 import { requestExecutions } from '../../executions/request-executions.ts'
 import { listPage } from '../../http/list-page.ts'
@@ -28,8 +28,10 @@ export interface ExecutionsDeps {
   readonly releaseVerifier: ReleaseVerifier | undefined
 }
 
-/** When to retry where a Domain is at its limit: an execution may end at any moment. */
-const RETRY_AFTER_SECONDS = 5
+/** When to retry where a Domain is at its target, at the latest: nodes end most executions long before these run out of time. */
+const RETRY_SECONDS_MAX = 60
+/** How long after its time an execution is ended at the latest, in s. */
+const SWEPT_WITHIN_SECONDS = 5
 
 /** Serves executions: requests to nodes, and the nodes' reports about them. */
 export function createExecutions({ datastore, ids, releaseVerifier }: ExecutionsDeps): Handlers<typeof executions> {
@@ -43,7 +45,7 @@ export function createExecutions({ datastore, ids, releaseVerifier }: Executions
         ctx.about(`node:${nodeId}`, domainId)
         const type = await knownType(db, nodeId, body)
         if (releaseVerifier !== undefined) await assertEligible(db, nodeId, { ...body, type })
-        if ((await lockRoom(db, domainId)) <= 0) throw full()
+        if ((await lockRoom(db, domainId)).left <= 0) throw await full(db, domainId, ctx.nowMs)
         if ((await holdNode(db, nodeId)) === undefined) throw problem('node_not_found')
         const at = new Date(ctx.nowMs)
         const request = { id: ids.next(), nodeId, domainId, requestedBy: ctx.caller.subject, at }
@@ -120,6 +122,10 @@ function illegal(status: store.Status) {
   return problem('illegal_transition', { errors: [{ pointer: '/status', detail: nextOf(status) }] })
 }
 
-function full() {
-  return problem('capacity_exceeded', { dimension: DIMENSION, retry_after_seconds: RETRY_AFTER_SECONDS })
+/** The refusal, with the time until enough executions have run out of theirs. */
+async function full(tx: Db, domainId: string, nowMs: number) {
+  const again = await roomAgainAt(tx, domainId)
+  const seconds = Math.ceil(((again?.getTime() ?? nowMs) - nowMs) / 1000) + SWEPT_WITHIN_SECONDS
+  const retryAfter = Math.min(RETRY_SECONDS_MAX, Math.max(SWEPT_WITHIN_SECONDS, seconds))
+  return problem('capacity_exceeded', { dimension: DIMENSION, retry_after_seconds: retryAfter })
 }

@@ -30,7 +30,7 @@ export interface Advancing {
 export async function advance(change: Change, { id, domainId, ids, now }: Advancing): Promise<boolean> {
   const { db } = change
   // Locks the Domain: before the rollout and before nodes.
-  const room = await lockRoom(db, domainId)
+  const { leftToRollouts: room } = await lockRoom(db, domainId)
   const former = await store.lockRollout(db, id)
   if (former === undefined) return false
   const moved = await watchUpgrades(db, former, now)
