@@ -106,6 +106,23 @@ describe.each(STORES)('a SpiceDB that goes away and comes back, over $name', (st
       expect(registry).toEqual(spicedb)
     })
 
+    test('frozen in a lookup, ends it long before the deadline of a large one', { timeout: 30_000 }, async () => {
+      await grant('ann')
+      const question = { subject: 'user:ann', relation: 'manage', resourceType: 'platform', allowedFacts: undefined }
+      const lookUp = async () => replica.lookups.resources({ ...question, facts: { nowMs: NOW_MS } })
+      expect(await lookUp()).toEqual(['platform:main'])
+      process.kill(server.pid, 'SIGSTOP')
+      const fromMs = performance.now()
+      try {
+        expect(await codeOf(lookUp())).toBe('authz_unavailable')
+        expect(performance.now() - fromMs).toBeLessThan(6_000)
+      } finally {
+        process.kill(server.pid, 'SIGCONT')
+      }
+      await untilBack()
+      expect(await lookUp()).toEqual(['platform:main'])
+    })
+
     test('that heard a revocation whose answer was lost keeps it', async () => {
       await grant('ann')
       const { held } = await server.hold({ method: 'WriteRelationships', when: 'after' })

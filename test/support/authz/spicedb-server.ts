@@ -19,6 +19,8 @@ export interface SpicedbServer {
   /** `127.0.0.1:<port>`; the same after a restart. */
   readonly endpoint: string
   readonly token: string
+  /** Of the child process. */
+  readonly pid: number
   /** Ends every connection and refuses new ones. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -61,6 +63,7 @@ export async function startSpicedb(options: SpicedbServerOptions = {}): Promise<
   return {
     endpoint: `127.0.0.1:${port}`,
     token: TOKEN,
+    pid: child.pid ?? 0,
     stop: async () => void (await steer('refuse')),
     start: async () => void (await steer('listen')),
     hang: async () => void (await steer('hang')),

@@ -77,6 +77,8 @@ export interface Spicedb {
   check(request: CheckRequest): Promise<CheckResponse>
   /** Writes all edits or none. Resolves with the token of the write. */
   write(edits: readonly RelationshipEdit[]): Promise<string>
+  /** Resolves when it answers, whatever it answers. */
+  ping(): Promise<void>
   /** Undefined if SpiceDB has no schema. */
   readSchema(): Promise<string | undefined>
   /** @throws SchemaRefused, with the message of SpiceDB. */
@@ -166,17 +168,22 @@ function checks(client: v1.ZedClientInterface): Pick<Spicedb, 'check' | 'write'>
   }
 }
 
-function schemas(client: v1.ZedClientInterface): Pick<Spicedb, 'readSchema' | 'writeSchema' | 'relationships'> {
+function schemas(
+  client: v1.ZedClientInterface,
+): Pick<Spicedb, 'ping' | 'readSchema' | 'writeSchema' | 'relationships'> {
+  async function readSchema(deadlineMs: number): Promise<string | undefined> {
+    try {
+      const read = await answerTo<v1.ReadSchemaResponse>((done) => client.readSchema({}, within(deadlineMs), done))
+      return read.schemaText
+    } catch (error) {
+      if (codeOf(error) === NOT_FOUND) return undefined
+      throw unanswered(error)
+    }
+  }
+
   return {
-    async readSchema() {
-      try {
-        const read = await answerTo<v1.ReadSchemaResponse>((done) => client.readSchema({}, within(SCHEMA_MS), done))
-        return read.schemaText
-      } catch (error) {
-        if (codeOf(error) === NOT_FOUND) return undefined
-        throw unanswered(error)
-      }
-    },
+    ping: async () => void (await readSchema(CALL_MS)),
+    readSchema: () => readSchema(SCHEMA_MS),
     async writeSchema(schema) {
       try {
         await answerTo<v1.WriteSchemaResponse>((done) => client.writeSchema({ schema }, within(SCHEMA_MS), done))

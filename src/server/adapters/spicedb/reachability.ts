@@ -5,15 +5,18 @@ import type { Spicedb } from './client.ts'
 export interface WatchedSpicedb extends Spicedb {
   /** @throws Problem `authz_unavailable` while the last call failed and no probe has succeeded since. */
   assertReachable(): void
-  /** Resolves when it answers. @throws Problem `authz_unavailable`. */
-  ping(): Promise<void>
 }
 
 const PROBE_MS = 500
+/** Time between two probes while a lookup waits. */
+const WATCH_MS = 1_000
 
 /**
  * Tracks whether the last call was answered, so that a change is refused before it is written rather than after. While
  * SpiceDB is unreachable, it is probed twice a second.
+ *
+ * A lookup of everything may take long, so its own deadline is long. It is given up earlier when SpiceDB answers no probe
+ * either: the caller would wait for half a minute otherwise.
  */
 export function watchSpicedb(spicedb: Spicedb): WatchedSpicedb {
   let isAway = false
@@ -42,13 +45,32 @@ export function watchSpicedb(spicedb: Spicedb): WatchedSpicedb {
   }
 
   async function ping(): Promise<void> {
-    await noting(spicedb.readSchema())
+    await noting(spicedb.ping())
+  }
+
+  async function watched<T>(call: Promise<T>): Promise<T> {
+    let watching: NodeJS.Timeout | undefined
+    let isOver = false
+    const away = new Promise<never>((_resolve, reject) => {
+      const again = (): void => {
+        if (!isOver) watching = setTimeout(() => void ping().then(again, reject), WATCH_MS).unref()
+      }
+      again()
+    })
+    try {
+      return await Promise.race([call, away])
+    } finally {
+      isOver = true
+      clearTimeout(watching)
+    }
   }
 
   return {
     ...spicedb,
     check: (request) => noting(spicedb.check(request)),
     write: (edits) => noting(spicedb.write(edits)),
+    lookupResources: (request) => watched(spicedb.lookupResources(request)),
+    lookupSubjects: (request) => watched(spicedb.lookupSubjects(request)),
     ping,
     assertReachable() {
       if (isAway) throw problem('authz_unavailable')
