@@ -1,3 +1,4 @@
+import { flattened } from './all-of.mjs'
 import { canonical, isProse, resolved } from './references.mjs'
 
 /** How deep schemas may nest. */
@@ -26,8 +27,8 @@ export function schemaDifferences(pair, walk) {
   if (step !== undefined && walk.trail.includes(step)) return
   const trail = [...walk.trail, step]
   if (trail.length > DEPTH_MAX) throw new Error(`${walk.place} nests deeper than ${DEPTH_MAX} levels`)
-  const base = withoutUnionOfNull(resolved(walk.documents.base, pair.base))
-  const next = withoutUnionOfNull(resolved(walk.documents.next, pair.next))
+  const base = withoutUnionOfNull(flattened(walk.documents.base, pair.base))
+  const next = withoutUnionOfNull(flattened(walk.documents.next, pair.next))
   for (const rule of rulesFor(base, next)) rule({ base, next }, { ...walk, trail })
 }
 

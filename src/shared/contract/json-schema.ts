@@ -59,7 +59,18 @@ export function namedSchemasOf(schema: AnySchema, side: Side): NamedSchemas {
     unrepresentable: 'any',
     override: ({ jsonSchema }) => tidy(jsonSchema as JsonSchema & Record<string, unknown>, side),
   }) as JsonSchema
-  return { root, named: $defs }
+  return withoutUnnamed({ root, named: $defs })
+}
+
+/** zod's names for inner schemas of recursive ones that have no name of their own. */
+const UNNAMED = /^__schema\d+$/
+
+/** Puts schemas without a name back into those that refer to them: a name that zod counts says nothing, and changes. */
+function withoutUnnamed({ root, named }: NamedSchemas): NamedSchemas {
+  const inline = (schema: JsonSchema): JsonSchema =>
+    mapReferences(schema, (name) => (UNNAMED.test(name) ? inline(named[name] ?? {}) : { $ref: `${REFERENCE}${name}` }))
+  const kept = Object.entries(named).filter(([name]) => !UNNAMED.test(name))
+  return { root: inline(root), named: Object.fromEntries(kept.map(([name, schema]) => [name, inline(schema)])) }
 }
 
 function inlined(schema: JsonSchema, named: NamedSchemas['named']): JsonSchema {

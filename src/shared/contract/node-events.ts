@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EventEnvelope } from './event-schemas.ts'
 import { uuidField } from './fields.ts'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 
@@ -17,7 +18,14 @@ export const nodeEvents = defineSurface('events', 'Signed events for nodes', {
     requestHeaders: {
       'Last-Event-ID': 'Resume strictly after this `id`; without it the stream begins with what comes next',
     },
-    responses: { 200: { media: 'text/event-stream', describe: 'Frames until either side ends it', streams: true } },
+    responses: {
+      200: {
+        media: 'text/event-stream',
+        describe: 'Frames until either side ends the stream. The schema is that of the `data` of a frame.',
+        schema: EventEnvelope,
+        streams: true,
+      },
+    },
     headers: { 'Cache-Control': '`no-cache`' },
     problems: ['invalid_last_event_id', 'session_limit_exceeded', 'node_not_found', 'event_stream_unavailable'],
     notProvisioned: 'signed_event_bus_not_provisioned',

@@ -23,6 +23,11 @@ export const SHARED_COMPONENTS = {
       description: 'The limit: a number of calls in a number of seconds.',
       schema: { type: 'string', examples: ['"node";q=10;w=1'] },
     },
+    WWWAuthenticate: {
+      description:
+        'How to sign in: `Bearer`. Where the sign-in has to be a stronger one, with `error`, `acr_values` and `max_age` (RFC 9470).',
+      schema: { type: 'string', examples: ['Bearer'] },
+    },
     RetryAfter: { description: 'Seconds after which a retry is sensible.', schema: { type: 'string' } },
   },
   securitySchemes: {

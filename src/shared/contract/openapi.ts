@@ -1,22 +1,20 @@
-import { PROBLEMS, type ProblemCode } from '../problems.ts'
 import { withCommonMark } from './common-mark.ts'
-import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
+import { asZod, jsonSchemaOf } from './json-schema.ts'
 import { limitClassOf } from './limit-classes.ts'
-import { APPROVAL_PLACE, HELD, requestHeadersOf } from './held-calls.ts'
-import { isNoStore } from './no-store.ts'
+import { requestHeadersOf } from './held-calls.ts'
+import { htmlFailureOf, successesOf } from './openapi-answers.ts'
 import { SHARED_COMPONENTS } from './openapi-components.ts'
+import { problemResponsesOf, UNROUTED } from './openapi-problems.ts'
 import {
   accessOf,
   isMedia,
   limitBoundsOf,
-  mayBeStale,
   type AnySchema,
   type CredentialKind,
-  type MediaResponse,
+  type Examples,
   type Operation,
   type Surface,
 } from './operation.ts'
-import { problemCodesOf, sentenceOf } from './problem-codes.ts'
 import { componentsOf, type Components, type UsedSchema } from './schema-components.ts'
 import { tagGroupsOf, tagsOf } from './tags.ts'
 
@@ -32,15 +30,24 @@ operation has asks for a credential like any other, and is then answered with \`
 answered with \`method_not_allowed\` and an \`Allow\` header.
 `.trim()
 
-/** Derives the OpenAPI 3.1 document from the contract. */
-export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
+/** Requests and answers of calls that a server really answered, by operation. */
+export type RecordedExamples = { readonly [operationId: string]: Examples }
+
+/** Derives the OpenAPI 3.1 document from the contract. What was recorded of an operation replaces the examples of its declaration. */
+export function openApiOf(contract: { readonly [key: string]: Surface }, recorded: RecordedExamples = {}): Json {
   const surfaces = Object.values(contract)
   const components = componentsOf(surfaces.flatMap(schemasOf))
   const paths: Record<string, Record<string, Json>> = {}
   for (const surface of surfaces) {
     for (const [id, operation] of Object.entries(surface.operations)) {
       const byMethod = (paths[operation.path] ??= {})
-      byMethod[operation.method.toLowerCase()] = describe({ id, operation, surface, components })
+      byMethod[operation.method.toLowerCase()] = describe({
+        id,
+        operation,
+        surface,
+        components,
+        examples: recorded[id] ?? operation.examples,
+      })
     }
   }
   return withCommonMark({
@@ -49,6 +56,7 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
       title: 'ctl API',
       version: 'v1',
       description: DESCRIPTION,
+      contact: { name: 'The operator of this server' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -67,7 +75,10 @@ export function openApiOf(contract: { readonly [key: string]: Surface }): Json {
 /** The schemas that may be named: those of bodies and answers. */
 function schemasOf({ operations }: Surface): readonly UsedSchema[] {
   return Object.values(operations).flatMap(({ body, responses }) => {
-    const answered = Object.values(responses).flatMap((shape) => (shape === null || isMedia(shape) ? [] : [shape]))
+    const answered = Object.values(responses).flatMap((shape) => {
+      const schema = shape !== null && isMedia(shape) ? shape.schema : shape
+      return schema === null || schema === undefined ? [] : [schema]
+    })
     return [
       ...(body === undefined ? [] : [{ schema: body, side: 'input' as const }]),
       ...answered.map((schema) => ({ schema, side: 'output' as const })),
@@ -80,9 +91,10 @@ interface Described {
   readonly operation: Operation
   readonly surface: Surface
   readonly components: Components
+  readonly examples: Examples | undefined
 }
 
-function describe({ id, operation, surface, components }: Described): Json {
+function describe({ id, operation, surface, components, examples }: Described): Json {
   const { summary, description, credentials, gate, audit, body } = operation
   const parameters = allParametersOf(operation)
   return {
@@ -91,8 +103,12 @@ function describe({ id, operation, surface, components }: Described): Json {
     summary,
     ...(description !== undefined && { description }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: requestBodyOf(operation, components) }),
-    responses: { ...htmlFailureOf(operation), ...successesOf(operation, components), ...problemResponsesOf(operation) },
+    ...(body && { requestBody: requestBodyOf({ operation, components, examples }) }),
+    responses: {
+      ...htmlFailureOf(operation),
+      ...successesOf({ operation, components, examples }),
+      ...problemResponsesOf(operation),
+    },
     security: credentials.length === 0 ? [] : credentials.map((kind) => ({ [SCHEMES[kind]]: [] })),
     ...scopeOf(operation, surface),
     ...(credentials.length > 0 && { 'x-service-rate-limits': limitClassesOf(operation) }),
@@ -102,6 +118,11 @@ function describe({ id, operation, surface, components }: Described): Json {
     ...(operation.ingest !== undefined && { 'x-service-ingest': operation.ingest }),
     ...markersOf(operation),
   }
+}
+
+/** The rate limits of callers, each kind of credential once. */
+function limitClassesOf(operation: Operation): readonly string[] {
+  return [...new Set(operation.credentials.map((kind) => limitClassOf(operation, kind)))].toSorted()
 }
 
 /** The markers for held calls and for a deprecated operation. */
@@ -185,22 +206,14 @@ const CSRF_HEADER = {
   schema: { type: 'string' },
 }
 
-/** The redirect of a browser after a failure, unless a success is a redirect, too. */
-function htmlFailureOf(operation: Operation): Json {
-  if (operation.htmlFailure === undefined) return {}
-  const description = `To a browser that navigates, instead of a problem: \`${operation.htmlFailure}?problem=<code>\``
-  const location = { description: 'The redirect target of the browser', schema: { type: 'string' } }
-  return { 303: { description, headers: { ...headersOf(operation), Location: location } } }
-}
-
 /** `limit` is a text with a pattern to the parser; to a reader it is the number that it represents (S0 convention 5). */
 function withListBounds(parameter: Json, { paging }: Operation): Json {
   if (paging === undefined || parameter['name'] !== 'limit') return parameter
   return { ...parameter, schema: { type: 'integer', ...limitBoundsOf(paging), default: 50 } }
 }
 
-function requestBodyOf(operation: Operation, components: Components): Json {
-  const { body, bodyMedia, bodyBytesMax, ingest, examples } = operation
+function requestBodyOf({ operation, components, examples }: Omit<Described, 'id' | 'surface'>): Json {
+  const { body, bodyMedia, bodyBytesMax, ingest } = operation
   const schema = body && components.referTo(body, 'input')
   const media = bodyMedia ?? ['application/json']
   return {
@@ -218,144 +231,4 @@ const INGEST: Readonly<Record<NonNullable<Operation['ingest']>, string>> = {
 
 function exampleOf(example: unknown): Json {
   return example === undefined ? {} : { example }
-}
-
-function successesOf(operation: Operation, components: Components): Json {
-  const described = Object.entries(operation.responses).map(([status, shape]) => {
-    const success = successOf(shape, answering(operation, status), components)
-    return [status, withExample(success, operation.examples?.answers?.[Number(status)])] as const
-  })
-  return { ...Object.fromEntries(described), ...(operation.dualControl !== undefined && { [HELD]: heldOf(operation) }) }
-}
-
-function withExample(success: Json, example: unknown): Json {
-  if (example === undefined) return success
-  // Only answers of JSON have examples: the guards hold the contract to that.
-  const content = success['content'] as Readonly<Record<string, Json>>
-  return { ...success, content: { 'application/json': { ...content['application/json'], example } } }
-}
-
-/** The answer to a call that waits for an approval. */
-function heldOf(operation: Operation): Json {
-  const location = { description: APPROVAL_PLACE, schema: { type: 'string' } }
-  return {
-    description: 'Held: an approval policy requires the decision of a second person. Nothing is changed yet.',
-    headers: { ...headersOf(operation), Location: location },
-  }
-}
-
-/** The headers of one answer of the operation: only 201 and redirections carry a `Location` (RFC 9110 §10.2.2). */
-function answering(operation: Operation, status: string): Operation {
-  const { Location: _place, ...others } = operation.headers ?? {}
-  return status === '200' ? { ...operation, headers: others } : operation
-}
-
-function successOf(shape: AnySchema | MediaResponse | null, operation: Operation, components: Components): Json {
-  const own = Object.entries(operation.headers ?? {}).map(([name, describes]) => [
-    name,
-    { description: describes, schema: { type: 'string' } },
-  ])
-  const stale = mayBeStale(operation) ? DEGRADED : {}
-  const headers = { ...headersOf(operation), ...stale, ...Object.fromEntries(own) }
-  if (shape === null) return { description: 'Done.', headers }
-  if (isMedia(shape)) {
-    return {
-      description: shape.describe,
-      headers,
-      content: { [shape.media]: { schema: {} } },
-    }
-  }
-  return {
-    description: operation.summary,
-    headers,
-    content: { 'application/json': { schema: components.referTo(shape, 'output') } },
-  }
-}
-
-/** Only during an outage. */
-const DEGRADED = {
-  'X-Service-Degraded': {
-    description:
-      'Marks an answer from a cache and names the unavailable dependency: `authorization; since=<instant>` for an earlier decision, `datastore; since=<instant>` for the last pulled state',
-    required: false,
-    schema: { type: 'string' },
-  },
-}
-
-const COMMON_HEADERS = {
-  'X-Correlation-Id': { $ref: '#/components/headers/XCorrelationId' },
-  'X-Service-API-Version': { $ref: '#/components/headers/XServiceApiVersion' },
-}
-
-const NO_STORE = { 'Cache-Control': { description: '`no-store`', schema: { type: 'string' } } }
-
-/** Headers of every answer of an operation. */
-function headersOf(operation: Operation): Json {
-  const { deprecated } = operation
-  const common = isNoStore(operation) ? { ...COMMON_HEADERS, ...NO_STORE } : COMMON_HEADERS
-  if (deprecated === undefined) return common
-  const sunset = deprecated.sunset === undefined ? {} : { Sunset: { $ref: '#/components/headers/Sunset' } }
-  return { ...common, Deprecation: { $ref: '#/components/headers/Deprecation' }, ...sunset }
-}
-
-/** Refusals before an operation is reached: the `default` answer of each operation. */
-const UNROUTED = {
-  description:
-    'Refused before an operation was reached: `invalid_request`, `invalid_path`, `request_timeout`, `headers_too_large`',
-  headers: COMMON_HEADERS,
-  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-}
-
-const RETRY_AFTER = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }
-
-/** Headers of temporary refusals. */
-const WAITING_HEADERS: Readonly<Record<number, Json>> = {
-  429: {
-    ...RETRY_AFTER,
-    RateLimit: { $ref: '#/components/headers/RateLimit' },
-    'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
-  },
-  503: RETRY_AFTER,
-}
-
-/** The rate limits of callers, each kind of credential once. */
-function limitClassesOf(operation: Operation): readonly string[] {
-  return [...new Set(operation.credentials.map((kind) => limitClassOf(operation, kind)))].toSorted()
-}
-
-/** One response per status, naming the codes that it may carry. */
-function problemResponsesOf(operation: Operation): Json {
-  const byStatus = new Map<number, ProblemCode[]>()
-  for (const code of problemCodesOf(operation)) {
-    const { status } = PROBLEMS[code]
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
-  }
-  const headers = headersOf(operation)
-  const described = [...byStatus].map(([status, codes]) => {
-    const description = codes.map((code) => `\`${code}\`: ${sentenceOf(operation, code)}`).join('\n\n')
-    const answer = { description, ...problemResponse(codes, { ...headers, ...WAITING_HEADERS[status] }) }
-    return [status, operation.oauthErrors === true ? withOauthSchema(answer) : answer]
-  })
-  return { ...Object.fromEntries(described), default: { $ref: '#/components/responses/Unrouted' } }
-}
-
-/** The member `error` comes with every problem of such an operation. */
-function withOauthSchema(answer: Json): Json {
-  return {
-    ...answer,
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/OAuthProblem' } } },
-  }
-}
-
-function problemResponse(codes: readonly ProblemCode[], headers: Json): Json {
-  const name = codes.includes('permission_denied') ? 'PermissionDenied' : 'Problem'
-  const schema: JsonSchema =
-    codes.includes('permission_denied') && codes.length > 1
-      ? { anyOf: [{ $ref: '#/components/schemas/PermissionDenied' }, { $ref: '#/components/schemas/Problem' }] }
-      : { $ref: `#/components/schemas/${name}` }
-  return {
-    headers,
-    content: { 'application/problem+json': { schema } },
-    'x-service-codes': codes,
-  }
 }

@@ -174,6 +174,8 @@ export function limitBoundsOf({ limit }: Paging): { readonly minimum?: number; r
 export interface MediaResponse {
   readonly media: string
   readonly describe: string
+  /** Of a stream of events: the JSON that the data of each event is. */
+  readonly schema?: AnySchema
   /** It is a stream that one side ends: the handler returns its writer. */
   readonly streams?: true
 }
