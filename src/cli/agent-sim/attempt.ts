@@ -1,7 +1,10 @@
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import type { AgentDeps } from './agent/agent-deps.ts'
 import type { SimulatedOperation } from './counts.ts'
+import { dimensionOf } from './measure.ts'
+import type { Outcome } from './outcome.ts'
 import { isRefusedKey } from './refused-key.ts'
+import { requestedWaitMs } from './requested-wait.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 
 /** How a call is made and counted. */
@@ -11,14 +14,11 @@ export interface CallTerms {
   readonly isRepeatable: boolean
   /** The code with which the server must refuse the call, because of an injected fault. */
   readonly expects?: string
+  /** A limit with a wait is not waited for here: the caller makes the call again later. */
+  readonly isDeferred?: true
   /** Codes that are not counted as errors, because another call can have done the work first. The caller handles them. */
   readonly toleratedCodes?: readonly string[]
 }
-
-export type Outcome<T> =
-  | { readonly ok: true; readonly value: T; readonly tries: number }
-  /** `code`: the problem code, or the transport fault if there was no answer. */
-  | { readonly ok: false; readonly code: string; readonly tries: number }
 
 /** Maximum time and number of tries. The pauses are full jitter. */
 const RETRY_MS_MAX = 10_000
@@ -33,8 +33,8 @@ const NOT_PROVISIONED = 'not_provisioned'
 const RETRYABLE = new Set(['shutting_down', 'overloaded', 'broken', 'unreachable'])
 
 /**
- * Makes a call with the node's present key, and repeats it where that is allowed. Counts the outcome and records the latency
- * of the last try.
+ * Makes a call with the node's present key, and repeats it where that is allowed: after a limit of rate or capacity once the time
+ * has passed that the server asks for. Counts the outcome and each refusal by a limit, and records the latency of the last try.
  *
  * @throws any error that is neither a refusal nor a transport failure: a bug.
  */
@@ -49,15 +49,18 @@ export async function attempt<T>(
     const { nsk } = node.identity
     const outcome = await once(deps, terms, () => call(nsk))
     if ('value' in outcome) return { ok: true, value: outcome.value, tries }
-    const { code } = outcome
-    const isRetryable = mayRepeat({ code, terms, isOldKey: nsk !== node.identity.nsk })
-    if (!isRetryable || tries >= TRIES_MAX || deps.clock.now() >= deadlineMs) {
-      record(deps, node, { ...terms, code })
-      return { ok: false, code, tries }
-    }
-    await pauseBefore(deps, tries + 1)
+    const isRetryable = mayRepeat({ ...outcome, terms, isOldKey: nsk !== node.identity.nsk })
+    const isRepeated = isRetryable && tries < TRIES_MAX && isInTime(deps, outcome, deadlineMs)
+    if (!isRepeated || outcome.waitMs !== undefined) record(deps, node, { ...terms, ...outcome })
+    if (!isRepeated) return { ok: false, code: outcome.code, waitMs: outcome.waitMs, tries }
+    await pauseBefore(deps, tries + 1, outcome.waitMs)
     if (deps.until.aborted) return { ok: false, code: 'aborted', tries }
   }
+}
+
+/** Whether the call can be repeated before the deadline. */
+function isInTime({ clock }: AgentDeps, { waitMs = 0 }: Failure, deadlineMs: number): boolean {
+  return clock.now() + waitMs < deadlineMs
 }
 
 async function once<T>(
@@ -73,29 +76,46 @@ async function once<T>(
   return outcome
 }
 
-async function pauseBefore({ statistics, clock, until }: AgentDeps, tries: number): Promise<void> {
+/** A requested wait is kept to the millisecond; all other pauses grow and are random. */
+async function pauseBefore(
+  { statistics, clock, until }: AgentDeps,
+  tries: number,
+  waitMs: number | undefined,
+): Promise<void> {
+  if (waitMs !== undefined) return clock.pause(waitMs, until)
   statistics.count('retries')
   await clock.pause(clock.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)), until)
 }
 
-interface Failed {
-  readonly code: string
+interface Failed extends Failure {
   readonly terms: CallTerms
   /** The node's key was replaced during the call. */
   readonly isOldKey: boolean
 }
 
-function mayRepeat({ code, terms, isOldKey }: Failed): boolean {
-  return (terms.isRepeatable && RETRYABLE.has(code)) || (isOldKey && isRefusedKey(code))
+function mayRepeat({ code, waitMs, terms, isOldKey }: Failed): boolean {
+  const isWaitedFor = waitMs !== undefined && terms.isDeferred !== true && terms.expects !== code
+  return (terms.isRepeatable && (RETRYABLE.has(code) || isWaitedFor)) || (isOldKey && isRefusedKey(code))
 }
 
-type Settled<T> = { readonly value: T } | { readonly code: string }
+interface Failure {
+  readonly code: string
+  readonly waitMs?: number | undefined
+  readonly dimension?: string | undefined
+}
+
+type Settled<T> = { readonly value: T } | Failure
 
 async function settled<T>(call: Promise<T>): Promise<Settled<T>> {
   try {
     return { value: await call }
   } catch (error) {
-    if (error instanceof ProblemAnswer) return { code: error.status === 501 ? NOT_PROVISIONED : error.code }
+    if (error instanceof ProblemAnswer)
+      return {
+        code: error.status === 501 ? NOT_PROVISIONED : error.code,
+        waitMs: requestedWaitMs(error),
+        dimension: dimensionOf(error),
+      }
     if (error instanceof TransportFailure) return { code: error.fault }
     throw error
   }
@@ -114,9 +134,9 @@ export const OUTAGE: ReadonlySet<string> = new Set([
 function record(
   { statistics, isOutage, notProvisioned }: AgentDeps,
   node: SimulatedNode,
-  failed: CallTerms & { code: string },
+  failed: CallTerms & Failure,
 ): void {
-  const { operation, code, expects, toleratedCodes } = failed
+  const { operation, code, expects, toleratedCodes, dimension } = failed
   if (toleratedCodes?.includes(code) === true) return
   if (code === NOT_PROVISIONED) {
     notProvisioned.add(operation)
@@ -125,5 +145,5 @@ function record(
   const isExpected = code === expects || (node.isRevoked && isRefusedKey(code))
   if (isExpected) return statistics.expected(operation, code, 'expected_refusals')
   if (isOutage() && OUTAGE.has(code)) return statistics.expected(operation, code, 'outage_errors')
-  return statistics.failed(operation, code)
+  return statistics.failed(operation, code, dimension)
 }

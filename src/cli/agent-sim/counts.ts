@@ -88,6 +88,8 @@ export const MESH_COUNTS = [
   'unsettled',
   'executions_succeeded',
   'executions_failed',
+  /** At the end: reports that the server had refused for now and that were not sent again in time. */
+  'unsent_reports',
   /** Executions of `upgrade_agent` with a version that succeeded, and that failed. */
   'upgrades',
   'upgrades_failed',

@@ -1,5 +1,5 @@
 import { MESH_COUNTS, FAULT_COUNTS, type EventCount, type MeshCount, type FaultCount } from './counts.ts'
-import type { Summary } from './statistics.ts'
+import { reasonOf, type Summary } from './statistics.ts'
 
 /** Progress of a run, without its counters. */
 export interface Progress {
@@ -31,7 +31,7 @@ export function dashboardLines(progress: Progress, summary: Summary): readonly s
     `throughput    ${progress.operationsPerSecond} ops/s   errors ${counts['errors'] ?? 0}   refusals ${counts['refusals'] ?? 0}`,
     ...eventLines(counts),
     ...meshLines(counts),
-    ...summary.failures.slice(0, 3).map(({ operation, code, count }) => `! ${operation} ${code} × ${count}`),
+    ...summary.failures.slice(0, 3).map((failure) => `! ${failure.operation} ${reasonOf(failure)} × ${failure.count}`),
     ...(summary.operations.length > 0 ? ['', ...table(summary)] : []),
   ]
 }

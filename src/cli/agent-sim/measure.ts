@@ -18,7 +18,7 @@ export async function measure<T>(
     statistics.succeeded(operation, performance.now() - startedMs)
     return answer
   } catch (error) {
-    statistics.failed(operation, failureCode(error))
+    statistics.failed(operation, failureCode(error), dimensionOf(error))
     return undefined
   }
 }
@@ -27,4 +27,10 @@ function failureCode(error: unknown): string {
   if (error instanceof ProblemAnswer) return error.code
   if (error instanceof TransportFailure) return error.fault
   throw error
+}
+
+/** The dimension of capacity of which a Domain has too much; undefined for any other failure. */
+export function dimensionOf(error: unknown): string | undefined {
+  const dimension = error instanceof ProblemAnswer ? error.document['dimension'] : undefined
+  return typeof dimension === 'string' ? dimension : undefined
 }

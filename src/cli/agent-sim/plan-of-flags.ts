@@ -65,6 +65,12 @@ export const SIMULATION_FLAGS = {
     describe: 'Share of the nodes that put or delete a state report',
     fallback: '5%/min',
   },
+  'report-bytes': {
+    kind: 'integer',
+    value: 'N',
+    describe: 'Size of the value of these reports, up to 4096, e.g. to exceed the ingest target of the Domain',
+    fallback: '0',
+  },
   bridges: {
     kind: 'integer',
     value: 'N',
@@ -155,6 +161,7 @@ function habitsOf(flags: SimulationFlags, scenario: Scenario | undefined): Habit
   return {
     edges: bounded('--edges', edges, { min: 0, max: PLAN_MAX.edges }),
     rates: { ...DEFAULT_HABITS.rates, ...scenario?.rates, ...rates },
+    reportBytes: bounded('--report-bytes', flags['report-bytes'] ?? 0, { min: 0, max: PLAN_MAX.reportBytes }),
     executionFailures: scenario?.executionFailures ?? DEFAULT_HABITS.executionFailures,
     ...upgradesOf(flags, scenario),
     binaries: binariesOf(flags, scenario),

@@ -25,6 +25,8 @@ export interface Habits {
   /** Number of sampled edges per node: both ends fetch their key, and the keys are compared. */
   readonly edges: number
   readonly rates: Rates
+  /** Bytes of the value of each state report of a workload; those that need no more have fewer. */
+  readonly reportBytes: number
   /** Share of executions that fail, from 0 to 1. */
   readonly executionFailures: number
   /** Shares of upgrades that fail, and that lead to another binary than that of the release, from 0 to 1. */
@@ -52,6 +54,7 @@ export const DEFAULT_HABITS: Habits = {
     nsk_rotations: 0,
     bridge_changes: 0.5,
   },
+  reportBytes: 0,
   executionFailures: 0.05,
   upgradeFailures: 0,
   wrongChecksums: 0,
@@ -65,6 +68,7 @@ export const PLAN_MAX = {
   concurrency: 512,
   connections: 20_000,
   edges: 64,
+  reportBytes: 4_096,
   bridges: 1_000,
   bridgeHosts: 64,
   architectures: 16,

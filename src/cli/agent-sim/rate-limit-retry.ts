@@ -1,6 +1,6 @@
-import { ProblemAnswer } from '../../client/failures.ts'
 import type { FleetDeps } from './fleet-deps.ts'
 import { measure } from './measure.ts'
+import { requestedWaitMs } from './requested-wait.ts'
 import type { Pacer } from './pacer.ts'
 import type { SimulatedOperation } from './counts.ts'
 
@@ -41,10 +41,4 @@ export async function withRateLimitRetries<T>(
     await clock.pause(waitMs, until)
   }
   return undefined
-}
-
-/** The wait that a rate limit requests; undefined for any other failure. */
-function requestedWaitMs(error: unknown): number | undefined {
-  const isLimited = error instanceof ProblemAnswer && error.status === 429
-  return isLimited ? (error.retryAfterSeconds ?? 1) * 1000 : undefined
 }

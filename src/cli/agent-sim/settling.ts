@@ -49,7 +49,12 @@ export async function settle(
   )
   await compareBridges(deps, nodes, { pull: (node) => pulledWhole(deps, node), made: bridges, interrupted })
   await untilQuiet(deps, interrupted)
+  deps.statistics.count('unsent_reports', unsentReports(nodes))
   compareEdges(deps, comparable)
+}
+
+function unsentReports(nodes: readonly SimulatedNode[]): number {
+  return nodes.reduce((sum, { deferred, isRevoked }) => sum + (isRevoked ? 0 : deferred.size), 0)
 }
 
 /** Waits until no task is open and none follows within the quiet time, up to the maximum wait. */

@@ -3,6 +3,7 @@ import { DEFAULT_BINARIES, startBinary, type Binary } from './binary.ts'
 import type { OwnBridges } from '../../client/agent/own-bridges.ts'
 import type { SecretVersions } from '../../shared/bridges/host-report.ts'
 import type { EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
+import type { Outcome } from './outcome.ts'
 import type { HeldStream } from './held-stream.ts'
 import type { PeerView } from './peer-view.ts'
 import type { NodeIdentity } from './state-directory.ts'
@@ -49,6 +50,10 @@ export interface SimulatedNode {
   lastDigest: string | undefined
   /** Number of its state reports on the server. */
   reports: number
+  /** Reports that the server has refused for now, by name. The newest is sent when the wait is over. */
+  readonly deferred: Map<string, () => Promise<Outcome<unknown>>>
+  /** No report before that time, which the server asked for. */
+  deferredUntilMs: number
   /** Ids of the latest executions and sessions that it has handled. */
   readonly seen: Set<string>
   /** Its secret keys were revoked, so refusals are expected. */
@@ -114,6 +119,8 @@ export function simulatedNode(identity: NodeIdentity, place: number, binaries = 
     isDigestDue: false,
     lastDigest: undefined,
     reports: 0,
+    deferred: new Map(),
+    deferredUntilMs: 0,
     seen: new Set(),
     isRevoked: false,
     faults: NO_FAULTS,

@@ -15,8 +15,11 @@ const DEFENSIVE = new Set([
 /** Counts outcomes and records latencies per operation. */
 export interface Statistics {
   succeeded(operation: SimulatedOperation, durationMs: number): void
-  /** `code`: the problem code, or the transport fault if there was no answer. */
-  failed(operation: SimulatedOperation, code: string): void
+  /**
+   * `code`: the problem code, or the transport fault if there was no answer. `dimension`: of which the Domain has too much, where the
+   * refusal names it.
+   */
+  failed(operation: SimulatedOperation, code: string, dimension?: string): void
   /**
    * Counts a failure that the scenario expects, which is not an error: a refusal due to a fault, or one during an
    * outage.
@@ -32,7 +35,7 @@ export interface Statistics {
 export interface Summary {
   /** `errors`, `refusals`, `operations`, `heartbeats`, `registrations`, and the counters of streams, mesh and faults. */
   readonly counts: Readonly<Record<string, number>>
-  /** Errors and refusals by operation and code, most frequent first. */
+  /** Errors and refusals by operation, code and dimension of capacity, most frequent first. */
   readonly failures: readonly FailureCount[]
   /** Expected failures by operation and code, most frequent first. */
   readonly expected: readonly FailureCount[]
@@ -44,7 +47,14 @@ export interface Summary {
 export interface FailureCount {
   readonly operation: string
   readonly code: string
+  /** Absent where no dimension of capacity was named. */
+  readonly dimension?: string
   readonly count: number
+}
+
+/** The code, and the dimension where there is one. */
+export function reasonOf({ code, dimension }: FailureCount): string {
+  return dimension === undefined ? code : `${code} (${dimension})`
 }
 
 export interface OperationSummary {
@@ -72,10 +82,10 @@ export function createStatistics(): Statistics {
     succeeded(operation, durationMs) {
       histograms.get(operation)?.recordValue(Math.min(60_000_000, Math.max(1, Math.round(durationMs * 1000))))
     },
-    failed(operation, code) {
+    failed(operation, code, dimension) {
       if (DEFENSIVE.has(code)) refusals++
       else errors++
-      failures.add(operation, code)
+      failures.add(operation, code, dimension)
     },
     expected(operation, code, as) {
       count(as)
@@ -117,13 +127,13 @@ export function createStatistics(): Statistics {
   }
 }
 
-/** Counts by operation and code. */
+/** Counts by operation, code and dimension. */
 function createTally() {
-  const counted = new Map<string, { operation: string; code: string; count: number }>()
+  const counted = new Map<string, FailureCount & { count: number }>()
   return {
-    add(operation: string, code: string): void {
-      const key = `${operation} ${code}`
-      const seen = counted.get(key) ?? { operation, code, count: 0 }
+    add(operation: string, code: string, dimension?: string): void {
+      const key = `${operation} ${code} ${dimension ?? ''}`
+      const seen = counted.get(key) ?? { operation, code, ...(dimension !== undefined && { dimension }), count: 0 }
       seen.count++
       counted.set(key, seen)
     },

@@ -9,7 +9,7 @@ import { connectionsOf, planOf, SIMULATION_FLAGS, type SimulationFlags } from '.
 import type { SimulationPlan } from '../agent-sim/plan.ts'
 import { simulate, type SimulationResult } from '../agent-sim/simulation.ts'
 import { openStateDirectory } from '../agent-sim/state-directory.ts'
-import type { Summary } from '../agent-sim/statistics.ts'
+import { reasonOf, type Summary } from '../agent-sim/statistics.ts'
 import { createSystemClock } from '../agent-sim/system-clock.ts'
 import { startPullThread } from '../agent-sim/threaded-pulls.ts'
 import { asTyped } from '../errors/npx-command-hints.ts'
@@ -160,7 +160,8 @@ async function report(session: Session, plan: SimulationPlan, result: Simulation
   const { summary, failedConditions, goneNodes, interrupted } = result
   if (await isScreen(session)) session.io.stdout.write(`${table(summary).join('\n')}\n`)
   else await session.emit(summaryRecord(summary, failedConditions), { columns: [], isWhole: true })
-  for (const { operation, code, count } of summary.failures) session.warn(`${operation} failed ${count} times: ${code}`)
+  for (const failure of summary.failures)
+    session.warn(`${failure.operation} failed ${failure.count} times: ${reasonOf(failure)}`)
   if (goneNodes > 0)
     session.note(`Nodes of --state-dir that the server refused and that were replaced by new ones: ${goneNodes}.`)
   if (interrupted)

@@ -2,8 +2,10 @@ import type { ReadBridge } from '../../../client/agent/own-bridges.ts'
 import { hostReportKey, hostReportOf } from '../../../shared/bridges/host-report.ts'
 import { attempt } from '../attempt.ts'
 import { digestOf } from '../bridge-book.ts'
+import type { Outcome } from '../outcome.ts'
 import type { HostedBridge, SimulatedNode } from '../simulated-node.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
+import { sendReport } from './deferred-reports.ts'
 import { fetchSecrets } from './bridge-secrets.ts'
 
 /** Pause before a host tries again what it could not apply. */
@@ -75,24 +77,34 @@ interface Reported {
 
 async function report(deps: MeshAgentDeps, node: SimulatedNode, { resourceId, hosted }: Reported): Promise<boolean> {
   node.hosted.set(resourceId, hosted)
+  const send = () => putReport(deps, node, { resourceId, hosted: node.hosted.get(resourceId) ?? hosted })
+  return (await sendReport(deps, node, { name: hostReportKey(resourceId), send })) || node.isRevoked
+}
+
+function putReport(
+  deps: MeshAgentDeps,
+  node: SimulatedNode,
+  { resourceId, hosted }: Reported,
+): Promise<Outcome<unknown>> {
   const { fingerprint, secrets, appliedAt: applied_at, error } = hosted
   const value = hostReportOf({ fingerprint, secrets, applied_at, ...(error !== undefined && { error }) }, digestOf)
-  const outcome = await attempt(deps, node, {
+  return attempt(deps, node, {
     operation: 'report',
     isRepeatable: true,
+    isDeferred: true,
     call: (token) =>
       deps.client.PutNodeStateReport(
         { id: node.identity.node_id, key: hostReportKey(resourceId), body: { value } },
         { token },
       ),
   })
-  return outcome.ok || node.isRevoked
 }
 
 /** Stops what it ran for the bridge, and deletes the report. An earlier try may have succeeded without an answer. */
 async function stop(deps: MeshAgentDeps, node: SimulatedNode, resourceId: string): Promise<boolean> {
   node.hosted.delete(resourceId)
   node.refetching.delete(resourceId)
+  node.deferred.delete(hostReportKey(resourceId))
   const outcome = await attempt(deps, node, {
     operation: 'report_deletion',
     isRepeatable: true,

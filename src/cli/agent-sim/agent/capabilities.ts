@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { attempt } from '../attempt.ts'
+import type { Outcome } from '../outcome.ts'
 import { sha256 } from '../binary.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { AgentDeps } from './agent-deps.ts'
+import { sendReport } from './deferred-reports.ts'
 
 /** Hooks that executions can run in addition to the built-in actions. */
 export const HOOKS = [hook('simulated-backup'), hook('simulated-restart')] as const
@@ -18,6 +20,10 @@ export function alteredHook(name: string, place: number): string {
 
 /** Reports the node's binary, host key and hooks. */
 export async function reportCapabilities(deps: AgentDeps, node: SimulatedNode): Promise<void> {
+  await sendReport(deps, node, { name: 'capabilities', send: () => putCapabilities(deps, node) })
+}
+
+function putCapabilities(deps: AgentDeps, node: SimulatedNode): Promise<Outcome<unknown>> {
   const id = node.identity.node_id
   const host = createHash('sha256').update(id).digest('base64').slice(0, 43)
   const { version: binary_version, checksum: binary_checksum, architecture } = node.binary
@@ -25,9 +31,10 @@ export async function reportCapabilities(deps: AgentDeps, node: SimulatedNode): 
     name === node.alteredHook ? { name, checksum: alteredHook(name, node.place) } : { name, checksum },
   )
   const body = { binary_version, binary_checksum, ssh_host_key_fingerprint: `SHA256:${host}`, architecture, hooks }
-  await attempt(deps, node, {
+  return attempt(deps, node, {
     operation: 'capabilities',
     isRepeatable: true,
+    isDeferred: true,
     call: (token) => deps.client.PutNodeCapabilities({ id, body }, { token }),
   })
 }

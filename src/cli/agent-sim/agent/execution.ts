@@ -1,4 +1,5 @@
-import { attempt, OUTAGE, type Outcome } from '../attempt.ts'
+import { attempt, OUTAGE } from '../attempt.ts'
+import type { Outcome } from '../outcome.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { PulledExecution } from '../snapshot.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
@@ -76,7 +77,7 @@ async function post(deps: MeshAgentDeps, node: SimulatedNode, step: Step): Promi
   return true
 }
 
-/** Posts a status again while the server cannot be reached. That is safe, and without it the execution would stay open until it expires. */
+/** Posts a status again while the server cannot be reached or limits the node. That is safe, and without it the execution would stay open until it expires. */
 async function postUntilAnswered(
   deps: MeshAgentDeps,
   node: SimulatedNode,
@@ -90,8 +91,10 @@ async function postUntilAnswered(
       call: (token) =>
         deps.client.PostExecutionCallback({ id: node.identity.node_id, execution_id: id, body }, { token }),
     })
-    if (outcome.ok || !OUTAGE.has(outcome.code) || deps.until.aborted) return outcome
-    await deps.clock.pause(REPORT_AGAIN_MS, deps.until)
+    if (outcome.ok || deps.until.aborted) return outcome
+    const pauseMs = outcome.waitMs ?? (OUTAGE.has(outcome.code) ? REPORT_AGAIN_MS : undefined)
+    if (pauseMs === undefined) return outcome
+    await deps.clock.pause(pauseMs, deps.until)
   }
 }
 

@@ -1,42 +1,51 @@
 import { attempt } from '../attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
-import type { AgentDeps } from './agent-deps.ts'
+import type { MeshAgentDeps } from './agent-deps.ts'
+import { sendReport } from './deferred-reports.ts'
 import { injectDuplicates } from './inject-duplicates.ts'
 
 /** Maximum number of reports per node; then the last one is deleted. */
 const REPORTS_MAX = 3
 
 /** Puts the next state report of a workload, or deletes the last one if the maximum is reached. */
-export async function reportWorkload(deps: AgentDeps, node: SimulatedNode): Promise<void> {
+export async function reportWorkload(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
   if (node.reports < REPORTS_MAX) await put(deps, node)
   else await remove(deps, node)
 }
 
-async function put(deps: AgentDeps, node: SimulatedNode): Promise<void> {
-  const { client, clock } = deps
+async function put(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
   node.reports += 1
   const key = `workload.${node.reports}`
-  const value = { state: 'running', restarts: Math.floor(clock.random() * 10), seen_at: new Date(clock.now()) }
-  const body = { value: { ...value, seen_at: value.seen_at.toISOString() } }
-  await injectDuplicates(node, async () => {
-    await attempt(deps, node, {
+  const send = () =>
+    attempt(deps, node, {
       operation: 'report',
       isRepeatable: true,
-      call: (token) => client.PutNodeStateReport({ id: node.identity.node_id, key, body }, { token }),
+      isDeferred: true,
+      call: (token) =>
+        deps.client.PutNodeStateReport({ id: node.identity.node_id, key, body: { value: stateOf(deps) } }, { token }),
     })
-  })
+  await injectDuplicates(node, async () => void (await sendReport(deps, node, { name: key, send })))
+}
+
+/** The state of a workload now, as large as `--report-bytes` asks for. */
+function stateOf({ clock, mesh }: MeshAgentDeps) {
+  const seen_at = new Date(clock.now()).toISOString()
+  const value = { restarts: Math.floor(clock.random() * 10), seen_at, state: 'running' }
+  const lacking = mesh.habits.reportBytes - JSON.stringify({ log: '', ...value }).length
+  return lacking < 0 ? value : { log: '.'.repeat(lacking), ...value }
 }
 
 /** Deletes the last report. A repeated deletion may find nothing, because an earlier try succeeded without an answer. */
-async function remove(deps: AgentDeps, node: SimulatedNode): Promise<void> {
+async function remove(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
   const key = `workload.${node.reports}`
   node.reports -= 1
+  const wasKept = node.deferred.delete(key)
   const outcome = await attempt(deps, node, {
     operation: 'report_deletion',
     isRepeatable: true,
     toleratedCodes: ['report_not_found'],
     call: (token) => deps.client.DeleteNodeStateReport({ id: node.identity.node_id, key }, { token }),
   })
-  const isUnknown = !outcome.ok && outcome.code === 'report_not_found' && outcome.tries === 1
+  const isUnknown = !outcome.ok && outcome.code === 'report_not_found' && outcome.tries === 1 && !wasKept
   if (isUnknown) deps.statistics.failed('report_deletion', outcome.code)
 }

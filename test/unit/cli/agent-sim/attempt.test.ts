@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { TransportFailure } from '../../../../src/client/failures.ts'
+import { ProblemAnswer, TransportFailure } from '../../../../src/client/failures.ts'
 import { attempt, type CallTerms } from '../../../../src/cli/agent-sim/attempt.ts'
 import { agentWorld, refusal, type AgentWorld } from '../../../support/fleet/mesh-agents.ts'
 
@@ -15,18 +15,21 @@ describe('A call of an agent', () => {
     if (node === undefined) throw new Error('no node')
     const { isOutage = false, ...own } = terms
     const left = [...failures]
+    const startMs = world.clock.now()
+    const madeAtMs: number[] = []
     const outcome = attempt({ ...world.deps, isOutage: () => isOutage }, node, {
       operation: 'heartbeat',
       isRepeatable: true,
       ...own,
       call: async () => {
+        madeAtMs.push(world.clock.now() - startMs)
         const failure = left.shift()
         if (failure !== undefined) throw failure
         return 'answer'
       },
     })
     await world.clock.advance(60_000)
-    return { outcome: await outcome, count: world.count, world, node }
+    return { outcome: await outcome, count: world.count, madeAtMs, world, node }
   }
 
   const broken = () => new TransportFailure('broken', 'the connection broke')
@@ -60,6 +63,37 @@ describe('A call of an agent', () => {
       expect([count('retries'), count('errors')]).toEqual([0, 1])
     },
   )
+
+  /** The refusal of a limit that asks for so many seconds. */
+  const limited = (code: string, seconds: number, more = {}) =>
+    new ProblemAnswer({ status: 429, code, title: code, detail: code, ...more }, seconds)
+
+  test.each(['capacity_exceeded', 'per_node_rate_limited', 'per_domain_rate_limited', 'session_limit_exceeded'])(
+    'that a limit refuses with %s is made again after the time that the server asks for, and not before',
+    async (code) => {
+      const { outcome, count, madeAtMs } = await call([limited(code, 3), limited(code, 2)])
+      expect(outcome).toEqual({ ok: true, value: 'answer', tries: 3 })
+      expect(madeAtMs).toEqual([0, 3_000, 5_000])
+      expect([count('refusals'), count('errors'), count('retries')]).toEqual([2, 0, 0])
+    },
+  )
+
+  test('is given up for now where a limit asks for more time than a call may take, or the caller waits itself', async () => {
+    const long = await call([limited('capacity_exceeded', 60)])
+    expect(long.outcome).toEqual({ ok: false, code: 'capacity_exceeded', waitMs: 60_000, tries: 1 })
+    const own = await call([limited('capacity_exceeded', 1)], { isDeferred: true })
+    expect(own.outcome).toEqual({ ok: false, code: 'capacity_exceeded', waitMs: 1_000, tries: 1 })
+    expect([own.count('refusals'), own.count('errors')]).toEqual([1, 0])
+  })
+
+  test('counts refusals by code and dimension', async () => {
+    const ingest = limited('capacity_exceeded', 1, { dimension: 'observability_ingest' })
+    const { world } = await call([ingest, limited('per_node_rate_limited', 1), ingest])
+    expect(world.statistics.summary().failures).toEqual([
+      { operation: 'heartbeat', code: 'capacity_exceeded', dimension: 'observability_ingest', count: 2 },
+      { operation: 'heartbeat', code: 'per_node_rate_limited', count: 1 },
+    ])
+  })
 
   test('that fails during an expected outage is not an error', async () => {
     const { count, world } = await call([refusal(500, 'internal')], { isOutage: true })
