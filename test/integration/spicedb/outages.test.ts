@@ -108,7 +108,12 @@ describe.each(STORES)('a SpiceDB that goes away and comes back, over $name', (st
 
     test('frozen in a lookup, ends it long before the deadline of a large one', { timeout: 30_000 }, async () => {
       await grant('ann')
-      const question = { subject: 'user:ann', relation: 'manage', resourceType: 'platform', allowedFacts: undefined }
+      const question = {
+        subject: 'user:ann',
+        relation: 'manage',
+        resourceType: 'platform',
+        allowedFacts: new Set<string>(),
+      }
       const lookUp = async () => replica.lookups.resources({ ...question, facts: { nowMs: NOW_MS } })
       expect(await lookUp()).toEqual(['platform:main'])
       process.kill(server.pid, 'SIGSTOP')
