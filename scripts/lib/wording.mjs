@@ -100,6 +100,8 @@ const PLAIN_FOLDERS = [
   'server/adapters/postgres',
   'server/adapters/prometheus',
   'server/adapters/sealed-signer',
+  'server/adapters/signing-keys',
+  'server/adapters/transit-signer',
   'server/adapters/spicedb',
   'server/adapters/stale-checks',
   'server/adapters/system',

@@ -188,6 +188,7 @@ export function migrationsContract(store: TestStore): void {
         'selector_definitions',
         'sessions',
         'sign_ins',
+        'signer_in_use',
         'signing_keys',
         'trust_bundles',
         'used_assertions',

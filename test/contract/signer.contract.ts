@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { masterKeyOf } from '../../src/server/adapters/keyring/master-key.ts'
 import { openRing } from '../../src/server/adapters/keyring/open-keyring.ts'
 import { createSealing } from '../../src/server/adapters/keyring/ring.ts'
-import { openSigner, type FollowingSigner } from '../../src/server/adapters/sealed-signer/open-signer.ts'
+import { openSigner } from '../../src/server/adapters/sealed-signer/open-signer.ts'
+import type { FollowingSigner } from '../../src/server/adapters/signing-keys/open-signer.ts'
 import type { KeyRotation, VerificationKey } from '../../src/server/ports/signer.ts'
 import { emptyTables } from '../support/datastores/empty-tables.ts'
 import { type TestStore, useDatastore } from '../support/datastores/stores.ts'
@@ -30,7 +31,8 @@ export function signerContract(store: TestStore): void {
     }
 
     async function rotate(signer: FollowingSigner): Promise<KeyRotation> {
-      const rotation = await inUse.current().transaction('interactive', (tx) => signer.rotate(tx))
+      const write = await signer.prepareRotation()
+      const rotation = await inUse.current().transaction('interactive', write)
       await signer.refresh()
       return rotation
     }
@@ -142,8 +144,9 @@ export function signerContract(store: TestStore): void {
 
     test('a rotation whose transaction fails never was', async () => {
       const signer = await open()
+      const write = await signer.prepareRotation()
       const failed = inUse.current().transaction('interactive', async (tx) => {
-        await signer.rotate(tx)
+        await write(tx)
         throw new Error('meant')
       })
       await expect(failed).rejects.toThrow('meant')

@@ -66,6 +66,8 @@ async function check(config: Config, { stderr }: ServeIo): Promise<number> {
   const { tls, masterKey } = config
   if (tls !== undefined) readTls(tls)
   await (await import('../composition/open-release-verifier.ts')).openReleaseVerifier(config)
+  const { checkSigner } = await import('../composition/open-signer.ts')
+  await checkSigner(config, createLog('silent', stderr))
   const loose = (await import('../adapters/keyring/master-key.ts')).looseMode(masterKey)
   if (loose !== undefined) stderr.write(`warning: ${loose}\n`)
   stderr.write('The configuration is valid.\n')

@@ -8,7 +8,7 @@ import { migrate } from '../adapters/postgres/migrate.ts'
 import { assertSchemaCompatible } from '../adapters/postgres/schema-compatibility.ts'
 import { takeTerm } from '../adapters/postgres/terms.ts'
 import { createUnitOfWork } from '../adapters/postgres/unit-of-work.ts'
-import { openSigner, type FollowingSigner } from '../adapters/sealed-signer/open-signer.ts'
+import type { FollowingSigner } from '../adapters/signing-keys/open-signer.ts'
 import { awaitingLease } from '../adapters/stale-checks/awaiting-lease.ts'
 import { withStaleChecks } from '../adapters/stale-checks/stale-checks.ts'
 import { systemClock } from '../adapters/system/clock.ts'
@@ -21,6 +21,7 @@ import { openEngine, type Engine } from './open-engine.ts'
 import { openReleaseVerifier } from './open-release-verifier.ts'
 import { openEventBus, type OpenedBus } from './open-event-bus.ts'
 import { openSecretStore, type OpenedSecrets } from './open-secret-store.ts'
+import { openConfiguredSigner } from './open-signer.ts'
 import { openStorage, type OpenedStorage, type StorageHooks } from './open-storage.ts'
 import type { AuthzInsight } from '../ports/authz-insight.ts'
 import type { Authorizer } from '../ports/authorizer.ts'
@@ -124,7 +125,7 @@ async function openOver(
   const ring = await openRing(datastore, master, clock)
   const sealing = createSealing(ring)
   const secretStore = await openSecretStore(config, { datastore, sealing, log: hooks.log })
-  const signer = await openSigner({ datastore, sealing, clock })
+  const signer = await openConfiguredSigner(config, { datastore, sealing, clock, log: hooks.log })
   const changing = await openChanges(ground, config, hooks)
   const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
   const bus = await openEventBus(config, { datastore, clock, log: hooks.log })

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { createSealedSecrets } from '../adapters/sealed-secrets/sealed-secrets.ts'
 import type { Config } from '../config/config.ts'
-import { BootError } from '../ports/boot-error.ts'
 import type { Datastore } from '../ports/datastore.ts'
 import type { Sealing } from '../ports/keyring.ts'
 import type { SecretStore } from '../ports/secret-store.ts'
+import { baoAddressOf } from './bao-address.ts'
 import { throttledReporter } from './throttled-reporter.ts'
 
 /** A store and what only some of them have to close. */
@@ -33,24 +32,16 @@ export async function openSecretStore(
 ): Promise<OpenedSecrets> {
   if (secretStore === undefined) return createSealedSecrets({ datastore, sealing })
   const { createOpenBao } = await import('../adapters/openbao/openbao.ts')
-  const { url, namespace, caPath, mount, login } = secretStore
+  const { mount, login } = secretStore
   const report = throttledReporter(
     (message, error) => log.error({ err: error }, message),
     REPORT_EVERY_MS,
     () => performance.now(),
   )
   return createOpenBao({
-    address: { url, namespace, ca: caPath === undefined ? undefined : certificatesIn(caPath) },
+    address: baoAddressOf(secretStore, '--secret-store-ca'),
     mount,
     login,
     onFailure: (error) => report('the login to the secret store could not be renewed; it is tried again', error),
   })
-}
-
-function certificatesIn(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new BootError(1, `--secret-store-ca names ${path}, which cannot be read.`, error)
-  }
 }

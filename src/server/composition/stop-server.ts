@@ -33,7 +33,7 @@ function closeServer(server: HttpServer): Promise<void> {
 /** Closes the adapters, those that use others first. */
 export async function closeBackend({ feed, signer, engine, bus, secretStore, datastore }: Backend): Promise<void> {
   feed.stop()
-  signer.stop()
+  await signer.stop()
   await bus.close()
   await secretStore.close?.()
   await engine.close()

@@ -10,6 +10,7 @@ import { ConfigError } from './config-error.ts'
 import { envOf, optionOf, OPTION_NAMES, type OptionName, type OptionValue } from './options.ts'
 import { fromArgv, fromEnv, fromFile, type Said, type Sayings } from './sources.ts'
 import { refuseHalfSecretStore, secretStoreOf, type SecretStoreSettings } from './secret-store.ts'
+import { refuseHalfSigner, signerOf, type SignerSettings } from './signer.ts'
 import { tracingOf, type TracingSettings } from './tracing.ts'
 import { isLoopback, type Address, type LogLevel, type NatsServers } from './values.ts'
 import type { SizedPool } from '../ports/datastore.ts'
@@ -63,6 +64,7 @@ export interface Config {
   readonly nats: NatsSettings | undefined
   /** Undefined: secrets are kept in the datastore. */
   readonly secretStore: SecretStoreSettings | undefined
+  readonly signer: SignerSettings
   readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined
   /** CIDR networks. */
   readonly trustedProxies: readonly string[]
@@ -132,6 +134,7 @@ export function parseConfig(input: ConfigInput): Config {
     spicedb: spicedbOf(values),
     nats: natsOf(values),
     secretStore: secretStoreOf(values),
+    signer: signerOf(values),
     tls: tlsOf(values),
     trustedProxies: required(values.trustedProxies),
     allowedOrigins: required(values.allowedOrigins),
@@ -205,6 +208,7 @@ function refuseContradictions(values: Values, said: Sayings): void {
   refuseHalfNats(values)
   refusePlainNats(values)
   refuseHalfSecretStore(values)
+  refuseHalfSigner(values)
   refuseHalfReleases(values)
   if (values.dev === true) refuseWithDev(values, where)
   else refusePlainHttp(values)
@@ -246,6 +250,7 @@ function refuseWithDev(values: Values, where: (name: OptionName) => string): voi
       'spicedbEndpoint',
       'natsUrl',
       'secretStoreUrl',
+      'signerUrl',
       'dataDir',
       'masterKey',
       'masterKeyFile',

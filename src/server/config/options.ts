@@ -1,4 +1,6 @@
 import type { Rate } from '../ports/rates.ts'
+import { baoOptions } from './bao-options.ts'
+import type { Option } from './option.ts'
 import { acrValues, releaseSigners, releasesSource } from './releases.ts'
 import {
   address,
@@ -23,27 +25,10 @@ import {
   replicas,
   roleName,
   sampleInterval,
+  signerKind,
   storePath,
-  type Parsed,
+  transitKey,
 } from './values.ts'
-
-/** One setting of the server. Its flag, environment variable and file key derive from its name. */
-export interface Option<T = unknown> {
-  readonly parse: (text: string) => Parsed<T>
-  /** Word for the value in help; absent for a switch. */
-  readonly placeholder?: string
-  /** The default; absent where `fallbackWords` describes what happens instead. */
-  readonly fallback?: string
-  readonly fallbackWords?: string
-  /** For a stranger: one sentence without its period. */
-  readonly describe: string
-  /** The environment variable where it is not `SERVICE_` and the name. */
-  readonly env?: string
-  /** A switch that is on by default: its flag begins with `no-` and switches it off. */
-  readonly isOn?: true
-  /** Never taken from the command line, where every user of the machine can read it; says what to use instead. */
-  readonly notInArgv?: string
-}
 
 function option<T>(row: Option<T>): Option<T> {
   return row
@@ -60,6 +45,15 @@ function poolKnob(fallback: string, describe: string): Option<number> {
 function rateKnob(fallback: string, describe: string): Option<Rate> {
   return { parse: rate, placeholder: 'RATE', fallback, describe }
 }
+
+const SECRET_STORE = baoOptions('secret-store', {
+  service: 'the secret store',
+  plaintext: 'Reach a secret store on another machine without TLS: secrets travel in the clear',
+})
+const SIGNER = baoOptions('signer', {
+  service: 'the signer',
+  plaintext: 'Reach a signer on another machine without TLS: its token travels in the clear',
+})
 
 /** All options, in the order of help and docs. */
 export const OPTIONS = {
@@ -157,51 +151,37 @@ export const OPTIONS = {
     fallbackWords: 'secret',
     describe: 'Path of the KV engine of version 2',
   }),
-  secretStoreNamespace: option({
-    parse: storePath,
-    placeholder: 'PATH',
-    fallbackWords: 'the root namespace',
-    describe: 'Namespace of the engine and of the login',
+  secretStoreNamespace: SECRET_STORE.namespace,
+  secretStoreCa: SECRET_STORE.ca,
+  secretStorePlaintext: SECRET_STORE.plaintext,
+  secretStoreTokenFile: SECRET_STORE.tokenFile,
+  secretStoreRoleId: SECRET_STORE.roleId,
+  secretStoreSecretIdFile: SECRET_STORE.secretIdFile,
+  secretStoreKubernetesRole: SECRET_STORE.kubernetesRole,
+  secretStoreJwtFile: SECRET_STORE.jwtFile,
+  secretStoreLoginMount: SECRET_STORE.loginMount,
+  signerUrl: option({
+    parse: transitKey,
+    placeholder: 'URL',
+    fallbackWords: 'keys sealed in the datastore',
+    describe:
+      'Key of a Transit engine of OpenBao or Vault to sign events, session tokens and audit chains with: the origin, the path of the engine and the name of the key. Needs a login, unless the secret store is at the same origin: then its login and authorities apply',
   }),
-  secretStoreCa: option({
-    parse: path,
-    placeholder: 'FILE',
-    fallbackWords: 'the well-known authorities',
-    describe: 'Certificates in PEM that vouch for the secret store',
+  signerAdopt: option({
+    parse: signerKind,
+    placeholder: 'sealed|transit',
+    fallbackWords: 'a start is refused when the keys come from another signer',
+    describe: 'Move the signing keys, by overlap, to keys sealed in the datastore or to the key of --signer-url',
   }),
-  secretStorePlaintext: toggle('Reach a secret store on another machine without TLS: secrets travel in the clear'),
-  secretStoreTokenFile: option({
-    parse: path,
-    placeholder: 'FILE',
-    describe: 'File with a token for the secret store; read again at each login, so that an agent may replace it',
-  }),
-  secretStoreRoleId: option({
-    parse: roleName,
-    placeholder: 'ID',
-    describe: 'Role id of the AppRole to log in with. Needs --secret-store-secret-id-file',
-  }),
-  secretStoreSecretIdFile: option({
-    parse: path,
-    placeholder: 'FILE',
-    describe: 'File with the secret id of --secret-store-role-id',
-  }),
-  secretStoreKubernetesRole: option({
-    parse: roleName,
-    placeholder: 'NAME',
-    describe: "Role of the Kubernetes login, which uses this pod's service account",
-  }),
-  secretStoreJwtFile: option({
-    parse: path,
-    placeholder: 'FILE',
-    fallbackWords: '/var/run/secrets/kubernetes.io/serviceaccount/token',
-    describe: 'File with the service account token for --secret-store-kubernetes-role',
-  }),
-  secretStoreLoginMount: option({
-    parse: storePath,
-    placeholder: 'PATH',
-    fallbackWords: 'approle or kubernetes',
-    describe: 'Path of the auth method for the AppRole or Kubernetes login',
-  }),
+  signerNamespace: SIGNER.namespace,
+  signerCa: SIGNER.ca,
+  signerPlaintext: SIGNER.plaintext,
+  signerTokenFile: SIGNER.tokenFile,
+  signerRoleId: SIGNER.roleId,
+  signerSecretIdFile: SIGNER.secretIdFile,
+  signerKubernetesRole: SIGNER.kubernetesRole,
+  signerJwtFile: SIGNER.jwtFile,
+  signerLoginMount: SIGNER.loginMount,
   tlsCert: option({
     parse: path,
     placeholder: 'FILE',

@@ -235,6 +235,31 @@ export function storePath(text: string): Parsed<string> {
   return isOne ? { value: text } : { mustBe: 'a path such as secret or team/secret' }
 }
 
+/** A key of a Transit engine: where it is. */
+export interface TransitUrl {
+  readonly origin: string
+  /** Path of the engine. */
+  readonly mount: string
+  readonly key: string
+}
+
+/** `https://host/<path of the engine>/<name of the key>`. */
+export function transitKey(text: string): Parsed<TransitUrl> {
+  const mustBe = 'the URL of a key of a Transit engine, such as https://bao.example.com:8200/transit/ctl'
+  if (!URL.canParse(text)) return { mustBe }
+  const { protocol, origin: parsed, pathname, search, hash, username, password } = new URL(text)
+  const isBare = `${search}${hash}${username}${password}` === '' && (protocol === 'http:' || protocol === 'https:')
+  const path = storePath(pathname.slice(1))
+  if (!isBare || !('value' in path) || !path.value.includes('/') || path.value.startsWith('v1/')) return { mustBe }
+  const at = path.value.lastIndexOf('/')
+  return { value: { origin: parsed, mount: path.value.slice(0, at), key: path.value.slice(at + 1) } }
+}
+
+/** Where signing keys come from. */
+export function signerKind(text: string): Parsed<'sealed' | 'transit'> {
+  return text === 'sealed' || text === 'transit' ? { value: text } : { mustBe: 'sealed or transit' }
+}
+
 /** A name that is no secret, such as a role. */
 export function roleName(text: string): Parsed<string> {
   return /^[\x21-\x7e]{1,256}$/.test(text) ? { value: text } : { mustBe: 'at most 256 visible characters' }

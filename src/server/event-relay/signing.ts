@@ -29,8 +29,8 @@ export const SIGNING = 'event-signing'
 
 const EVERY_MS = 250
 const EVENTS_MAX = 500
-/** Number of events that are signed before the event loop runs other work: less than a millisecond. */
-const AT_ONCE_MAX = 10
+/** Number of events that are rendered before the event loop runs other work: less than a millisecond. */
+const AT_ONCE_MAX = 25
 /** How long a lane stays blocked before its failed event is tried again. */
 export const RETRY_MS = 60_000
 
@@ -50,9 +50,10 @@ export function createSigning(deps: SigningDeps): LeaderJob {
   const worker = datastore.pool('worker')
   const render = createRendering()
 
-  /** @throws the error of the signer. `outcome` then holds the events before it; the others stay unsigned. */
-  async function signInto(outcome: Outcome, events: readonly Outgoing[]): Promise<void> {
+  /** Renders what can be rendered. An event that cannot be blocks the later ones of its node. */
+  async function renderInto(outcome: Outcome, events: readonly Outgoing[]): Promise<readonly Outgoing[]> {
     const blocked = new Set<string>()
+    const rendered: Outgoing[] = []
     for (const [index, event] of events.entries()) {
       if (index % AT_ONCE_MAX === AT_ONCE_MAX - 1) await setImmediate()
       if (blocked.has(event.nodeId)) continue
@@ -60,8 +61,9 @@ export function createSigning(deps: SigningDeps): LeaderJob {
       if (payload instanceof Unrenderable) {
         blocked.add(event.nodeId)
         outcome.failed.push({ id: event.id, nodeId: event.nodeId, reason: payload.message })
-      } else outcome.signed.push({ ...event, wire: await wireOf(signer, event, payload) })
+      } else rendered.push({ ...event, payload })
     }
+    return rendered
   }
 
   async function store(leading: Leading, { signed, failed }: Outcome): Promise<void> {
@@ -97,7 +99,8 @@ export function createSigning(deps: SigningDeps): LeaderJob {
   async function sign(leading: Leading, events: readonly Outgoing[]): Promise<void> {
     const outcome: Outcome = { signed: [], failed: [] }
     try {
-      await signInto(outcome, events)
+      const rendered = await renderInto(outcome, events)
+      if (rendered.length > 0) outcome.signed.push(...(await signAll(signer, rendered)))
     } catch (error) {
       counters.signingFailed()
       throw error
@@ -139,23 +142,46 @@ function orFailure(render: () => string): string | Unrenderable {
 /** Two tries, because the key may be rotated between them. */
 const KEYS_MAX = 2
 
-/** The signed envelope. It names its key, so it is signed again if the signer used another key. */
-async function wireOf(signer: Signer, event: Outgoing, payload: string): Promise<string> {
+/**
+ * Signs the envelopes with one key. They name it, so that they are signed again if the signer used another key.
+ *
+ * @throws the error of the signer: then none of them is signed, and all are signed by a later pass.
+ */
+async function signAll(signer: Signer, rendered: readonly Outgoing[]): Promise<readonly Signed[]> {
   let named = signer.keys()[0]?.kid
   for (let tries = 0; tries < KEYS_MAX && named !== undefined; tries += 1) {
-    const canonical = canonicalEnvelope({
-      domain_id: event.domainId,
-      event_id: event.eventId,
-      kid: named,
-      node_id: event.nodeId,
-      node_seq: event.nodeSeq,
-      occurred_at: event.occurredAt.toISOString(),
-      payload,
-      type: event.type,
-    })
-    const { kid, signature } = await signer.sign(Buffer.from(canonical))
-    if (kid === named) return signedEnvelope(canonical, signature.toString('base64url'))
+    const texts = await canonicalTexts(rendered, named)
+    const { kid, signatures } = await signer.signMany(texts.map((text) => Buffer.from(text)))
+    if (kid === named) return rendered.map((event, index) => signedEvent(event, texts[index], signatures[index]))
     named = kid
   }
   throw problem('signing_unavailable')
+}
+
+async function canonicalTexts(rendered: readonly Outgoing[], kid: string): Promise<readonly string[]> {
+  const texts: string[] = []
+  for (const [index, event] of rendered.entries()) {
+    if (index % AT_ONCE_MAX === AT_ONCE_MAX - 1) await setImmediate()
+    texts.push(canonicalText(event, kid))
+  }
+  return texts
+}
+
+function canonicalText(event: Outgoing, kid: string): string {
+  return canonicalEnvelope({
+    domain_id: event.domainId,
+    event_id: event.eventId,
+    kid,
+    node_id: event.nodeId,
+    node_seq: event.nodeSeq,
+    occurred_at: event.occurredAt.toISOString(),
+    payload: event.payload,
+    type: event.type,
+  })
+}
+
+/** @throws Error where the signer gave fewer signatures than texts. */
+function signedEvent(event: Outgoing, text: string | undefined, signature: Buffer | undefined): Signed {
+  if (text === undefined || signature === undefined) throw new Error('a signer gave too few signatures')
+  return { ...event, wire: signedEnvelope(text, signature.toString('base64url')) }
 }

@@ -51,14 +51,18 @@ export function testSigner(): TestSigner {
     signatures: 0,
     keepSeconds: 300,
     async sign(bytes) {
+      const { kid, signatures } = await signer.signMany([bytes])
+      return { kid, signature: signatures[0] ?? Buffer.alloc(0) }
+    },
+    async signMany(batch) {
       if (signer.isDead) throw new Error('the signer is dead')
-      signer.signatures += 1
+      signer.signatures += batch.length
       listed = current
-      return { kid: current, signature: sign(null, bytes, pairOf(current).privateKey) }
+      return { kid: current, signatures: batch.map((bytes) => sign(null, bytes, pairOf(current).privateKey)) }
     },
     keys: () => [{ kid: listed } as VerificationKey],
     expired: async () => [],
-    rotate: fail,
+    prepareRotation: fail,
     refresh: async () => undefined,
     changeKey() {
       current = `k${pairs.size + 1}`

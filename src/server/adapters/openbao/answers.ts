@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { secretStoreUnavailable, type SecretStoreFault } from '../../ports/secret-store.ts'
-import type { Problem } from '../../../shared/problems.ts'
+import type { SecretStoreFault } from '../../ports/secret-store.ts'
+import { BaoError } from './bao-error.ts'
 import type { BaoAnswer } from './connection.ts'
 
 const Errors = z.object({ errors: z.array(z.string()) })
@@ -14,8 +14,8 @@ export function errorsOf({ body }: BaoAnswer): readonly string[] | undefined {
 /** Sentences by status, without what the server wrote: an answer could repeat the request. */
 const BY_STATUS: Readonly<Record<number, readonly [SecretStoreFault, string]>> = {
   403: ['refused', 'the token is not valid, or its policy does not allow the call'],
-  404: ['broken', 'there is no KV version 2 engine at the mount, or no such namespace'],
-  405: ['broken', 'the engine at the mount does not have the operation of KV version 2'],
+  404: ['broken', 'there is no such engine at the mount, or no such namespace'],
+  405: ['broken', 'the engine at the mount is of another kind'],
   412: ['overloaded', 'the server has not caught up with an earlier write'],
   413: ['broken', 'the server takes no body of this size'],
   429: ['overloaded', 'the server limits the rate of calls'],
@@ -25,11 +25,11 @@ const BY_STATUS: Readonly<Record<number, readonly [SecretStoreFault, string]>> =
   507: ['full', 'the server has no space left'],
 }
 
-/** The problem of an answer that is no success. */
-export function unusable(answer: BaoAnswer): Problem {
+/** The error of an answer that is no success. */
+export function unusable(answer: BaoAnswer): BaoError {
   const { status } = answer
   const [fault, sentence] = BY_STATUS[status] ?? (status >= 500 ? failed(answer) : unexpected(status))
-  return secretStoreUnavailable(fault, `${sentence} (HTTP ${status})`)
+  return new BaoError(fault, `${sentence} (HTTP ${status})`)
 }
 
 /** A storage without space is a 500 with the words of the system. */
@@ -46,12 +46,12 @@ function unexpected(status: number): readonly [SecretStoreFault, string] {
   return ['broken', isRedirect ? 'the server redirects, which is not followed' : 'the answer is not an expected one']
 }
 
-/** Parses the body of a success. @throws Problem `secret_store_unavailable` for a body that is none of OpenBao or Vault. */
+/** Parses the body of a success. @throws BaoError for a body that is none of OpenBao or Vault. */
 export function bodyOf<T>(answer: BaoAnswer, schema: z.ZodType<T>): T {
   if (answer.status !== 200) throw unusable(answer)
   const found = schema.safeParse(answer.body)
   if (found.success) return found.data
-  throw secretStoreUnavailable('broken', `the answer does not have the shape of KV version 2 (HTTP ${answer.status})`)
+  throw new BaoError('broken', `the answer does not have the shape of the engine (HTTP ${answer.status})`)
 }
 
 /** Asserts a success whose body does not matter. */

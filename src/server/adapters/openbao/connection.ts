@@ -1,5 +1,5 @@
 import type { Pool } from 'undici'
-import { secretStoreUnavailable } from '../../ports/secret-store.ts'
+import { BaoError } from './bao-error.ts'
 
 /** How OpenBao or Vault is reached. */
 export interface BaoAddress {
@@ -31,7 +31,7 @@ export interface BaoAnswer {
 
 /** Connections to one server. Redirects are not followed: a token must not go where an answer points. */
 export interface BaoConnection {
-  /** @throws Problem `secret_store_unavailable` where no complete answer came in time. */
+  /** @throws BaoError where no complete answer came in time. */
   send(call: BaoCall): Promise<BaoAnswer>
   close(): Promise<void>
 }
@@ -112,12 +112,12 @@ interface Unanswered {
 }
 
 /** The error of undici is not kept as the cause: one about a malformed answer holds the bytes of the answer. */
-function unanswered(error: unknown, { url, deadlineMs }: Unanswered): Error {
+function unanswered(error: unknown, { url, deadlineMs }: Unanswered): BaoError {
   const code = codeOf(error)
   const isLate = /TIMEOUT|TIMEDOUT|TimeoutError/.test(code)
   return isLate
-    ? secretStoreUnavailable('timeout', `${url} did not answer within ${deadlineMs / 1000} s`)
-    : secretStoreUnavailable('unreachable', `${url} cannot be reached${code === '' ? '' : `: ${code}`}`)
+    ? new BaoError('timeout', `${url} did not answer within ${deadlineMs / 1000} s`)
+    : new BaoError('unreachable', `${url} cannot be reached${code === '' ? '' : `: ${code}`}`)
 }
 
 function codeOf(error: unknown): string {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { secretStoreUnavailable } from '../../ports/secret-store.ts'
 import { bodyOf } from './answers.ts'
+import { BaoError } from './bao-error.ts'
 import type { BaoConnection } from './connection.ts'
 
 /** How the server proves who it is. Files are read again at each login, so that a sidecar may replace them. */
@@ -23,7 +23,7 @@ const Auth = z.object({
 })
 const Token = z.object({ data: z.object({ ttl: z.number(), renewable: z.boolean().optional() }) })
 
-/** Logs in. @throws Problem `secret_store_unavailable` also for a file that cannot be read. */
+/** Logs in. @throws BaoError also for a file that cannot be read. */
 export async function logIn(connection: BaoConnection, login: BaoLogin): Promise<Lease> {
   if (login.kind === 'token') return lookUp(connection, await secretIn(login.tokenFile))
   const body =
@@ -32,11 +32,11 @@ export async function logIn(connection: BaoConnection, login: BaoLogin): Promise
       : { role: login.role, jwt: await secretIn(login.jwtFile) }
   const answer = await connection.send({ method: 'POST', path: `auth/${login.mount}/login`, body })
   // A login that is refused is a 400 of AppRole and a 403 of Kubernetes.
-  if (answer.status === 400) throw secretStoreUnavailable('refused', `the ${login.kind} login is refused (HTTP 400)`)
+  if (answer.status === 400) throw new BaoError('refused', `the ${login.kind} login is refused (HTTP 400)`)
   return leaseOf(bodyOf(answer, Auth))
 }
 
-/** Asks how long a token is good. @throws Problem `secret_store_unavailable` for one that is not. */
+/** Asks how long a token is good. @throws BaoError for one that is not. */
 export async function lookUp(connection: BaoConnection, token: string): Promise<Lease> {
   const answer = await connection.send({ method: 'GET', path: 'auth/token/lookup-self', token })
   const { ttl, renewable = false } = bodyOf(answer, Token).data
@@ -61,10 +61,10 @@ function durationOf(seconds: number): number | undefined {
 
 async function secretIn(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw secretStoreUnavailable('refused', `${path} cannot be read`, error)
+    throw new BaoError('refused', `${path} cannot be read`, error)
   })
   const secret = text.trim()
   // Bytes outside of visible ASCII would be refused by the HTTP library, in an error that repeats them.
   if (/^[\x21-\x7e]+$/.test(secret)) return secret
-  throw secretStoreUnavailable('refused', `${path} does not hold one line of visible characters`)
+  throw new BaoError('refused', `${path} does not hold one line of visible characters`)
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { secretStoreUnavailable, SecretVersionConflict, type SecretStore } from '../../ports/secret-store.ts'
 import { assertDone, bodyOf, errorsOf, unusable } from './answers.ts'
+import { BaoError } from './bao-error.ts'
 import { createBaoConnection, type BaoAddress, type BaoAnswer } from './connection.ts'
 import type { BaoLogin } from './logins.ts'
 import { createBaoSession } from './session.ts'
@@ -37,7 +38,7 @@ const Destroyed = z.object({ data: z.object({ data: z.null(), metadata: z.object
  */
 export function createOpenBao({ address, mount, login, onFailure }: OpenBaoOptions): OpenedSecretStore {
   const connection = createBaoConnection(address)
-  const session = createBaoSession({ connection, login, onFailure })
+  const session = createBaoSession({ connection, login, onFailure: (error) => onFailure(asUnavailable(error)) })
   const at = (part: 'data' | 'metadata' | 'destroy', path: string): string =>
     `${encoded(mount)}/${part}/${encoded(path)}`
 
@@ -47,7 +48,7 @@ export function createOpenBao({ address, mount, login, onFailure }: OpenBaoOptio
     assertDone(await session.send({ method: 'POST', path: at('metadata', path), body }))
   }
 
-  return {
+  return translated({
     kind: 'openbao',
 
     async put(path, bytes, cas) {
@@ -81,7 +82,7 @@ export function createOpenBao({ address, mount, login, onFailure }: OpenBaoOptio
     async ping() {
       // A standby that forwards counts as active: 429 would otherwise be its answer.
       const health = await connection.send({ method: 'GET', path: 'sys/health?standbyok=true&perfstandbyok=true' })
-      if (health.status === 503) throw secretStoreUnavailable('sealed', 'the server is sealed (HTTP 503)')
+      if (health.status === 503) throw new BaoError('sealed', 'the server is sealed (HTTP 503)')
       if (health.status !== 200) throw unusable(health)
       await session.assertValid()
     },
@@ -90,7 +91,29 @@ export function createOpenBao({ address, mount, login, onFailure }: OpenBaoOptio
       session.close()
       await connection.close()
     },
+  })
+}
+
+/** The store with the errors of its port. */
+function translated(store: OpenedSecretStore): OpenedSecretStore {
+  return {
+    ...store,
+    put: (path, bytes, cas) => inTermsOfPort(store.put(path, bytes, cas)),
+    get: (path, version) => inTermsOfPort(store.get(path, version)),
+    newest: (path) => inTermsOfPort(store.newest(path)),
+    destroy: (path, version) => inTermsOfPort(store.destroy(path, version)),
+    ping: () => inTermsOfPort(store.ping()),
   }
+}
+
+function inTermsOfPort<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw asUnavailable(error)
+  })
+}
+
+function asUnavailable(error: unknown): unknown {
+  return error instanceof BaoError ? secretStoreUnavailable(error.fault, error.message, error.cause) : error
 }
 
 function isCasMismatch(answer: BaoAnswer): boolean {

@@ -33,6 +33,7 @@ import { releases } from './migrations/0028-releases.ts'
 import { integrityTriage } from './migrations/0029-integrity-triage.ts'
 import { stepUp } from './migrations/0030-step-up.ts'
 import { capacity } from './migrations/0031-capacity.ts'
+import { transitSigner } from './migrations/0032-transit-signer.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -68,6 +69,7 @@ export const MIGRATIONS: readonly Migration[] = [
   integrityTriage,
   stepUp,
   capacity,
+  transitSigner,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

@@ -3,7 +3,7 @@ import type { LeaderJob, Leading } from '../../ports/leadership.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { addSigned } from './head-store.ts'
 import { cuttablePlaces, noteCheckpoint, prunableChain, pruneThrough } from './retention-store.ts'
-import { signPosition } from './sign-position.ts'
+import { signPositions } from './sign-position.ts'
 
 export interface RetentionDeps {
   readonly signer: Signer
@@ -43,7 +43,8 @@ async function checkpoint(leading: Leading, { signer, clock, platformDays }: Ret
   const nowMs = clock.now()
   const cuts = await leading.transaction((tx) => cuttablePlaces(tx, { now: new Date(nowMs), platformDays }))
   if (cuts.length === 0) return false
-  const signed = await Promise.all(cuts.map((cut) => signPosition(signer, 'checkpoint', { ...cut, atMs: nowMs })))
+  const positions = cuts.map((cut) => ({ ...cut, atMs: nowMs }))
+  const signed = await signPositions(signer, 'checkpoint', positions)
   await leading.transaction(async (tx) => {
     await addSigned(tx, 'checkpoint', signed)
     for (const place of signed) await noteCheckpoint(tx, place)

@@ -2,7 +2,7 @@ import type { LeaderJob, Leading } from '../../ports/leadership.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { addSigned, dueChains, noteSigned, placesAt, type DueChain, type PositionOfChain } from './head-store.ts'
 import { sealBatch, type SealDeps } from './seal.ts'
-import { signPosition } from './sign-position.ts'
+import { signPositions } from './sign-position.ts'
 
 export interface SealerDeps extends SealDeps {
   readonly signer: Signer
@@ -44,7 +44,7 @@ async function signHeads(leading: Leading, { signer, clock }: SealerDeps): Promi
     return places
   })
   if (due.length === 0) return false
-  const signed = await Promise.all(due.map((place) => signPosition(signer, 'head', place)))
+  const signed = await signPositions(signer, 'head', due)
   await leading.transaction(async (tx) => {
     await addSigned(tx, 'head', signed)
     for (const place of signed) await noteSigned(tx, place)

@@ -3,14 +3,19 @@ import { signedBytes, type PositionKind } from '../../../shared/audit/signed-pos
 import type { Signer } from '../../ports/signer.ts'
 import type { PositionOfChain, SignedOfChain } from './head-store.ts'
 
-/** Signs a position of a chain as of that instant. Called outside of transactions: a signer may be remote. */
-export async function signPosition(
+/** Signs positions of chains with one key, each as of its instant. Called outside of transactions: a signer may be remote. */
+export async function signPositions(
   signer: Signer,
   kind: PositionKind,
-  position: PositionOfChain & { readonly atMs: number },
-): Promise<SignedOfChain> {
-  const { chainId, seq, hash } = position
-  const at = new Date(position.atMs).toISOString()
-  const { kid, signature } = await signer.sign(signedBytes(kind, chainOf(position.domainId), { seq, hash, at }))
-  return { chainId, seq, hash, at, kid, signature: signature.toString('base64url') }
+  positions: readonly (PositionOfChain & { readonly atMs: number })[],
+): Promise<readonly SignedOfChain[]> {
+  const texts = positions.map(({ domainId, seq, hash, atMs }) =>
+    Buffer.from(signedBytes(kind, chainOf(domainId), { seq, hash, at: new Date(atMs).toISOString() })),
+  )
+  const { kid, signatures } = await signer.signMany(texts)
+  return positions.map(({ chainId, seq, hash, atMs }, index) => {
+    const signature = signatures[index]
+    if (signature === undefined) throw new Error('a signer gave too few signatures')
+    return { chainId, seq, hash, at: new Date(atMs).toISOString(), kid, signature: signature.toString('base64url') }
+  })
 }

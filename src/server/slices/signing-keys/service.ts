@@ -14,8 +14,10 @@ export function createSigningKeys({ signer }: { readonly signer: Signer }): Hand
     },
 
     async PostSigningKeysRotate(ctx) {
+      // Outside of the change: the signer may be another service.
+      const rotate = await signer.prepareRotation()
       const { next, previous } = await ctx.change(async (change) => {
-        const rotation = await signer.rotate(change.db)
+        const rotation = await rotate(change.db)
         if (rotation.isNew) change.emit(announcement(rotation.next.kid, rotation.previous.kid))
         return rotation
       })
