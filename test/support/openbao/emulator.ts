@@ -3,6 +3,7 @@ import { createServer as createPlainServer, type IncomingMessage, type ServerRes
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { invalid, KvEngine, type Reply } from './engine.ts'
+import { TransitEngine } from './transit-engine.ts'
 
 /** How the emulator behaves; change it at any time. */
 export interface BaoMoods {
@@ -33,11 +34,13 @@ export interface Call {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** An emulated OpenBao with one KV engine at `secret/`. It is written from the documented API; no real server was at hand. */
+/** An emulated OpenBao with a KV engine at `secret/` and a Transit engine at `transit/`. It is written from the documented API; no real server was at hand. */
 export interface BaoEmulator {
   readonly url: string
   readonly moods: BaoMoods
   readonly kv: KvEngine
+  readonly transit: TransitEngine
+  readonly tokens: Set<string>
   readonly calls: Call[]
   /** Makes a token that is valid until it is revoked. */
   issue(): string
@@ -49,6 +52,9 @@ export interface BaoSettings {
   readonly tls?: { readonly cert: string; readonly key: string }
   /** The engine is in this namespace. */
   readonly namespace?: string
+  /** Engines and tokens of an emulator that was stopped: this one goes on in its place. */
+  readonly successorOf?: BaoEmulator
+  readonly port?: number
 }
 
 export const ROLE = {
@@ -58,9 +64,11 @@ export const ROLE = {
   jwt: 'header.claims.mac',
 }
 
-export async function startBaoEmulator({ tls, namespace }: BaoSettings = {}): Promise<BaoEmulator> {
-  const kv = new KvEngine()
-  const tokens = new Set<string>()
+export async function startBaoEmulator(settings: BaoSettings = {}): Promise<BaoEmulator> {
+  const { tls, namespace, successorOf: former, port: chosen = 0 } = settings
+  const kv = former?.kv ?? new KvEngine()
+  const transit = former?.transit ?? new TransitEngine()
+  const tokens = former?.tokens ?? new Set<string>()
   const calls: Call[] = []
   const moods: BaoMoods = {
     isSealed: false,
@@ -79,7 +87,7 @@ export async function startBaoEmulator({ tls, namespace }: BaoSettings = {}): Pr
     tokens.add(token)
     return token
   }
-  const world: World = { kv, tokens, moods, namespace, issue }
+  const world: World = { kv, transit, tokens, moods, namespace, issue }
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const call = await callOf(request)
@@ -93,13 +101,15 @@ export async function startBaoEmulator({ tls, namespace }: BaoSettings = {}): Pr
   const listener = (request: IncomingMessage, response: ServerResponse): void =>
     void handle(request, response).catch(() => request.socket.destroy())
   const server = tls === undefined ? createPlainServer(listener) : createTlsServer(tls, listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(chosen, '127.0.0.1', resolve))
   // `address` gives a text only for pipes.
   const { port } = server.address() as AddressInfo
   return {
     url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     moods,
     kv,
+    transit,
+    tokens,
     calls,
     issue,
     revokeAll: () => tokens.clear(),
@@ -112,6 +122,7 @@ export async function startBaoEmulator({ tls, namespace }: BaoSettings = {}): Pr
 
 interface World {
   readonly kv: KvEngine
+  readonly transit: TransitEngine
   readonly tokens: Set<string>
   readonly moods: BaoMoods
   readonly namespace: string | undefined
@@ -150,7 +161,7 @@ function answerTo(call: Call, world: World): Reply {
   if (call.path === 'auth/token/lookup-self')
     return { status: 200, body: { data: { ttl: moods.leaseSeconds, renewable: moods.isRenewable } } }
   if (call.path === 'auth/token/renew-self') return moods.renewalFails ? DENIED : authOf(call.token, moods)
-  return moods.engineAnswers ?? engineAnswer(call, world.kv)
+  return moods.engineAnswers ?? engineAnswer(call, world)
 }
 
 function healthOf({ query }: Call, { isSealed, isStandby }: BaoMoods): Reply {
@@ -173,8 +184,9 @@ function authOf(token: string, { leaseSeconds, isRenewable }: BaoMoods): Reply {
   return { status: 200, body: { auth, data: null, warnings: null } }
 }
 
-function engineAnswer(call: Call, kv: KvEngine): Reply {
+function engineAnswer(call: Call, { kv, transit }: World): Reply {
   const { method, path, query, body } = call
+  if (path.startsWith('transit/')) return transitAnswer(call, transit)
   const [, part = '', key = ''] = /^secret\/(data|metadata|destroy)\/(.+)$/.exec(path) ?? []
   const routes: Readonly<Record<string, () => Reply>> = {
     'GET data': () => kv.read(key, Number(query.get('version') ?? 0)),
@@ -185,6 +197,17 @@ function engineAnswer(call: Call, kv: KvEngine): Reply {
     'POST destroy': () => kv.destroy(key, body),
   }
   return routes[`${method} ${part}`]?.() ?? noRoute(path)
+}
+
+function transitAnswer({ method, path, body }: Call, transit: TransitEngine): Reply {
+  const [, part = '', key = '', action = ''] = /^transit\/(keys|sign)\/([^/]+)(\/rotate)?$/.exec(path) ?? []
+  const routes: Readonly<Record<string, () => Reply>> = {
+    'GET keys': () => transit.read(key),
+    'POST keys': () => transit.create(key, body),
+    'POST keys/rotate': () => transit.rotate(key),
+    'POST sign': () => transit.sign(key, body),
+  }
+  return routes[`${method} ${part}${action}`]?.() ?? noRoute(path)
 }
 
 function noRoute(path: string): Reply {

@@ -97,6 +97,7 @@ test('nothing said gives the embedded defaults', () => {
     spicedb: undefined,
     nats: undefined,
     secretStore: undefined,
+    signer: { transit: undefined, source: 'sealed', isMoving: false },
     tls: undefined,
     trustedProxies: [],
     allowedOrigins: [],
