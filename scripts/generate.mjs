@@ -8,6 +8,7 @@ import { root } from './lib/root.mjs'
 const GENERATED = [
   { file: 'docs/configuration.md', module: 'server/config/reference.js', from: 'configurationPage' },
   { file: 'docs/contract/openapi.json', module: 'shared/contract/document.js', from: 'contractDocument' },
+  { file: 'docs/contract/events.json', module: 'shared/contract/events-document.js', from: 'eventsDocument' },
   { file: 'docs/cli.md', module: 'cli/help/reference/generated.js', from: 'cliPage' },
   { file: 'completions/ctl.bash', module: 'cli/help/reference/generated.js', from: 'bashCompletion' },
   { file: 'completions/_ctl', module: 'cli/help/reference/generated.js', from: 'zshCompletion' },

@@ -15,8 +15,8 @@ import { crc32 } from './crc32.ts'
 export const CREDENTIAL_ENV = /^[a-z0-9]{1,16}$/
 
 const TOKEN = /^(psk|jtk)_([a-z0-9]{1,16})_([0-9a-f]{32})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
-/** The last digit of a key carries four bits, so only these sixteen are canonical. */
-const NSK = /^nsk_([a-z0-9]{1,16})_([0-9a-f]{32})_([0-9A-Za-z]{8})_([0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$/
+/** A node secret key. The last digit of its key carries four bits, so only these sixteen are canonical. */
+export const NSK = /^nsk_([a-z0-9]{1,16})_([0-9a-f]{32})_([0-9A-Za-z]{8})_([0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$/
 
 /** A token just minted. `token` is the secret; `prefix`, everything up to and with the id, may be shown and stored. */
 export interface MintedToken {

@@ -1,9 +1,10 @@
 import { canonicalize } from '../canonical-json.ts'
+import { ENVELOPE_MAJOR } from './envelope-shape.ts'
 import type { Payloads, WireType } from './wire-types.ts'
 
 /** An event as its node receives it, without the signature (decisions: Events). Members in canonical order. */
 export interface Envelope<Type extends WireType = WireType> {
-  readonly api_version: 'v1'
+  readonly api_version: typeof ENVELOPE_MAJOR
   readonly domain_id: string
   /** UUIDv7. */
   readonly event_id: string
@@ -28,7 +29,7 @@ export type EnvelopeParts = Omit<Envelope, 'api_version' | 'payload' | 'node_seq
 /** The bytes that are signed, as text (RFC 8785). Ids, instants and `kid` are plain ASCII without anything to escape. */
 export function canonicalEnvelope(parts: EnvelopeParts): string {
   const { domain_id, event_id, kid, node_id, node_seq, occurred_at, payload, type } = parts
-  return `{"api_version":"v1","domain_id":"${domain_id}","event_id":"${event_id}","kid":"${kid}","node_id":"${node_id}","node_seq":${node_seq},"occurred_at":"${occurred_at}","payload":${payload},"type":"${type}"}`
+  return `{"api_version":"${ENVELOPE_MAJOR}","domain_id":"${domain_id}","event_id":"${event_id}","kid":"${kid}","node_id":"${node_id}","node_seq":${node_seq},"occurred_at":"${occurred_at}","payload":${payload},"type":"${type}"}`
 }
 
 /** The canonical text of a payload. @throws TypeError where it has no canonical form. */

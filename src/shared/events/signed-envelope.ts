@@ -1,11 +1,13 @@
 import { canonicalize } from '../canonical-json.ts'
+import { isMembers, type Members } from '../shapes.ts'
+import { ENVELOPE, SIGNATURE, type ENVELOPE_MAJOR } from './envelope-shape.ts'
 
 /**
  * An envelope as it was received. Members that this version does not know are kept, and so are types: a later server may
  * send more (S1 Versioning 2). `isEvent` narrows an envelope to the payload of a known type.
  */
 export interface ReceivedEnvelope {
-  readonly api_version: 'v1'
+  readonly api_version: typeof ENVELOPE_MAJOR
   readonly domain_id: string
   readonly event_id: string
   readonly kid: string
@@ -18,8 +20,6 @@ export interface ReceivedEnvelope {
   readonly type: string
   readonly [member: string]: unknown
 }
-
-export type Members = Readonly<Record<string, unknown>>
 
 /** The data of a frame in its parts. Nothing is verified. */
 export interface SignedEnvelope {
@@ -37,8 +37,7 @@ export type ReadOutcome =
   | { readonly ok: true; readonly signed: SignedEnvelope }
   | { readonly ok: false; readonly fault: ReadFault }
 
-/** The last character of 64 bytes in base64url carries two bits; the other four are 0, so each signature has one text. */
-const SIGNATURE_AT_THE_END = /,"signature":"(?<signature>[\w-]{85}[AQgw])"\}$/
+const SIGNATURE_AT_THE_END = new RegExp(`,"signature":"(?<signature>${SIGNATURE})"\\}$`)
 
 /** Reads the data of a frame: canonical text (RFC 8785) with the signature as its last member (S0 Events). */
 export function readSigned(text: string): ReadOutcome {
@@ -73,30 +72,7 @@ function isCanonical(text: string, value: ReceivedEnvelope): boolean {
   }
 }
 
-const TEXTS = ['domain_id', 'event_id', 'kid', 'node_id', 'occurred_at', 'type'] as const
-
 function isEnvelope(value: unknown): value is ReceivedEnvelope {
-  if (!isMembers(value) || value['api_version'] !== 'v1' || !isMembers(value['payload'])) return false
-  // A second one inside would be ambiguous.
-  if (Object.hasOwn(value, 'signature')) return false
-  return TEXTS.every((name) => isFilledText(value[name])) && isSequence(value['node_seq']) && isInstant(value)
-}
-
-function isSequence(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= 0
-}
-
-function isInstant({ occurred_at }: Members): boolean {
-  return (
-    typeof occurred_at === 'string' && /^\d{4}-\d\d-\d\dT/.test(occurred_at) && !Number.isNaN(Date.parse(occurred_at))
-  )
-}
-
-function isFilledText(value: unknown): boolean {
-  return typeof value === 'string' && value !== ''
-}
-
-/** Whether a value is a JSON object. */
-export function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  // A second signature inside would be ambiguous.
+  return ENVELOPE.fits(value) && isMembers(value) && !Object.hasOwn(value, 'signature')
 }

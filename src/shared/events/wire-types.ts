@@ -9,16 +9,22 @@ export const WIRE_TYPES = [
 
 export type WireType = (typeof WIRE_TYPES)[number]
 
-/** A part of a node's state that may have changed. */
-export type StateBlock = 'peers' | 'keys' | 'policy' | 'bridge' | 'executions' | 'sessions'
+/** The parts of a node's state that may have changed. */
+export const STATE_BLOCKS = ['peers', 'keys', 'policy', 'bridge', 'executions', 'sessions'] as const
 
-export type PeerChangeWord =
-  | 'registered'
-  | 'deregistered'
-  | 'psk_assigned'
-  | 'key_rotated'
-  | 'endpoint_changed'
-  | 'groups_changed'
+export type StateBlock = (typeof STATE_BLOCKS)[number]
+
+/** What can happen to a peer. */
+export const PEER_CHANGES = [
+  'registered',
+  'deregistered',
+  'psk_assigned',
+  'key_rotated',
+  'endpoint_changed',
+  'groups_changed',
+] as const
+
+export type PeerChangeWord = (typeof PEER_CHANGES)[number]
 
 /** A change of a peer. Several changes of one peer between two hints are merged; the newest facts win. */
 export interface PeerChange {
@@ -93,12 +99,17 @@ export interface ActionRequestPayload {
   readonly expires_at: string
 }
 
+/** The kinds of mediated sessions. */
+export const SESSION_KINDS = ['ssh', 'cluster_api', 'tcp'] as const
+
+export type SessionKind = (typeof SESSION_KINDS)[number]
+
 /** A new mediated session, as the state pull shows it. */
 export interface SessionSetupPayload {
   readonly session_id: string
   /** Equals the session id. */
   readonly jti: string
-  readonly kind: 'ssh' | 'cluster_api' | 'tcp'
+  readonly kind: SessionKind
   readonly target: string
   readonly expires_at: string
   readonly idle_timeout_seconds?: number

@@ -1,6 +1,7 @@
 import type { Frame } from '../../../client/event-stream.ts'
 import { isEvent } from '../../../shared/events/payloads.ts'
-import { isMembers, type ReceivedEnvelope } from '../../../shared/events/signed-envelope.ts'
+import type { ReceivedEnvelope } from '../../../shared/events/signed-envelope.ts'
+import { isMembers } from '../../../shared/shapes.ts'
 import type { GroupChange, PeerChange } from '../../../shared/events/wire-types.ts'
 import type { Row } from '../../output/members.ts'
 

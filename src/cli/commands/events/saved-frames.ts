@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import type { StreamFrame } from '../../../shared/events/frame-verifier.ts'
-import { isMembers } from '../../../shared/events/signed-envelope.ts'
+import { isMembers } from '../../../shared/shapes.ts'
 
 /** A frame with the line where it begins, from 1. */
 export interface SavedFrame {

@@ -1,4 +1,5 @@
 import { problem } from '../../../shared/problems.ts'
+import type { SessionTokenClaims, SessionTokenHeader } from '../../../shared/events/session-token-shape.ts'
 import type { Signer } from '../../ports/signer.ts'
 import type { NewSession } from './session.ts'
 
@@ -19,7 +20,7 @@ export async function signToken(
   const claims = encoded(claimsOf(session, issuer))
   let named = signer.keys()[0]?.kid
   for (let tries = 0; tries < KEYS_MAX && named !== undefined; tries += 1) {
-    const signed = `${encoded({ alg: 'EdDSA', kid: named, typ: 'JWT' })}.${claims}`
+    const signed = `${encoded({ alg: 'EdDSA', kid: named, typ: 'JWT' } satisfies SessionTokenHeader)}.${claims}`
     const { kid, signature } = await signer.sign(Buffer.from(signed))
     if (kid === named) return `${signed}.${signature.toString('base64url')}`
     named = kid
@@ -27,7 +28,8 @@ export async function signToken(
   throw problem('signing_unavailable')
 }
 
-function claimsOf({ id, node_id, kind, target, issued_by, issued_at, expires_at }: NewSession, issuer: string) {
+function claimsOf(session: NewSession, issuer: string): SessionTokenClaims {
+  const { id, node_id, kind, target, issued_by, issued_at, expires_at } = session
   return {
     iss: issuer,
     sub: issued_by,

@@ -1,0 +1,37 @@
+import { anyObject, constant, integer, object, textThat, type Members, type Shape } from '../shapes.ts'
+
+/** The major version of the API that envelopes belong to (S1 Versioning 1). */
+export const ENVELOPE_MAJOR = 'v1'
+
+/** The text of 64 bytes in base64url. The last character carries two bits; the other four are 0, so each signature has one text. */
+export const SIGNATURE = String.raw`[\w-]{85}[AQgw]`
+
+const filled = (keywords: { readonly format?: string; readonly description?: string } = {}): Shape<string> =>
+  textThat((value) => value !== '', { minLength: 1, ...keywords })
+
+const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value))
+
+interface EnvelopeMembers {
+  readonly api_version: typeof ENVELOPE_MAJOR
+  readonly domain_id: string
+  readonly event_id: string
+  readonly kid: string
+  readonly node_id: string
+  readonly node_seq: number
+  readonly occurred_at: string
+  readonly payload: Members
+  readonly type: string
+}
+
+/** An event as its node verifies it, without the signature. */
+export const ENVELOPE: Shape<EnvelopeMembers> = object<EnvelopeMembers>({
+  api_version: constant(ENVELOPE_MAJOR),
+  domain_id: filled({ format: 'uuid' }),
+  event_id: filled({ format: 'uuid' }),
+  kid: filled({ description: 'The key that signed, one of `GET /v1/signing-keys`' }),
+  node_id: filled({ format: 'uuid' }),
+  node_seq: integer({ minimum: 0, description: 'Per node, 1, 2, 3 …: a missing number is a missed event' }),
+  occurred_at: textThat(isInstant, { format: 'date-time', pattern: String.raw`^\d{4}-\d\d-\d\dT` }),
+  payload: anyObject,
+  type: filled(),
+})
