@@ -3,18 +3,25 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { CONTRACT } from './lib/compat/base.mjs'
+import { CONTRACT, EVENTS } from './lib/compat/base.mjs'
 import { runGate } from './lib/compat/gate.mjs'
 import { root } from './lib/root.mjs'
 
 const load = (path) => import(pathToFileURL(join(root, 'dist', path)).href)
 const { contractDocument } = await load('shared/contract/document.js')
+const { eventsDocument } = await load('shared/contract/events-document.js')
 const { deprecationHeaders } = await load('server/http/deprecations.js')
 
-/** The file is what is compared, so it has to be what the sources say. */
+const DOCUMENTS = { [CONTRACT]: contractDocument, [EVENTS]: eventsDocument }
+
+/** The files are what is compared, so they have to be what the sources say. */
 function compare() {
-  if (readFileSync(join(root, CONTRACT), 'utf8') !== contractDocument()) {
-    return { outcome: 'failed', lines: [`${CONTRACT} is not what the sources say; run \`npm run generate\`.`] }
+  const stale = Object.keys(DOCUMENTS).filter((path) => readFileSync(join(root, path), 'utf8') !== DOCUMENTS[path]())
+  if (stale.length > 0) {
+    return {
+      outcome: 'failed',
+      lines: stale.map((path) => `${path} is not what the sources say; run \`npm run generate\`.`),
+    }
   }
   return runGate({ root, env: process.env, checkMarker: deprecationHeaders })
 }

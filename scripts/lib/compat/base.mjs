@@ -1,6 +1,9 @@
 /** Where the contract lies, and what it is compared with where history has nothing to compare it with. */
 export const CONTRACT = 'docs/contract/openapi.json'
 export const RELEASED = 'docs/contract/released.json'
+/** What nodes are sent that the OpenAPI document does not show, and its counterpart of the last release. */
+export const EVENTS = 'docs/contract/events.json'
+export const RELEASED_EVENTS = 'docs/contract/released-events.json'
 
 /** What a branch leaves, where nobody says. */
 const DEFAULT_BRANCHES = ['origin/main', 'main']
@@ -19,7 +22,8 @@ export class NoBase extends Error {
  * Finds what the working tree is compared with (S1 Versioning 7): the contract at the merge-base with the base branch;
  * on that branch itself, and where the merge-base is older than the gate, the contract of the last release as HEAD has it.
  *
- * @returns {{ text: string, commit: string, words: string }} the document, the commit whose exceptions were there before
+ * @returns {{ text: string, events: string, commit: string, words: string }} both documents, the commit whose exceptions were
+ *   there before
  * @throws NoBase
  */
 export function findBase(repository, env) {
@@ -32,7 +36,10 @@ export function findBase(repository, env) {
   if (mergeBase === repository.commit('HEAD')) return released(repository, `HEAD itself is the merge-base with ${name}`)
   const text = repository.fileAt(mergeBase, CONTRACT)
   if (text === undefined) return released(repository, `${name} at ${mergeBase.slice(0, 9)} has no ${CONTRACT}`)
-  return { text, commit: mergeBase, words: `${CONTRACT} at ${mergeBase.slice(0, 9)}, the merge-base with ${name}` }
+  const words = `${CONTRACT} at ${mergeBase.slice(0, 9)}, the merge-base with ${name}`
+  // A merge-base that is older than the document of the events is compared with the frozen copy of them.
+  const events = repository.fileAt(mergeBase, EVENTS) ?? frozen(repository, RELEASED_EVENTS, `${name} has no ${EVENTS}`)
+  return { text, events, commit: mergeBase, words }
 }
 
 /** The branch that is named, or the first of the usual ones; undefined in CI when nothing is named and none is there. */
@@ -46,22 +53,33 @@ function baseBranch(repository, { CTL_COMPAT_BASE: named, CI }) {
 }
 
 function released(repository, why) {
-  if (isItself(repository)) {
-    throw new NoBase('failed', `${RELEASED} and ${CONTRACT} are one file: the contract would be compared with itself.`)
+  return {
+    text: frozen(repository, RELEASED, why),
+    events: frozen(repository, RELEASED_EVENTS, why),
+    commit: repository.commit('HEAD'),
+    words: `${RELEASED} as committed, since ${why}`,
   }
-  // As committed: what a change does to the file does not decide about the change.
-  const commit = repository.commit('HEAD')
-  const text = repository.fileAt('HEAD', RELEASED)
-  if (commit === undefined || text === undefined) {
-    throw new NoBase('failed', `${why}, and HEAD has no ${RELEASED}: run npm run release-contract and commit it.`)
+}
+
+const CURRENT = { [RELEASED]: CONTRACT, [RELEASED_EVENTS]: EVENTS }
+
+/** A document of the last release as committed: what a change does to the file does not decide about the change. */
+function frozen(repository, path, why) {
+  const current = CURRENT[path]
+  if (isItself(repository, path, current)) {
+    throw new NoBase('failed', `${path} and ${current} are one file: the contract would be compared with itself.`)
   }
-  return { text, commit, words: `${RELEASED} as committed, since ${why}` }
+  const text = repository.fileAt('HEAD', path)
+  if (text === undefined) {
+    throw new NoBase('failed', `${why}, and HEAD has no ${path}: run npm run release-contract and commit it.`)
+  }
+  return text
 }
 
 /** Two names of one file. Equal contents are none: a release has just been made. */
-function isItself(repository) {
+function isItself(repository, path, current) {
   return (
-    repository.isSameFile(RELEASED, CONTRACT) ||
-    [RELEASED, CONTRACT].some((path) => repository.isLink(path) || repository.isLinkAt('HEAD', path))
+    repository.isSameFile(path, current) ||
+    [path, current].some((each) => repository.isLink(each) || repository.isLinkAt('HEAD', each))
   )
 }

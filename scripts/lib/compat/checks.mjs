@@ -55,6 +55,14 @@ export const CHECKS = {
   'scope-changed': 'ERR',
   'gate-changed': 'WARN',
 
+  'event-added': 'INFO',
+  'event-removed': 'ERR',
+  'event-moved': 'ERR',
+  'node-format-added': 'INFO',
+  'node-format-removed': 'ERR',
+  'node-format-moved': 'ERR',
+  'node-format-loosened': 'ERR',
+
   ...sides({
     'property-added': ['INFO', 'INFO'],
     'required-property-added': ['ERR', 'INFO'],

@@ -62,7 +62,8 @@ function operationsOf(document) {
   return found
 }
 
-function reporter(findings, { method, path }) {
+/** Adds findings about one operation. @throws Error for a check that there is none of. */
+export function reporter(findings, { method, path }) {
   return (id, detail) => {
     const level = CHECKS[id]
     if (level === undefined) throw new Error(`there is no check ${id}`)
@@ -72,7 +73,8 @@ function reporter(findings, { method, path }) {
 
 const LEVELS = ['ERR', 'WARN', 'INFO']
 
-function inOrder(findings) {
+/** By path and method, the gravest first. */
+export function inOrder(findings) {
   const place = ({ path, method }) => `${path} ${method}`
   const order = (a, b) => (place(a) < place(b) ? -1 : Number(place(a) > place(b)))
   return findings.toSorted((a, b) => order(a, b) || LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))

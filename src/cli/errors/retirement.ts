@@ -1,15 +1,20 @@
 import type { Attempt } from '../../client/client.ts'
 
-/** What the RFC 9745 and RFC 8594 headers of an answer say, as one sentence. */
-export function retirement({ request, answer }: Attempt): string {
-  const since = dateOf(Number(/^@(\d{1,12})$/.exec(answer?.headers['deprecation'] ?? '')?.[1]) * 1000)
-  const sunset = dateOf(Date.parse(answer?.headers['sunset'] ?? ''))
+/** The RFC 9745 and RFC 8594 headers of an answer as one sentence, with the successor where this version of the contract names one. */
+export function retirement({ operation, request, answer }: Attempt): string {
+  const { deprecation = '', sunset = '' } = answer?.headers ?? {}
+  const since = dateOf(Number(/^@(\d{1,12})$/.exec(deprecation)?.[1]) * 1000)
   return [
     `${request.method} ${request.path.replace(/\?[^]*$/, '')} is deprecated`,
-    since === undefined ? '' : ` since ${since}`,
-    sunset === undefined ? '' : ` and may be gone after ${sunset}`,
+    said(' since ', since),
+    said(' and may be gone after ', dateOf(Date.parse(sunset))),
+    said('; its successor is ', operation?.deprecated?.successor),
     '; update ctl or the script that calls it',
   ].join('')
+}
+
+function said(words: string, value: string | undefined): string {
+  return value === undefined ? '' : `${words}${value}`
 }
 
 function dateOf(ms: number): string | undefined {

@@ -1,7 +1,7 @@
 import type { ProblemCode } from '../problems.ts'
 import type { CliWords } from './cli-words.ts'
 import type { Nouns } from './noun-words.ts'
-import type { CredentialKind, HttpMethod, Paging } from './operation.ts'
+import type { CredentialKind, Deprecation, HttpMethod, Paging } from './operation.ts'
 
 /** The contract as plain JSON: the client and the command line use it, so that a call loads no schema library. */
 export interface Manifest {
@@ -43,7 +43,7 @@ export interface ManifestOperation {
   /** Who makes the call after an approval, where a policy may hold it. */
   readonly approval?: 'server' | 'requester'
   /** Instants are RFC 3339. */
-  readonly deprecated?: { readonly since: string; readonly sunset?: string }
+  readonly deprecated?: Deprecation
   /** Relations of its audit rows. */
   readonly audit?: readonly string[]
   readonly cli?: CliWords

@@ -131,6 +131,7 @@ function markersOf({ dualControl, deprecated }: Operation): Json {
     ...(dualControl !== undefined && { 'x-service-dual-control': dualControl.actions }),
     ...(deprecated && { deprecated: true, 'x-service-deprecated-since': deprecated.since }),
     ...(deprecated?.sunset !== undefined && { 'x-service-sunset': deprecated.sunset }),
+    ...(deprecated && { 'x-service-successor': deprecated.successor }),
   }
 }
 

@@ -209,6 +209,8 @@ export interface StreamAnswer {
 export interface Deprecation {
   readonly since: string
   readonly sunset?: string
+  /** What to call instead; it may be an operation of a later major version. */
+  readonly successor: `${HttpMethod} /v${number}/${string}`
 }
 
 /** A call and its answer, for readers of the document. They fit the schemas of the operation; a test holds them to that. */

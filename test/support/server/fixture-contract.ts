@@ -434,7 +434,11 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     audit: { relation: 'fixture.old', when: 'all' },
     responses: { 200: z.object({ place: Place }) },
     problems: [],
-    deprecated: { since: '2026-01-01T00:00:00Z', sunset: '2027-01-01T00:00:00Z' },
+    deprecated: {
+      since: '2026-01-01T00:00:00Z',
+      sunset: '2027-01-01T00:00:00Z',
+      successor: 'GET /v1/fixture/things',
+    },
   },
   PostDoubleSubmit: {
     method: 'POST',

@@ -72,7 +72,7 @@ it('holds an operation whole, and leaves out what it does not say', () => {
   })
   const said = {
     description: 'More',
-    deprecated: { since: '2026-01-01T00:00:00Z' },
+    deprecated: { since: '2026-01-01T00:00:00Z', successor: 'GET /v1/things' },
     cli: { command: 'things look' },
     paging: { limit: 'clamped', cursor: 'caller' },
   } as const

@@ -37,7 +37,7 @@ const things = defineSurface('things', 'Things of a <kind>', {
     problems: ['slug_conflict'],
     examples: { body: { note: 'a <b>' }, answers: { 200: { id: 'thing:1', description: '<c>' } } },
     sentences: { slug_conflict: 'Another thing has this slug.' },
-    deprecated: { since: '2026-01-01T00:00:00Z', sunset: '2027-01-01T00:00:00Z' },
+    deprecated: { since: '2026-01-01T00:00:00Z', sunset: '2027-01-01T00:00:00Z', successor: 'PUT /v2/things/{id}' },
   },
   PostSeizure: seize,
   GetPicture: {
@@ -171,6 +171,7 @@ describe('an operation in the document', () => {
       deprecated: true,
       'x-service-deprecated-since': '2026-01-01T00:00:00Z',
       'x-service-sunset': '2027-01-01T00:00:00Z',
+      'x-service-successor': 'PUT /v2/things/{id}',
     })
     expect(picture).not.toHaveProperty('deprecated')
   })

@@ -5,13 +5,17 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { runGate } from '../../../../scripts/lib/compat/gate.mjs'
 import { deprecationHeaders } from '../../../../src/server/http/deprecations.ts'
-import { old, sample, type Doc } from './sample.ts'
+import { old, sample, sampleEvents, type Doc } from './sample.ts'
+
+const NOW = Date.parse('2026-06-01T00:00:00Z')
 
 let root: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'ctl-compat-'))
   mkdirSync(join(root, 'docs/contract'), { recursive: true })
   git('init', '--quiet', '--initial-branch=main')
+  write('events', sampleEvents())
+  write('released-events', sampleEvents())
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
@@ -22,7 +26,9 @@ function git(...args: string[]): string {
   return execFileSync('git', [...identity, ...args], { cwd: root, encoding: 'utf8', env }).trim()
 }
 
-function write(name: 'openapi' | 'released' | 'compat-exceptions', content: unknown): void {
+type Name = 'openapi' | 'released' | 'events' | 'released-events' | 'compat-exceptions'
+
+function write(name: Name, content: unknown): void {
   writeFileSync(join(root, `docs/contract/${name}.json`), JSON.stringify(content))
 }
 
@@ -33,7 +39,7 @@ function commit(): string {
 }
 
 function gate(env: Readonly<Record<string, string>> = {}): { outcome: string; lines: string[] } {
-  return runGate({ root, env, checkMarker: deprecationHeaders })
+  return runGate({ root, env, checkMarker: deprecationHeaders, nowMs: NOW })
 }
 
 /** The sample without its old operation: one break. */
@@ -135,6 +141,93 @@ describe('on a branch', () => {
     expect(gate()).toMatchObject({
       outcome: 'failed',
       lines: expect.arrayContaining(['FAILED  GetOld: deprecated without x-service-deprecated-since']),
+    })
+  })
+})
+
+describe('events', () => {
+  const EVENT_BREAK = 'ERR     GET /v1/things/{id}/events  event-removed  event thing_gone is gone'
+
+  /** Without one of its types. */
+  function less(): Doc {
+    const events = sampleEvents()
+    delete events.events.thing_gone
+    return events
+  }
+
+  test('a break of a payload fails as one of an answer does', () => {
+    branchOff()
+    write('events', less())
+    expect(gate()).toMatchObject({ outcome: 'failed', lines: expect.arrayContaining([EVENT_BREAK]) })
+  })
+
+  test('a break of a payload is excepted by the words of its finding', () => {
+    branchOff()
+    write('events', less())
+    const detail = 'event thing_gone is gone'
+    const entry = { id: 'event-removed', method: 'GET', path: '/v1/things/{id}/events', detail, reason: 'never sent' }
+    write('compat-exceptions', [entry])
+    expect(gate()).toMatchObject({
+      outcome: 'passed',
+      lines: expect.arrayContaining([`${EVENT_BREAK}\n        excepted: never sent`]),
+    })
+  })
+
+  test('a base from before their document is replaced by the released one', () => {
+    rmSync(join(root, 'docs/contract/events.json'))
+    branchOff()
+    write('events', less())
+    expect(gate()).toMatchObject({ outcome: 'failed', lines: expect.arrayContaining([EVENT_BREAK]) })
+  })
+
+  test('on the main branch itself they are compared with those of the last release', () => {
+    write('openapi', sample())
+    write('released', sample())
+    write('events', less())
+    commit()
+    expect(gate()).toMatchObject({ outcome: 'failed', lines: expect.arrayContaining([EVENT_BREAK]) })
+  })
+
+  test('without a released document where one is needed it fails and says what to do', () => {
+    rmSync(join(root, 'docs/contract/released-events.json'))
+    write('openapi', sample())
+    write('released', sample())
+    commit()
+    expect(gate()).toMatchObject({ outcome: 'failed', lines: [expect.stringContaining('npm run release-contract')] })
+  })
+
+  test('the two documents must not be one file', () => {
+    write('openapi', sample())
+    write('released', sample())
+    rmSync(join(root, 'docs/contract/released-events.json'))
+    symlinkSync('events.json', join(root, 'docs/contract/released-events.json'))
+    commit()
+    expect(gate()).toMatchObject({ outcome: 'failed', lines: [expect.stringContaining('are one file')] })
+  })
+})
+
+describe('deprecation markers', () => {
+  test('of no successor fail, with or without a base', () => {
+    branchOff()
+    const doc = sample()
+    delete old(doc)['x-service-successor']
+    write('openapi', doc)
+    const failed = 'FAILED  GetOld: deprecated without x-service-successor'
+    expect(gate()).toMatchObject({ outcome: 'failed', lines: expect.arrayContaining([failed]) })
+    expect(gate({ CTL_COMPAT_BASE: 'nope' })).toEqual({
+      outcome: 'failed',
+      lines: ['Not compared: nope does not resolve here.', failed],
+    })
+  })
+
+  test('of a short notice are worth a look and no more', () => {
+    branchOff()
+    const doc = sample()
+    old(doc)['x-service-sunset'] = '2026-09-01T00:00:00Z'
+    write('openapi', doc)
+    expect(gate()).toMatchObject({
+      outcome: 'passed',
+      lines: expect.arrayContaining(['WARN    GetOld: its sunset is less than 12 months after its since']),
     })
   })
 })

@@ -61,6 +61,7 @@ export function sample(): Doc {
           deprecated: true,
           'x-service-deprecated-since': '2026-01-01T00:00:00Z',
           'x-service-sunset': '2027-01-01T00:00:00Z',
+          'x-service-successor': 'PUT /v1/things/{id}',
           responses: { 204: { description: 'Done' } },
           security: [],
           'x-service-gate': { open: 'because' },
@@ -95,3 +96,48 @@ export const put = (doc: Doc): Doc => doc.paths['/v1/things/{id}'].put
 export const old = (doc: Doc): Doc => doc.paths['/v1/old'].get
 export const sent = (doc: Doc): Doc => put(doc).requestBody.content['application/json'].schema
 export const thing = (doc: Doc): Doc => doc.components.schemas.Thing
+
+/** What the nodes of that contract are sent. */
+export function sampleEvents(): Doc {
+  return structuredClone({
+    title: 'sample',
+    version: 'v1',
+    operation: 'GET /v1/things/{id}/events',
+    events: {
+      thing_changed: {
+        type: 'object',
+        description: 'A thing changed',
+        properties: {
+          reason: { type: 'string', enum: ['changed', 'resync'] },
+          blocks: { type: 'array', items: { anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'string' }] } },
+          parts: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: { name: { type: 'string' }, size: { type: 'integer' } },
+              required: ['name'],
+            },
+          },
+        },
+        required: ['reason', 'blocks', 'parts'],
+      },
+      thing_gone: { type: 'object', properties: { id: { type: 'string', format: 'uuid' } }, required: ['id'] },
+    },
+    formats: {
+      sealed: {
+        summary: 'Sealed',
+        operation: 'GET /v1/things/{id}/key',
+        schema: {
+          type: 'object',
+          properties: {
+            layout: { const: 'nonce | ciphertext' },
+            bytes: { const: 60 },
+            text: { type: 'string', pattern: '^[a-z]$' },
+            alg: { type: 'string', enum: ['one'] },
+          },
+          required: ['layout', 'bytes', 'text', 'alg'],
+        },
+      },
+    },
+  })
+}
