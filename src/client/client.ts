@@ -19,6 +19,8 @@ export interface CallOptions {
   readonly isParsedByCaller?: boolean | undefined
   /** Additional request headers, lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Called before each pause between tries, with the answer that is not final; undefined if there was none. */
+  readonly beforeRetry?: ((answer: HttpAnswer | undefined, pauseMs: number) => void) | undefined
 }
 
 /** The input of an operation: path and query members by name, and the body as `body`. */
@@ -149,12 +151,13 @@ export function createCaller(deps: ClientDeps): Caller {
   async function send(request: HttpRequest, options: SendOptions): Promise<HttpAnswer> {
     const headers = await headersOf(request, options)
     const signal = options.signal ?? deps.signal
+    const { repeatable, beforeRetry } = options
     return withRetries(
       (remainingMs) =>
         observed({ ...request, headers, timeoutMs: remainingMs, signal }, options.operation, (one) =>
           transport.exchange(one),
         ),
-      { repeatable: options.repeatable, triesMax, timeoutMs: options.timeoutMs ?? timeoutMs, signal },
+      { repeatable, triesMax, timeoutMs: options.timeoutMs ?? timeoutMs, signal, beforeRetry },
       clock,
     )
   }

@@ -37,6 +37,8 @@ export interface RetryLimits {
   /** Deadline for all tries with their pauses, in ms. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
+  /** Called before each pause with the answer that is not final, undefined if there was none. */
+  readonly beforeRetry?: ((answer: HttpAnswer | undefined, pauseMs: number) => void) | undefined
 }
 
 /** Upper bound of the first random pause. It doubles with each pause, up to 5 s. */
@@ -54,7 +56,7 @@ const RETRYABLE = new Set([429, 502, 503, 504])
  */
 export async function withRetries(
   send: (remainingMs: number) => Promise<HttpAnswer>,
-  { repeatable, triesMax = 5, timeoutMs, signal }: RetryLimits,
+  { repeatable, triesMax = 5, timeoutMs, signal, beforeRetry }: RetryLimits,
   clock: RetryClock = systemRetryClock,
 ): Promise<HttpAnswer> {
   const deadlineMs = clock.nowMs() + timeoutMs
@@ -64,6 +66,7 @@ export async function withRetries(
     const pauseMs = last ? 0 : pauseBefore(attempt + 1, outcome, clock)
     const hasTime = (fromMs: number): boolean => fromMs + SHORTEST_TRY_MS < deadlineMs
     if (last || !hasTime(clock.nowMs() + pauseMs)) return settled(outcome)
+    beforeRetry?.(answerOf(outcome), pauseMs)
     await clock.sleep(pauseMs, signal)
     // A pause takes longer than asked for where the machine is busy or was suspended.
     if (!hasTime(clock.nowMs())) return settled(outcome)
@@ -78,6 +81,10 @@ async function tried(send: () => Promise<HttpAnswer>): Promise<Outcome> {
   } catch (failure) {
     return { failure }
   }
+}
+
+function answerOf(outcome: Outcome): HttpAnswer | undefined {
+  return 'answer' in outcome ? outcome.answer : undefined
 }
 
 function settled(outcome: Outcome): HttpAnswer {

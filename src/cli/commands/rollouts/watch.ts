@@ -1,10 +1,10 @@
-import { ProblemAnswer, TransportFailure } from '../../../client/failures.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { shortDuration } from '../../argv/duration.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
 import { placeFlag } from '../../derive/places.ts'
 import { usageError } from '../../errors/cli-error.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
+import { isPassing } from '../../errors/passing.ts'
 import { harmless } from '../../output/style.ts'
 import { createResolver } from '../../session/references.ts'
 import type { Session } from '../../session/session.ts'
@@ -88,12 +88,6 @@ async function look(session: Session, id: string): Promise<Rollout | Error | und
     if (isPassing(error)) return error
     throw error
   }
-}
-
-/** What may be over the next time. */
-function isPassing(error: unknown): error is Error {
-  if (error instanceof ProblemAnswer) return (error.status >= 500 && error.status !== 501) || error.status === 429
-  return error instanceof TransportFailure && ['unreachable', 'broken', 'timeout'].includes(error.fault)
 }
 
 function isOver({ status }: Rollout): boolean {
