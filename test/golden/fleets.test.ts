@@ -7,6 +7,7 @@ import { startStub, type StubRoutes } from '../support/cli/stub-server.ts'
 import { releasesFleet } from './releases-fleet.ts'
 import { bridgeFleet } from './bridge-fleet.ts'
 import { rolloutsFleet } from './rollouts-fleet.ts'
+import { capacityFleet } from './capacity-fleet.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/cli/transcript.ts'
 
 interface Scripted extends Pick<CliOptions, 'answers' | 'stdin' | 'interrupted'> {
@@ -40,6 +41,38 @@ const sixNodes = (): RotatingFleet =>
   })
 
 const SCRIPTS: Readonly<Record<string, Script>> = {
+  capacity: {
+    fleet: capacityFleet,
+    lines: [
+      { line: 'ctl capacity show default', exit: 10 },
+      { line: 'ctl capacity show lab', exit: 8 },
+      { line: 'ctl capacity show', exit: 10 },
+      { line: 'ctl capacity show default --jq .dimensions[0].days_until_full', exit: 10 },
+      { line: 'ctl capacity show lab', exit: 0 },
+      { line: 'ctl capacity show default lab --columns domain,dimension,used', exit: 10 },
+      { line: 'ctl capacity show nowhere', exit: 3 },
+      { line: 'ctl capacity history default --dimension nodes --since 30d', exit: 0, only: 'tty' },
+      { line: 'ctl capacity history default --dimension observability_ingest', exit: 0 },
+      { line: 'ctl capacity history default --dimension sse_fanout', exit: 0 },
+      { line: 'ctl capacity history default --dimension observability_ingest --svg -', exit: 0, only: 'pipe' },
+      { line: 'ctl capacity history default --dimension sse_fanout --svg -', exit: 10 },
+      { line: 'ctl capacity history default --dimension nodes --svg - -o json', exit: 2 },
+      { line: 'ctl capacity history default --dimension nods', exit: 2 },
+      { line: 'ctl capacity history default --dimension nodes --since yesterday', exit: 2 },
+      { line: 'ctl capacity targets set default --nodes 20000 --observability-ingest 8MiB', exit: 0 },
+      { line: 'ctl capacity targets set default --nodes default --sse-fanout 0 -o json', exit: 0 },
+      { line: 'ctl capacity targets set default', exit: 2 },
+      { line: 'ctl capacity targets set default --nodes -5', exit: 2 },
+      { line: 'ctl capacity targets set default --nodes 99999999999999999', exit: 2 },
+      { line: 'ctl capacity targets set default --nodes 5MiB', exit: 2 },
+      { line: 'ctl capacity targets set default --observability-ingest 5M', exit: 2 },
+      { line: 'ctl capacity targets set lab --nodes 5', exit: 5 },
+      { line: 'ctl capacity show --help', exit: 0 },
+      { line: 'ctl capacity watch --help', exit: 0 },
+      { line: 'ctl capacity history --help', exit: 0 },
+      { line: 'ctl capacity targets set --help', exit: 0 },
+    ],
+  },
   rotating: {
     fleet: sixNodes,
     lines: [

@@ -6,6 +6,7 @@ import { auditCommands } from '../commands/audit/commands.ts'
 import { authzCommands } from '../commands/authz/commands.ts'
 import { bridgeCommands } from '../commands/bridge/commands.ts'
 import { bundlesCommands } from '../commands/bundles/commands.ts'
+import { capacityCommands } from '../commands/capacity/commands.ts'
 import { cloudAssignmentsCommands } from '../commands/cloud-assignments/commands.ts'
 import { cloudCredentialsCommands } from '../commands/cloud-credentials/commands.ts'
 import { cloudsCommands } from '../commands/clouds/commands.ts'
@@ -62,6 +63,7 @@ export const NOUNS: readonly OwnCommands[] = [
   bridgeCommands,
   rolloutsCommands,
   violationsCommands,
+  capacityCommands,
 ]
 
 /**

@@ -103,7 +103,7 @@ async function explainEmpty({ session, resolver, scope }: Filling, error: unknow
 }
 
 /** The references of the last argument; `-` means the lines of stdin, up to their first tab. */
-async function severalTexts({ io }: Session, texts: readonly string[]): Promise<readonly string[]> {
+export async function severalTexts({ io }: Session, texts: readonly string[]): Promise<readonly string[]> {
   if (!texts.includes('-')) return texts
   const lines = (await io.stdin.text()).split('\n').map((line) => line.split('\t')[0]?.trim() ?? '')
   const read = lines.filter((line) => line !== '')

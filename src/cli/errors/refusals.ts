@@ -75,6 +75,11 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   ...LABEL_HINTS,
   ...POLICY_HINTS,
   ...ROLLOUT_HINTS,
+  capacity_not_sampled: waiting,
+  capacity_exceeded: async (refusal) => [
+    ...(await waiting(refusal)),
+    'See what is used of the target: ctl capacity show',
+  ],
   slug_conflict: ({ words }) => [slugHint(words)],
   tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
   idp_binding_not_found: (refusal) => signInPlaceHints(refusal) ?? providerHints(refusal),

@@ -61,6 +61,7 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'bridge ingress update': ['--no-acme'],
   'bridge site-to-site update': ['--subnets', '10.20.0.0/16'],
   'bridge user-access update': ['--max-peers', '50'],
+  'capacity targets set': ['--nodes', '20000'],
   'nodes update': ['--name', 'web-2'],
   'domains update': ['--display-name', 'Web'],
   'service-identities update': ['--display-name', 'Build'],

@@ -16,6 +16,7 @@ const BEYOND_THE_STUB = new Set([
   'audit export',
   'audit tail',
   'authz validate',
+  'capacity watch',
   'events verify',
   'labels preview',
   'login',
