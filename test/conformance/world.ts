@@ -109,7 +109,8 @@ export interface RunningWorld extends Running<World> {
 export async function startWorld(store: TestStore, engine: EngineKind = 'embedded'): Promise<RunningWorld> {
   const scratch = mkdtempSync(join(tmpdir(), 'ctl-conformance-'))
   const cluster = store.name === 'postgres' ? await startMigratedCluster() : undefined
-  const argv = ['--listen', '127.0.0.1:0', '--env', 'test', '--log-level', 'silent', '--data-dir', scratch]
+  const fixed = ['--env', 'test', '--log-level', 'silent', '--capacity-sample-interval', '1s']
+  const argv = ['--listen', '127.0.0.1:0', '--data-dir', scratch, ...fixed]
   const storage = cluster === undefined ? [] : ['--database-url', cluster.url]
   const spicedb = engine === 'spicedb' ? await startSpicedb() : undefined
   const handover = createMemoryHandover()
