@@ -23,6 +23,22 @@ const unwell = (status: string, detail: string) => ({
   body: { status, probes: [{ name: 'db-primary', ok: false, informational: true, detail }] },
 })
 
+const dependency = (name: string, meanwhile: string, rest: object = { ok: true }) => ({
+  name,
+  since: new Date(Date.now() - 3 * 86_400_000).toISOString(),
+  meanwhile,
+  ...rest,
+})
+const EVENTS_WAIT = 'Events wait, none is lost. Everything else works.'
+const away = (detail: string) => ({ ok: false, informational: true, detail })
+const depending = (status: string, nats: object, signer: object) => ({
+  body: {
+    status,
+    probes: [dependency('db-primary', 'Changes fail.'), dependency('jetstream', EVENTS_WAIT, nats)],
+    unprobed: [dependency('signer', 'No session is issued.', signer)],
+  },
+})
+
 interface Fault {
   readonly says: string
   readonly routes?: StubRoutes
@@ -41,6 +57,23 @@ const caller = (name: string, expiresInDays: number, headers: StubAnswer['header
 
 const FAULTS: readonly Fault[] = [
   { says: 'nothing is wrong', exit: 0 },
+  {
+    says: 'everything that the server depends on is reachable',
+    routes: { 'GET /readyz': depending('ready', { ok: true }, { ok: true }) },
+    exit: 0,
+  },
+  {
+    says: 'NATS is away',
+    routes: { 'GET /readyz': depending('degraded', away('it does not answer'), { ok: true }) },
+    exit: 10,
+  },
+  {
+    says: 'the signing service refuses the server, which stays ready',
+    routes: {
+      'GET /readyz': depending('ready', { ok: true }, away('it does not accept the login of this server')),
+    },
+    exit: 10,
+  },
   { says: 'the clock is a little off', routes: { 'GET /readyz': dateOff(-30) }, exit: 0 },
   { says: 'the clock is far off', routes: { 'GET /readyz': dateOff(300) }, exit: 10 },
   {
@@ -88,6 +121,7 @@ function plain(text: string): string {
     .replaceAll(/(?:29\d|30\d) s (ahead|behind)/g, '300 s $1')
     .replaceAll(/(?:29|3[01]) s (ahead|behind)/g, '30 s $1')
     .replaceAll(/\((?:EAI_AGAIN|ENOTFOUND|ETIMEOUT)\)/g, '(ENOTFOUND)')
+    .replaceAll(/since \d{4}-\S+Z/g, 'since 2026-02-01T12:00:00.000Z')
     .replaceAll(/expires in (?:89|90)d/g, 'expires in 90d')
     .replaceAll(/expires in [23]d/g, 'expires in 3d')
 }

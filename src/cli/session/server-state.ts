@@ -14,6 +14,19 @@ export interface ServerState {
   readonly answer?: HttpAnswer
   /** Probes that are not well, by name. */
   readonly unwell: Readonly<Record<string, Unwell>>
+  /** Everything that the server says to depend on, well or not, with a probe or without. */
+  readonly dependencies: readonly ServerDependency[]
+}
+
+/** What the server says of one dependency. */
+export interface ServerDependency {
+  readonly name: string
+  /** Why it is away; undefined where it is reachable. */
+  readonly detail?: string
+  /** Since when it is as it is, RFC 3339. */
+  readonly since?: string
+  /** What works without it, and what does not. */
+  readonly meanwhile?: string
 }
 
 /** What a probe says that is not well. */
@@ -52,10 +65,11 @@ export async function serverState(session: Session): Promise<ServerState> {
       latencyMs: latency(),
       answer,
       unwell: unwellOf(body),
+      dependencies: [...dependenciesIn(body['probes']), ...dependenciesIn(body['unprobed'])],
     }
   } catch (error) {
     if (!(error instanceof TransportFailure) || IS_NO_STATE.has(error.fault)) throw error
-    return { status: 'unreachable', latencyMs: latency(), failure: error.message, unwell: {} }
+    return { status: 'unreachable', latencyMs: latency(), failure: error.message, unwell: {}, dependencies: [] }
   }
 }
 
@@ -68,14 +82,20 @@ function parsed(answer: HttpAnswer): Row {
   }
 }
 
+function entriesOf(probes: unknown): readonly (readonly [string, unknown])[] {
+  if (Array.isArray(probes)) return probes.map((probe) => [String(memberOf(probe, 'name')), probe] as const)
+  return isRow(probes) ? Object.entries(probes) : []
+}
+
+function dependenciesIn(probes: unknown): readonly ServerDependency[] {
+  return entriesOf(probes).map(([name, probe]) => {
+    const { detail, ...said } = saidBy(probe)
+    return { name, ...said, ...(memberOf(probe, 'ok') === false && { detail }) }
+  })
+}
+
 function unwellOf(body: Row): ServerState['unwell'] {
-  const probes = body['probes']
-  const entries = Array.isArray(probes)
-    ? probes.map((probe) => [String(memberOf(probe, 'name')), probe] as const)
-    : isRow(probes)
-      ? Object.entries(probes)
-      : []
-  const unwell = entries.filter(([, probe]) => memberOf(probe, 'ok') === false)
+  const unwell = entriesOf(body['probes']).filter(([, probe]) => memberOf(probe, 'ok') === false)
   return Object.fromEntries(unwell.map(([name, probe]) => [name, saidBy(probe)]))
 }
 

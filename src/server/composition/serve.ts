@@ -32,6 +32,7 @@ import { probesOf } from './probes.ts'
 import { createServices, type Services } from './services.ts'
 import { closeBackend, drain } from './stop-server.ts'
 import { readTls, type TlsMaterial } from './tls-files.ts'
+import { unprobedOf } from './unprobed.ts'
 
 export interface ServeOptions {
   readonly config: Config
@@ -154,7 +155,7 @@ function startLeading({ log, backend, metrics, tracing }: Ground, services: Serv
 }
 
 async function openHealth({ backend, metrics }: Ground): Promise<Health> {
-  const health = createHealth(probesOf(backend), backend.clock)
+  const health = createHealth(probesOf(backend), backend.clock, unprobedOf(backend))
   if (metrics !== undefined) Object.assign(metrics, { health, engine: backend.engine })
   // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
   await health.report()

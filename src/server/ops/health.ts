@@ -19,16 +19,33 @@ export interface ProbeResult {
   readonly ok: boolean
   /** The probe has succeeded since boot: its failure makes the server degraded, not unhealthy. */
   readonly informational?: true
-  /** The fault, without internal details. This member and the next ones are present only if `ok` is false. */
+  /** The fault, without internal details. Present only if `ok` is false. */
   readonly detail?: string
-  /** When the failure was first seen, RFC 3339. */
-  readonly since?: string
-  readonly meanwhile?: string
+  /** When the probe first succeeded or failed in this way, RFC 3339. */
+  readonly since: string
+  readonly meanwhile: string
+}
+
+/** A dependency that no probe asks (S1 Degradation 1: the signing service). It is known from the calls that were made. */
+export interface Unprobed {
+  readonly name: string
+  /** As of a probe. */
+  readonly meanwhile: string
+  /** Undefined before the first call has ended. */
+  lastCall(): LastCall | undefined
+}
+
+export interface LastCall {
+  readonly since: Date
+  /** The fault, for everyone; undefined where the call succeeded. */
+  readonly fault: string | undefined
 }
 
 export interface HealthReport {
   readonly status: 'ready' | 'degraded' | 'unhealthy'
   readonly probes: readonly ProbeResult[]
+  /** Dependencies without a probe. They have no part in the status. Absent where there are none. */
+  readonly unprobed?: readonly ProbeResult[]
 }
 
 export interface Health {
@@ -48,31 +65,38 @@ const FOLLOW_EVERY_MS = 5_000
  * Readiness over boot-latched probes (S1 Degradation 1): each must succeed once before the server is ready; a later
  * failure is informational and only degrades it, unless the probe is final.
  */
-export function createHealth(probes: readonly Probe[], clock: Clock): Health {
+export function createHealth(probes: readonly Probe[], clock: Clock, unprobed: readonly Unprobed[] = []): Health {
   const latched = new Set<string>()
-  const awaySince = new Map<string, string>()
+  const changed = new Map<string, { readonly ok: boolean; readonly since: string }>()
   let isDraining = false
   let following: NodeJS.Timeout | undefined
   let kept: { readonly at: number; readonly report: Promise<HealthReport> } | undefined
+
+  /** Since when the probe has ended as it did now. */
+  function sinceOf(name: string, ok: boolean, askedAt: string): string {
+    const last = changed.get(name)
+    if (last?.ok === ok) return last.since
+    changed.set(name, { ok, since: askedAt })
+    return askedAt
+  }
 
   async function ask(probe: Probe): Promise<ProbeResult> {
     const { name, meanwhile } = probe
     const askedAt = new Date(clock.now()).toISOString()
     const fault = await withDeadline(probe)
+    const result = { name, ok: fault === undefined, since: sinceOf(name, fault === undefined, askedAt), meanwhile }
     if (fault === undefined) {
       latched.add(name)
-      awaySince.delete(name)
-      return { name, ok: true }
+      return result
     }
-    const since = awaySince.get(name) ?? askedAt
-    awaySince.set(name, since)
-    const failed = { name, ok: false, since, meanwhile, ...fault }
+    const failed = { ...result, ...fault }
     return latched.has(name) && probe.isFinal !== true ? { ...failed, informational: true } : failed
   }
 
   async function askAll(): Promise<HealthReport> {
     const results = await Promise.all(probes.map(ask))
-    return { status: statusOf(results), probes: results }
+    const others = unprobed.flatMap(lastCallOf)
+    return { status: statusOf(results), probes: results, ...(others.length > 0 && { unprobed: others }) }
   }
 
   async function report(): Promise<HealthReport> {
@@ -94,6 +118,14 @@ export function createHealth(probes: readonly Probe[], clock: Clock): Health {
   }
 }
 
+function lastCallOf({ name, meanwhile, lastCall }: Unprobed): readonly ProbeResult[] {
+  const last = lastCall()
+  if (last === undefined) return []
+  const { since, fault } = last
+  const result = { name, ok: fault === undefined, since: since.toISOString(), meanwhile }
+  return [fault === undefined ? result : { ...result, informational: true, detail: fault }]
+}
+
 /** The HTTP status of a report. */
 export function httpStatusOf({ status }: HealthReport): 200 | 503 {
   return status === 'unhealthy' ? 503 : 200
@@ -105,7 +137,7 @@ function statusOf(results: readonly ProbeResult[]): HealthReport['status'] {
 }
 
 /** A fault, with a sentence that replaces the one of the probe if the consequences differ. */
-type Fault = Pick<ProbeResult, 'meanwhile'> & { readonly detail: string }
+type Fault = Partial<Pick<ProbeResult, 'meanwhile'>> & { readonly detail: string }
 
 const NO_ANSWER: Fault = { detail: 'it does not answer' }
 const STOPPED: Fault = { detail: 'it stopped for good: restart the server' }

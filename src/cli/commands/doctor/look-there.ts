@@ -5,6 +5,7 @@ import { serverState, type ServerState } from '../../session/server-state.ts'
 import type { Session } from '../../session/session.ts'
 import { transportSentence } from '../../errors/transport-sentence.ts'
 import { ok, problem, warning, type Finding } from './finding.ts'
+import { lookAtDependencies } from './look-at-dependencies.ts'
 
 /** What was found out about the server. */
 export interface ServerFindings {
@@ -20,7 +21,8 @@ export async function lookThere(session: Session): Promise<ServerFindings> {
   if (server instanceof TransportFailure) return { findings: [foreign(url.value, server)], isForeign: true }
   if (server.status === 'unreachable')
     return { findings: [unreachable(url.value, server.failure ?? '')], isForeign: false }
-  const seen = [health(server), ...clock(server, session.io.nowMs())]
+  const nowMs = session.io.nowMs()
+  const seen = [health(server), ...lookAtDependencies(server, nowMs), ...clock(server, nowMs)]
   const found = await orFailure(() => credential(session))
   if (!(found instanceof TransportFailure)) return { findings: [...seen, ...found], isForeign: false }
   if (found.fault !== 'unreadable') return { findings: [...seen, unasked(url.value, found)], isForeign: false }
@@ -59,24 +61,13 @@ function unreachable(url: string, failure: string): Finding {
   return problem('server', `${url}: ${failure}`, advice)
 }
 
-function health({ status, unwell, latencyMs }: ServerState): Finding {
-  const why = Object.entries(unwell).map(([name, { detail }]) => `${name}: ${detail}`)
+function health({ status, dependencies, latencyMs }: ServerState): Finding {
   if (status === 'ready') return ok('server', `ready in ${Math.round(latencyMs)} ms`)
-  const detail = [status, ...why].join('; ')
-  if (unwell['db-primary'] !== undefined) return problem('server', detail, storageAdvice(unwell['db-primary'].detail))
-  if (unwell['spicedb-readiness'] !== undefined)
-    return problem('server', detail, 'Bring SpiceDB back: nothing is allowed without it, and it goes on by itself.')
-  if (unwell['jetstream'] !== undefined)
-    return problem('server', detail, 'Bring NATS back: events wait for it, nothing is lost, and it goes on by itself.')
-  if (status === 'degraded') return warning('server', detail, 'It serves what it can; see its log.')
-  return problem('server', detail, 'See its log; "ctl status --watch" shows when it is back.')
-}
-
-function storageAdvice(said: string): string {
-  if (said.includes('read-only')) return 'Free space on its disk, or lift the read-only mode of its database.'
-  if (said.includes('restart'))
-    return 'If no supervisor restarts it, start it again: it recovers from its log. Its last line on stderr gives the reason.'
-  return 'Bring its database back: it goes on by itself; see its log.'
+  const isExplained = dependencies.some(({ detail }) => detail !== undefined)
+  if (status === 'degraded' && isExplained)
+    return warning('server', status, 'It serves what it can without what is away.')
+  if (status === 'degraded') return warning('server', status, 'It serves what it can; see its log.')
+  return problem('server', status, 'See its log; "ctl status --watch" shows when it is back.')
 }
 
 /** Every answer of the API carries its versions (S1 Versioning 5). */

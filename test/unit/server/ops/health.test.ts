@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { DatastoreError, DatastoreStopped } from '../../../../src/server/ports/datastore.ts'
-import { createHealth, httpStatusOf, type Probe } from '../../../../src/server/ops/health.ts'
+import { createHealth, httpStatusOf, type LastCall, type Probe } from '../../../../src/server/ops/health.ts'
 
 function probe(name: string): Probe & { up: boolean; asked: number } {
   return {
@@ -22,7 +22,10 @@ function frozen(): { now: () => number; ms: number } {
 
 test('every probe up is ready', async () => {
   const report = await createHealth([probe('db-primary')], frozen()).report()
-  expect(report).toEqual({ status: 'ready', probes: [{ name: 'db-primary', ok: true }] })
+  expect(report).toEqual({
+    status: 'ready',
+    probes: [{ name: 'db-primary', ok: true, since: '1970-01-01T00:00:00.000Z', meanwhile: 'Reads go on.' }],
+  })
   expect(httpStatusOf(report)).toBe(200)
 })
 
@@ -69,10 +72,13 @@ test('a probe that fails after its first success only degrades, and recovers', a
   expect(httpStatusOf(report)).toBe(200)
   database.up = true
   clock.ms = 2000
-  expect(await health.report()).toEqual({ status: 'ready', probes: [{ name: 'db-primary', ok: true }] })
+  expect(await health.report()).toEqual({
+    status: 'ready',
+    probes: [{ name: 'db-primary', ok: true, since: '1970-01-01T00:00:02.000Z', meanwhile: 'Reads go on.' }],
+  })
 })
 
-test('an outage is dated by its beginning, each one anew', async () => {
+test('every state is dated by its beginning', async () => {
   const clock = frozen()
   const database = probe('db-primary')
   const health = createHealth([database], clock)
@@ -83,7 +89,8 @@ test('an outage is dated by its beginning, each one anew', async () => {
   }
   expect(await sinceAt(1_000, false)).toBe('1970-01-01T00:00:01.000Z')
   expect(await sinceAt(9_000, false)).toBe('1970-01-01T00:00:01.000Z')
-  expect(await sinceAt(10_000, true)).toBeUndefined()
+  expect(await sinceAt(10_000, true)).toBe('1970-01-01T00:00:10.000Z')
+  expect(await sinceAt(15_000, true)).toBe('1970-01-01T00:00:10.000Z')
   expect(await sinceAt(20_000, false)).toBe('1970-01-01T00:00:20.000Z')
 })
 
@@ -157,4 +164,25 @@ test('a probe that never comes back takes the server out of rotation, also after
     meanwhile: 'Reads go on.',
   })
   expect([report.status, httpStatusOf(report)]).toEqual(['unhealthy', 503])
+})
+
+test('what has no probe is reported from its last call, and has no part in the status', async () => {
+  const clock = frozen()
+  let last: LastCall | undefined
+  const signer = { name: 'signer', meanwhile: 'Events wait.', lastCall: () => last }
+  const health = createHealth([probe('db-primary')], clock, [signer])
+  const reportedWith = async (call: LastCall | undefined) => {
+    last = call
+    clock.ms += 1_000
+    const { status, unprobed } = await health.report()
+    return [status, unprobed]
+  }
+  const since = new Date(0)
+  const said = { name: 'signer', since: '1970-01-01T00:00:00.000Z', meanwhile: 'Events wait.' }
+  expect(await reportedWith(undefined)).toEqual(['ready', undefined])
+  expect(await reportedWith({ since, fault: undefined })).toEqual(['ready', [{ ...said, ok: true }]])
+  expect(await reportedWith({ since, fault: 'it is sealed: unseal it' })).toEqual([
+    'ready',
+    [{ ...said, ok: false, informational: true, detail: 'it is sealed: unseal it' }],
+  ])
 })

@@ -109,7 +109,10 @@ test('/readyz and /livez answer here too', async () => {
   const ready = await fetch(`${url}/readyz`)
   expect([ready.status, await ready.json()]).toEqual([
     200,
-    { status: 'ready', probes: [{ name: 'db-primary', ok: true }] },
+    {
+      status: 'ready',
+      probes: [{ name: 'db-primary', ok: true, since: expect.any(String), meanwhile: 'Reads go on.' }],
+    },
   ])
   expect((await fetch(`${url}/livez`)).status).toBe(200)
 })
