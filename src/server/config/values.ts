@@ -249,10 +249,11 @@ export function transitKey(text: string): Parsed<TransitUrl> {
   if (!URL.canParse(text)) return { mustBe }
   const { protocol, origin: parsed, pathname, search, hash, username, password } = new URL(text)
   const isBare = `${search}${hash}${username}${password}` === '' && (protocol === 'http:' || protocol === 'https:')
-  const path = storePath(pathname.slice(1))
-  if (!isBare || !('value' in path) || !path.value.includes('/') || path.value.startsWith('v1/')) return { mustBe }
-  const at = path.value.lastIndexOf('/')
-  return { value: { origin: parsed, mount: path.value.slice(0, at), key: path.value.slice(at + 1) } }
+  const inEngine = pathname.slice(1)
+  const isPath = 'value' in storePath(inEngine) && inEngine.includes('/') && !inEngine.startsWith('v1/')
+  if (!isBare || !isPath) return { mustBe }
+  const at = inEngine.lastIndexOf('/')
+  return { value: { origin: parsed, mount: inEngine.slice(0, at), key: inEngine.slice(at + 1) } }
 }
 
 /** Where signing keys come from. */

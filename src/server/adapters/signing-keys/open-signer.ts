@@ -97,7 +97,7 @@ export async function openSignerOver(deps: SignerDeps): Promise<FollowingSigner>
     async stop() {
       clearTimeout(timer)
       timer = undefined
-      await Promise.all([source, ...former].map(({ remote: other }) => other?.close()))
+      for (const { remote: other } of [source, ...former]) await other?.close()
     },
   }
 }

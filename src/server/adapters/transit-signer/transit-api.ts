@@ -61,7 +61,7 @@ const Signed = z.object({
 
 export function createTransitApi(session: BaoSession, { mount, key }: TransitPlace): TransitApi {
   const at = (operation: string): string =>
-    `${[...mount.split('/'), ...operation.replace(':key', key).split('/')].map(encodeURIComponent).join('/')}`
+    [...mount.split('/'), ...operation.replace(':key', key).split('/')].map(encodeURIComponent).join('/')
 
   return {
     read: () =>

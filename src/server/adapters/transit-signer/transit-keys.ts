@@ -69,7 +69,7 @@ export function createTransitKeys({ address, place, login, clock, onFailure }: T
           for (const one of stored) assertPresent(one, key)
           return newest
         }),
-      status: record.status,
+      status: () => record.status(),
       async close() {
         session.close()
         await connection.close()
