@@ -1,3 +1,4 @@
+import { Problem } from '../../../shared/problems.ts'
 import { SignerError, signingUnavailable, type Signer } from '../../ports/signer.ts'
 import type { KeySource, SignBatch, StoredKey } from './key-source.ts'
 import { kidOf, readExpired, readKeys } from './key-store.ts'
@@ -51,6 +52,13 @@ export async function openSignerOver(deps: SignerDeps): Promise<FollowingSigner>
     await refresh()
   }
 
+  /** A service that cannot be used has been reported by its source. */
+  async function adoptQuietly(): Promise<void> {
+    await adopt().catch((error: unknown) => {
+      if (!(error instanceof Problem)) throw error
+    })
+  }
+
   async function signMany(batch: readonly Uint8Array[]): Promise<{ kid: string; signatures: readonly Buffer[] }> {
     const { public: key, signBatch, signer } = currentOf(known, clock.now())
     if (signBatch === undefined) throw notOurs(signer, source)
@@ -86,7 +94,7 @@ export async function openSignerOver(deps: SignerDeps): Promise<FollowingSigner>
       }
       const again = (): void => {
         const ended = refresh()
-          .then(adopt)
+          .then(adoptQuietly)
           .catch((error: unknown) => {
             if (timer !== undefined) onFailure(error)
           })
