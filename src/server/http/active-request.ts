@@ -254,7 +254,8 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
   /** Chooses the answer of a held call, which has no body. */
   waitFor(approvalId: string): void {
     this.status(HELD)
-    this.header('Location', `/v1/approvals/${approvalId}`)
+    const [, major = ''] = this.plan.operation.path.split('/')
+    this.header('Location', `/${major}/approvals/${approvalId}`)
   }
 
   #spanned<T>(work: () => Promise<T>): Promise<T> {
@@ -332,7 +333,9 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
 
   cookie(cookie: Cookie): void {
     declared.assertSetsCookies(this.plan)
-    void this.#reply.header('Set-Cookie', setCookie(cookie, this.isSecure))
+    const { versions } = this.plan
+    for (const field of setCookie(cookie, { isSecure: this.isSecure, versions }))
+      void this.#reply.header('Set-Cookie', field)
   }
 
   status(status: number): void {

@@ -6,7 +6,7 @@ import type { Rendered } from '../../shared/contract/operation-types.ts'
 import { problem, type Problem, type ProblemCode } from '../../shared/problems.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { TraceMarks } from '../ports/tracing.ts'
-import { API_VERSION } from './api-version.ts'
+import { API_VERSION_HEADER, type ApiVersions } from './api-version.ts'
 import type { ActiveRequest } from './active-request.ts'
 import { isNavigation, prefersHtml } from './browser-facts.ts'
 import { oauthErrorMedia, withOauthError } from './oauth-error.ts'
@@ -31,6 +31,7 @@ export interface AnswersDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly mint: () => string
+  readonly versions: ApiVersions
   /** Called with every answer of an operation, for metrics. */
   readonly observe?: ((operationId: string, status: number, seconds: number) => void) | undefined
 }
@@ -59,7 +60,8 @@ export interface Answers {
 const CLIENT_CLOSED = 499
 
 /** Makes the answers. */
-export function createAnswers({ trail, drain, streams, bodies, clock, log, mint, observe }: AnswersDeps): Answers {
+export function createAnswers(deps: AnswersDeps): Answers {
+  const { trail, drain, streams, bodies, clock, log, mint, versions, observe } = deps
   const depart = createResponseBatcher()
 
   /** Ends the edge's part of a request; Node's server sends the bytes from here on. */
@@ -105,7 +107,7 @@ export function createAnswers({ trail, drain, streams, bodies, clock, log, mint,
     const answer = answerTo(error, { overCap: 'request_body_too_large', outage: 'internal' })
     const trace = marksOf(traceParentOf(request.headers))
     logFailure(log, { error, answer, correlationId, trace, operation: undefined })
-    void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
+    void reply.header('X-Correlation-Id', correlationId).header(API_VERSION_HEADER, versions.headerFor(request.url))
     if (answer instanceof RateLimited) void reply.headers(answer.headers)
     closeWhereDraining(reply)
     return answer

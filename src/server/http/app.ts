@@ -13,6 +13,7 @@ import type { Keyring } from '../ports/keyring.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { UnitOfWork } from '../ports/unit-of-work.ts'
 import type { UsageMeter } from '../ports/usage-meter.ts'
+import { apiVersionsOf } from './api-version.ts'
 import { createAnswers } from './answers.ts'
 import type { AuditQueue } from './audit/audit-queue.ts'
 import { createAuditTrail } from './audit/audit-trail.ts'
@@ -26,6 +27,7 @@ import {
   refuseAmbiguous,
   refuseConnection,
   answerConnectAndExpect,
+  type RefusalDeps,
 } from './malformed-requests.ts'
 import { createCursors } from './cursors.ts'
 import { isAmbiguous } from './limits/ambiguous-request.ts'
@@ -41,7 +43,7 @@ import { NO_OVERLOAD_METER, type OverloadMeter } from './limits/overload-meter.t
 import { createDrain } from './limits/drain.ts'
 import { createOpenStreams } from './open-streams.ts'
 import { mountOperations, type MountDeps } from './mount.ts'
-import { planOperations } from './plan-operations.ts'
+import { pathsOf, planOperations } from './plan-operations.ts'
 import { mountPages } from './pages/mount-pages.ts'
 import type { ForeignRoutes, Page } from './pages/pages.ts'
 import { parseQueryString } from './query-string.ts'
@@ -144,12 +146,12 @@ const OTHER_BODY_BYTES_MAX = 8 * 1024
  */
 export function createApp(deps: AppDeps): App {
   const { ids, lag = watchEventLoopLag(), overload: meter = NO_OVERLOAD_METER, requestsMax } = deps
-  const mint = (): string => ids.next()
+  const refusals: RefusalDeps = { mint: () => ids.next(), versions: apiVersionsOf(pathsOf(deps.surfaces)) }
   const drain = createDrain()
   const trail = createAuditTrail(deps)
   const streams = createOpenStreams()
   const bodies = createBodyBudget(meter)
-  const answers = createAnswers({ ...deps, trail, drain, streams, bodies, mint })
+  const answers = createAnswers({ ...deps, ...refusals, trail, drain, streams, bodies })
   const fastify = Fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -163,15 +165,15 @@ export function createApp(deps: AppDeps): App {
         deps.tls === undefined
           ? createHttpServer({ ...LIMITS, ...deps.arrivalTimes })
           : createHttpsServer({ ...LIMITS, ...deps.arrivalTimes, ...deps.tls })
-      return server.on('request', listenerOver(serve, { mint, meter, gate: createReadGate(server) }))
+      return server.on('request', listenerOver(serve, { ...refusals, meter, gate: createReadGate(server) }))
     },
     // Answers of the same turn are sent first: their requests may have arrived before the malformed bytes.
-    clientErrorHandler: (error, socket) => void setImmediate(answerMalformedRequest, error, socket, mint()),
+    clientErrorHandler: (error, socket) => void setImmediate(answerMalformedRequest, error, socket, refusals),
     frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
   })
   const load = createLoad({ drain, lag, meter, requestsMax })
-  routeAll(fastify, { ...deps, drain, mint, answers, load, bodies })
-  answerConnectAndExpect(fastify.server, mint)
+  routeAll(fastify, { ...deps, ...refusals, drain, answers, load, bodies })
+  answerConnectAndExpect(fastify.server, refusals)
   fastify.addHook('onClose', () => {
     lag.stop()
     trail.flush()
@@ -209,19 +211,19 @@ export function createApp(deps: AppDeps): App {
 /** Steps of every request before it is routed. */
 function listenerOver(
   serve: RequestListener,
-  { mint, meter, gate }: { readonly mint: () => string; readonly meter: OverloadMeter; readonly gate: ReadGate },
+  { meter, gate, ...refusals }: RefusalDeps & { readonly meter: OverloadMeter; readonly gate: ReadGate },
 ): RequestListener {
   const capped = capConnections({
     serve,
     gate,
-    refuse(socket, { headers }) {
+    refuse(socket, request) {
       meter.refused('connection')
-      refuseConnection(socket, headers, mint)
+      refuseConnection(socket, request, refusals)
     },
   })
   return (request, response) => {
     gate.passed()
-    if (isAmbiguous(request)) refuseAmbiguous(request, response, mint)
+    if (isAmbiguous(request)) refuseAmbiguous(request, response, refusals)
     else capped(request, response)
   }
 }
@@ -229,7 +231,7 @@ function listenerOver(
 /** Mounts the operations, the pages beside them, and an answer to everything else. */
 function routeAll(
   fastify: FastifyInstance,
-  deps: AppDeps & Pick<MountDeps, 'drain' | 'mint' | 'answers' | 'load' | 'bodies'>,
+  deps: AppDeps & RefusalDeps & Pick<MountDeps, 'drain' | 'answers' | 'load' | 'bodies'>,
 ): void {
   const { pages = [], foreignRoutes = [] } = deps
   const plans = planOperations(deps.surfaces)

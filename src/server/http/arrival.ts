@@ -3,7 +3,7 @@ import { COUNTED_BODY_BYTES } from '../../shared/contract/problem-codes.ts'
 import { problem } from '../../shared/problems.ts'
 import type { Caller } from '../ports/credential-resolver.ts'
 import type { Tracing } from '../ports/tracing.ts'
-import { API_VERSION } from './api-version.ts'
+import { API_VERSION_HEADER } from './api-version.ts'
 import { ActiveRequest, type Admission, type RequestServices } from './active-request.ts'
 import type { Answers, Exchange } from './answers.ts'
 import { forwardedAddress, type ClientAddress, type IsSecure } from './client-address.ts'
@@ -82,7 +82,7 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
 /** Creates the edge's record of a request and sets the headers that every answer has. */
 function activate(plan: OperationPlan, { request, reply }: Exchange, deps: ArrivalDeps): ActiveRequest {
   const correlationId = correlationIdOf(request.headers, deps.mint)
-  void reply.header('X-Correlation-Id', correlationId).header('X-Service-API-Version', API_VERSION)
+  void reply.header('X-Correlation-Id', correlationId).header(API_VERSION_HEADER, plan.apiVersion)
   if (plan.noStore) void reply.header('Cache-Control', 'no-store')
   if (plan.deprecation) {
     void reply.header('Deprecation', plan.deprecation.deprecation)

@@ -1,3 +1,5 @@
+import { API_COOKIE_PATH, type ApiVersions } from './api-version.ts'
+
 /** The value of a cookie in a `Cookie` header (RFC 6265 §4.2); the first of several with that name. */
 export function cookieOf(header: string | undefined, name: string): string | undefined {
   if (header === undefined) return undefined
@@ -20,8 +22,20 @@ export interface Cookie {
   readonly maxAgeSeconds?: number
 }
 
-/** The `Set-Cookie` field of a cookie; `Secure` where the request came over TLS (S0 Authentication artefacts). */
-export function setCookie(cookie: Cookie, isSecure: boolean): string {
+/** Where a cookie is sent back to. */
+export interface CookieScope {
+  /** Whether the request came over TLS (S0 Authentication artefacts). */
+  readonly isSecure: boolean
+  readonly versions: Pick<ApiVersions, 'prefixes'>
+}
+
+/** The `Set-Cookie` fields of a cookie: one, or one for each major version where it belongs to the API. */
+export function setCookie(cookie: Cookie, { isSecure, versions }: CookieScope): readonly string[] {
+  const paths = cookie.path === API_COOKIE_PATH ? versions.prefixes : [cookie.path]
+  return paths.map((path) => fieldOf({ ...cookie, path }, isSecure))
+}
+
+function fieldOf(cookie: Cookie, isSecure: boolean): string {
   return [
     `${cookie.name}=${cookie.value}`,
     `Path=${cookie.path}`,

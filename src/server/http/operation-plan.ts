@@ -1,6 +1,7 @@
 import type { AuditMember, CredentialKind, GateLeg, Operation } from '../../shared/contract/operation.ts'
 import type { LimitClass } from '../../shared/contract/limit-classes.ts'
 import type { InvalidCode, PlainProblemCode, ProblemCode } from '../../shared/problems.ts'
+import type { ApiVersions } from './api-version.ts'
 import type { DeprecationHeaders } from './deprecations.ts'
 import type { AnyHandler } from './request-context.ts'
 import type { CompiledTemplate, Stage } from './template.ts'
@@ -23,7 +24,12 @@ export interface RowFilter {
 
 /** One operation as the edge runs it: its contract entry, compiled once at start. */
 export interface OperationPlan {
+  /** That of the contract; of a later major version than v1 with the version in front: `v2:GetThing`. */
   readonly id: string
+  /** The major versions beside each other, of which it belongs to one. */
+  readonly versions: ApiVersions
+  /** What its answers say of them. */
+  readonly apiVersion: string
   readonly operation: Operation
   readonly handler: AnyHandler | undefined
   /** The scope that a token must have: `<surface>:<access>`. */

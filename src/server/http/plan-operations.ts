@@ -17,6 +17,7 @@ import { responseHeadersOf, responsesOf } from '../../shared/contract/held-calls
 import { limitClassOf } from '../../shared/contract/limit-classes.ts'
 import { isNoStore } from '../../shared/contract/no-store.ts'
 import { bodyProblemOf } from '../../shared/contract/problem-codes.ts'
+import { apiVersionsOf, majorOf, type ApiVersions } from './api-version.ts'
 import { deprecationHeaders } from './deprecations.ts'
 import type { AuditPlan, Leg, OperationPlan, RowFilter, SuccessPlan } from './operation-plan.ts'
 import { pathIdsOf } from './parameters.ts'
@@ -28,16 +29,29 @@ const UNWANTED_BODY_BYTES_MAX = 8 * 1024
 
 /** Works out every operation of the surfaces. Throws on a contract that contradicts itself, naming the operation. */
 export function planOperations(surfaces: readonly MountedSurface[]): readonly OperationPlan[] {
+  const versions = apiVersionsOf(pathsOf(surfaces))
   return surfaces.flatMap((surface) =>
-    Object.entries(surface.operations).map(([id, operation]) => {
+    Object.entries(surface.operations).map(([name, operation]) => {
+      const id = idOf(name, operation)
       try {
-        return planOperation(id, operation, surface)
+        return planOperation({ id, name, operation }, surface, versions)
       } catch (error) {
         const prefix = error instanceof Error && error.message.startsWith('api deprecations:') ? '' : `${id}: `
         throw new Error(`${prefix}${error instanceof Error ? error.message : String(error)}`, { cause: error })
       }
     }),
   )
+}
+
+/** The paths of all operations. */
+export function pathsOf(surfaces: readonly Pick<MountedSurface, 'operations'>[]): readonly string[] {
+  return surfaces.flatMap(({ operations }) => Object.values(operations).map(({ path }) => path))
+}
+
+/** Operations of two major versions may have one name; cursors, held calls, logs and metrics must not mistake one for the other. */
+function idOf(name: string, { path }: Operation): string {
+  const major = majorOf(path)
+  return major === undefined || major === 1 ? name : `v${major}:${name}`
 }
 
 function planSuccesses(operation: Operation): Pick<OperationPlan, 'success' | 'successes'> {
@@ -59,13 +73,22 @@ function payloadOf(shape: AnySchema | MediaResponse | null): Omit<SuccessPlan, '
   return { media: 'application/json; charset=utf-8', encode: JSON.stringify, streams: false }
 }
 
-function planOperation(id: string, operation: Operation, surface: MountedSurface): OperationPlan {
+interface Named {
+  readonly id: string
+  /** In the contract. */
+  readonly name: string
+  readonly operation: Operation
+}
+
+function planOperation({ id, name, operation }: Named, surface: MountedSurface, versions: ApiVersions): OperationPlan {
   const access = accessOf(operation)
   assertBody(operation)
   return {
     id,
     operation,
-    handler: surface.handlers?.[id],
+    versions,
+    apiVersion: versions.headerFor(operation.path),
+    handler: surface.handlers?.[name],
     scope: `${surface.name}:${access}`,
     scopeImpliedBy: access === 'read' ? `${surface.name}:write` : undefined,
     limitClasses: Object.fromEntries(operation.credentials.map((kind) => [kind, limitClassOf(operation, kind)])),

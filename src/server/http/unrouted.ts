@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { answersHead, type Operation } from '../../shared/contract/operation.ts'
 import { problemCodesOf } from '../../shared/contract/problem-codes.ts'
 import { PROBLEMS, problem, type PlainProblemCode, type ProblemCode } from '../../shared/problems.ts'
+import type { ApiVersions } from './api-version.ts'
 import type { Answers, Exchange } from './answers.ts'
 import type { Authenticate } from './auth/authenticate.ts'
 import { forwardedAddress, type ClientAddress } from './client-address.ts'
@@ -19,6 +20,7 @@ export interface UnroutedDeps {
   readonly drain: Drain
   readonly load: Load
   readonly mint: () => string
+  readonly versions: ApiVersions
 }
 
 /** The routed operations and pages. */
@@ -26,9 +28,6 @@ export interface Routed {
   readonly plans: readonly OperationPlan[]
   readonly pages: readonly Page[]
 }
-
-/** All paths below belong to the API: a request for an unknown path must authenticate first (S1 Authentication 1 and 2). */
-const API = '/v1/'
 
 /**
  * Answers paths that no operation has and methods that a path's operations lack (405 with `Allow`). Below the API a
@@ -38,7 +37,7 @@ const API = '/v1/'
 export function answerUnrouted(
   fastify: FastifyInstance,
   { plans, pages }: Routed,
-  { answers, authenticate, clientAddress, drain, load, mint }: UnroutedDeps,
+  { answers, authenticate, clientAddress, drain, load, mint, versions }: UnroutedDeps,
 ): void {
   const operations = plans.map(({ operation }) => operation)
   const known = [
@@ -74,7 +73,8 @@ export function answerUnrouted(
       return answers.turnVisitorAway(exchange, problem('method_not_allowed'))
     }
     const open = openNames.find(({ prefix }) => path.startsWith(prefix))
-    if (open === undefined && path.startsWith(API)) return void refuse(exchange)
+    // A request for an unknown path of the API must authenticate first (S1 Authentication 1 and 2).
+    if (open === undefined && versions.includes(path)) return void refuse(exchange)
     // Names below an open operation are asked for by programs: S1 wants a problem document of an unknown asset.
     if (open !== undefined) return answers.turnAway(exchange, problem(open.missing))
     return answers.turnVisitorAway(exchange, problem('not_found'))

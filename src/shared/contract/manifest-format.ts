@@ -1,4 +1,5 @@
 import type { ProblemCode } from '../problems.ts'
+import type { ApiMajor } from './api-major.ts'
 import type { CliWords } from './cli-words.ts'
 import type { Nouns } from './noun-words.ts'
 import type { CredentialKind, Deprecation, HttpMethod, Paging } from './operation.ts'
@@ -8,7 +9,7 @@ export interface Manifest {
   /** Version of this format; a reader refuses another. */
   readonly format: 1
   /** Major version of the API, the first path segment. */
-  readonly apiVersion: 'v1'
+  readonly apiVersion: ApiMajor
   /** Names that scopes may use, sorted. */
   readonly surfaces: readonly string[]
   /** Nouns of the command line, with where help lists them and the types of their objects. */

@@ -1,3 +1,4 @@
+import { apiMajorOf } from './api-major.ts'
 import { relationsOf } from './audit-relations.ts'
 import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
 import type {
@@ -29,7 +30,7 @@ export function manifestOf(contract: { readonly [key: string]: Surface }): Manif
   )
   return {
     format: 1,
-    apiVersion: 'v1',
+    apiVersion: apiMajorOf(contract),
     surfaces: surfaces.map(({ name }) => name).toSorted(),
     nouns: Object.assign({}, ...surfaces.map(({ nouns }) => nouns)),
     operations: Object.fromEntries(operations),

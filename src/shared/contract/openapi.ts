@@ -3,6 +3,7 @@ import { asZod, jsonSchemaOf } from './json-schema.ts'
 import { limitClassOf } from './limit-classes.ts'
 import { requestHeadersOf } from './held-calls.ts'
 import { htmlFailureOf, successesOf } from './openapi-answers.ts'
+import { apiMajorOf } from './api-major.ts'
 import { SHARED_COMPONENTS } from './openapi-components.ts'
 import { problemResponsesOf, UNROUTED } from './openapi-problems.ts'
 import {
@@ -54,7 +55,7 @@ export function openApiOf(contract: { readonly [key: string]: Surface }, recorde
     openapi: '3.1.0',
     info: {
       title: 'ctl API',
-      version: 'v1',
+      version: apiMajorOf(contract),
       description: DESCRIPTION,
       contact: { name: 'The operator of this server' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },

@@ -223,7 +223,8 @@ export interface Examples {
 /** One operation of the HTTP API, declared once. Everything else derives from it or implements it. */
 export interface Operation {
   readonly method: HttpMethod
-  readonly path: `/v1/${string}`
+  /** Below its major version. */
+  readonly path: `/v${number}/${string}`
   /** For a stranger: reaches help, OpenAPI and docs. */
   readonly summary: string
   readonly description?: string

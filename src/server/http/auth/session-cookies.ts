@@ -1,9 +1,10 @@
 import { PROVIDER_PATH, PROVIDER_SESSION_COOKIE } from '../../ports/local-sign-in.ts'
 import { CSRF_COOKIE, SESSION_COOKIE } from '../../ports/sessions.ts'
+import { API_COOKIE_PATH } from '../api-version.ts'
 import type { Cookie } from '../cookies.ts'
 
 /** What the two cookies of a session have in common (S0 Authentication artefacts). */
-const COMMON = { path: '/v1/', sameSite: 'Strict' } as const
+const COMMON = { path: API_COOKIE_PATH, sameSite: 'Strict' } as const
 
 /** The session's own cookie, and the anti-forgery token that the server's pages read and echo. Both are session cookies of the browser. */
 export function sessionCookies(session: { readonly cookie: string; readonly csrfToken: string }): readonly Cookie[] {

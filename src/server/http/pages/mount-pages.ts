@@ -4,11 +4,11 @@ import { Problem, problem, type ProblemCode } from '../../../shared/problems.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Caller } from '../../ports/credential-resolver.ts'
 import type { Span, TraceMarks, Tracing } from '../../ports/tracing.ts'
-import { API_VERSION } from '../api-version.ts'
+import { API_VERSION_HEADER, type ApiVersions } from '../api-version.ts'
 import { browserFactsOf, prefersHtml } from '../browser-facts.ts'
 import { forwardedAddress, type ClientAddress, type IsSecure } from '../client-address.ts'
 import type { Authenticate, Wanted } from '../auth/authenticate.ts'
-import { setCookie } from '../cookies.ts'
+import { setCookie, type CookieScope } from '../cookies.ts'
 import { correlationIdOf } from '../correlation.ts'
 import type { Drain } from '../limits/drain.ts'
 import { onExchangeEnd } from '../exchange-end.ts'
@@ -30,6 +30,7 @@ export interface PagesDeps {
   readonly drain: Drain
   readonly log: Logger
   readonly mint: () => string
+  readonly versions: ApiVersions
   readonly clientAddress: ClientAddress
   readonly isSecure: IsSecure
   readonly allowedOrigins: AllowedOrigins
@@ -58,7 +59,7 @@ interface Exchange {
 async function serve(page: Page, exchange: Exchange, deps: PagesDeps): Promise<void> {
   const { request, reply } = exchange
   const correlationId = correlationIdOf(request.headers, deps.mint)
-  void reply.headers({ ...PAGE_HEADERS, 'X-Correlation-Id': correlationId, 'X-Service-API-Version': API_VERSION })
+  void reply.headers(headersOf(page, { deps, correlationId }))
   deps.drain.entered()
   const span = deps.tracing && spanOf(page, request, { deps, correlationId, tracing: deps.tracing })
   const trace = span?.marks ?? marksOf(traceParentOf(request.headers))
@@ -67,12 +68,20 @@ async function serve(page: Page, exchange: Exchange, deps: PagesDeps): Promise<v
   try {
     assertServable(deps)
     const visit = await visitOf(page, request, arrived)
-    send(reply, await page.handler(visit), visit.browser.isSecure)
+    send(reply, await page.handler(visit), { isSecure: visit.browser.isSecure, versions: deps.versions })
   } catch (error) {
     refused = refuse(exchange, error, { ...arrived, page }).code
   } finally {
     if (span !== undefined) endSpan(span, { status: reply.statusCode, code: refused, path: page.path })
     deps.drain.left()
+  }
+}
+
+function headersOf({ path }: Page, { deps, correlationId }: Pick<Arrived, 'deps' | 'correlationId'>) {
+  return {
+    ...PAGE_HEADERS,
+    'X-Correlation-Id': correlationId,
+    [API_VERSION_HEADER]: deps.versions.headerFor(path),
   }
 }
 
@@ -176,8 +185,9 @@ function formOf(body: unknown): URLSearchParams {
   return new URLSearchParams(bytes.toString('utf8'))
 }
 
-function send(reply: FastifyReply, answer: PageAnswer, isSecure: boolean): void {
-  for (const cookie of answer.cookies ?? []) void reply.header('Set-Cookie', setCookie(cookie, isSecure))
+function send(reply: FastifyReply, answer: PageAnswer, by: CookieScope): void {
+  for (const cookie of answer.cookies ?? [])
+    for (const field of setCookie(cookie, by)) void reply.header('Set-Cookie', field)
   if ('location' in answer) return void reply.code(303).header('Location', answer.location).send()
   if ('json' in answer) return sendPublicJson(reply, answer)
   sendDocument(reply, answer.document, answer.status ?? 200)

@@ -6,9 +6,12 @@ export const PAGE_POLICY =
  * Renders the documentation page around a contract. The contract is embedded as data that no browser runs, since the
  * address that serves it takes a credential and this page does not.
  *
- * @param renderer path of the script that draws the page
+ * @param paths of the API, and of the script that draws the page
  */
-export function docsPage(contract: object, renderer: string): string {
+export function docsPage(
+  contract: object,
+  { root, renderer }: { readonly root: string; readonly renderer: string },
+): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -41,7 +44,7 @@ body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: #222; background:
 <body>
 <div id="docs"><p id="waiting">Drawing the documentation …</p></div>
 <noscript><p>This page is drawn by a script. Without scripts, read the contract itself: <code>ctl openapi</code> prints it,
-and <code>GET /v1/openapi.json</code> serves it to every caller who presents a credential.</p></noscript>
+and <code>GET ${root}/openapi.json</code> serves it to every caller who presents a credential.</p></noscript>
 <script type="application/json" id="contract">${inertJson(contract)}</script>
 <script src="${renderer}"></script>
 </body>

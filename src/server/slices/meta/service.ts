@@ -1,3 +1,4 @@
+import { apiMajorOf } from '../../../shared/contract/api-major.ts'
 import { DOCS_ASSET, type meta } from '../../../shared/contract/meta.ts'
 import { openApiOf } from '../../../shared/contract/openapi.ts'
 import type { Surface } from '../../../shared/contract/operation.ts'
@@ -13,9 +14,10 @@ export interface MetaDeps {
 /** The documents that are derived from the whole contract, as bytes. */
 function render(contract: MetaDeps['contract']) {
   const openapi = openApiOf(contract)
+  const root = `/${apiMajorOf(contract)}`
   return {
     document: Buffer.from(JSON.stringify(openapi)),
-    page: Buffer.from(docsPage(openapi, `/v1/docs/assets/${DOCS_ASSET}`)),
+    page: Buffer.from(docsPage(openapi, { root, renderer: `${root}/docs/assets/${DOCS_ASSET}` })),
   }
 }
 

@@ -23,17 +23,27 @@ describe('the value of a cookie', () => {
 
 describe('a cookie that is set', () => {
   const cookie = { name: 'a', value: '1', path: '/v1/', sameSite: 'Strict', isHttpOnly: true } as const
+  const versions = { prefixes: ['/v1/'] }
 
   test('says all that limits it', () => {
-    expect(setCookie(cookie, true)).toBe('a=1; Path=/v1/; SameSite=Strict; HttpOnly; Secure')
+    expect(setCookie(cookie, { isSecure: true, versions })).toEqual([
+      'a=1; Path=/v1/; SameSite=Strict; HttpOnly; Secure',
+    ])
   })
   test('is not Secure where the request came in clear: the browser would not send it back', () => {
-    expect(setCookie(cookie, false)).toBe('a=1; Path=/v1/; SameSite=Strict; HttpOnly')
+    expect(setCookie(cookie, { isSecure: false, versions })).toEqual(['a=1; Path=/v1/; SameSite=Strict; HttpOnly'])
   })
   test('may be read by scripts, and may end', () => {
-    expect(setCookie({ ...cookie, isHttpOnly: false, sameSite: 'Lax', maxAgeSeconds: 0 }, false)).toBe(
-      'a=1; Path=/v1/; SameSite=Lax; Max-Age=0',
-    )
+    const readable = { ...cookie, isHttpOnly: false, sameSite: 'Lax', maxAgeSeconds: 0 } as const
+    expect(setCookie(readable, { isSecure: false, versions })).toEqual(['a=1; Path=/v1/; SameSite=Lax; Max-Age=0'])
+  })
+  test('of the API is set for each major version that is served, and of another path once', () => {
+    const scope = { isSecure: false, versions: { prefixes: ['/v1/', '/v2/'] } }
+    expect(setCookie(cookie, scope)).toEqual([
+      'a=1; Path=/v1/; SameSite=Strict; HttpOnly',
+      'a=1; Path=/v2/; SameSite=Strict; HttpOnly',
+    ])
+    expect(setCookie({ ...cookie, path: '/oidc' }, scope)).toEqual(['a=1; Path=/oidc; SameSite=Strict; HttpOnly'])
   })
 })
 
