@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CAPACITY_DIMENSIONS, CAPACITY_TARGET_MAX } from '../capacity/dimensions.ts'
+import { CAPACITY_DIMENSIONS } from '../capacity/dimensions.ts'
 import { Instant, KiB, Uuid, uuidField } from './fields.ts'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 
@@ -32,13 +32,8 @@ const DomainCapacity = z
   })
   .meta({ id: 'DomainCapacity', description: 'The last sample of the capacity of a Domain' })
 
-const target = z
-  .int()
-  .min(0)
-  .max(CAPACITY_TARGET_MAX)
-  .nullable()
-  .optional()
-  .meta({ problem: 'invalid_capacity_target' })
+/** At most `CAPACITY_TARGET_MAX`, as every integer of the contract. */
+const target = z.int().min(0).nullable().optional().meta({ problem: 'invalid_capacity_target' })
 
 const CapacityTargetsRequest = z
   .strictObject({
@@ -141,7 +136,7 @@ export const capacity = defineSurface(
       summary: 'Show how the use of a dimension developed',
       query: z.strictObject({
         dimension: Dimension.meta({ problem: 'invalid_dimension', description: 'The dimension' }),
-        since: Instant.optional().meta({
+        since: z.iso.datetime({ offset: true }).optional().meta({
           problem: 'invalid_capacity_filter',
           description: 'No hours before this instant; 35 days are kept',
         }),
