@@ -14,7 +14,7 @@ export interface Report {
  * node sends no report, and of two of one name only the newer one is kept. Resolves with whether it was taken or kept.
  */
 export async function sendReport(deps: AgentDeps, node: SimulatedNode, { name, send }: Report): Promise<boolean> {
-  if (deps.clock.now() < node.deferredUntilMs) {
+  if (node.deferred.size > 0 || deps.clock.now() < node.deferredUntilMs) {
     node.deferred.set(name, send)
     return true
   }
@@ -22,15 +22,34 @@ export async function sendReport(deps: AgentDeps, node: SimulatedNode, { name, s
   if (outcome.ok || outcome.waitMs === undefined) return outcome.ok
   // A newer one of that name may have been kept meanwhile.
   if (!node.deferred.has(name)) node.deferred.set(name, send)
-  node.deferredUntilMs = Math.max(node.deferredUntilMs, deps.clock.now() + outcome.waitMs)
-  deps.tasks.schedule(outcome.waitMs, () => sendDeferred(deps, node))
+  wait(deps, node, outcome.waitMs)
   return true
 }
 
-/** Sends what was kept, unless the server has asked for more time meanwhile: then it is sent after that. */
+/** Sends what is kept when the wait is over, unless the server has asked for more time by then. */
+function wait(deps: AgentDeps, node: SimulatedNode, waitMs: number): void {
+  const untilMs = deps.clock.now() + waitMs
+  if (untilMs <= node.deferredUntilMs) return
+  node.deferredUntilMs = untilMs
+  deps.tasks.schedule(waitMs, async () => {
+    if (deps.clock.now() >= node.deferredUntilMs) await sendDeferred(deps, node)
+  })
+}
+
+/** A report stays kept until it is answered: one that is deleted meanwhile may then be unknown to the server. */
 async function sendDeferred(deps: AgentDeps, node: SimulatedNode): Promise<void> {
-  if (deps.until.aborted || node.isRevoked || deps.clock.now() < node.deferredUntilMs) return
-  const kept = [...node.deferred]
-  node.deferred.clear()
-  for (const [name, send] of kept) await sendReport(deps, node, { name, send })
+  for (const [name, send] of node.deferred) {
+    if (deps.until.aborted || node.isRevoked) return
+    const outcome = await send()
+    if (!outcome.ok && outcome.waitMs !== undefined) return wait(deps, node, outcome.waitMs)
+    if (node.deferred.get(name) === send) node.deferred.delete(name)
+    else await sendNewer(deps, node, name)
+  }
+}
+
+/** Sends the one that took the place of a report while that one was sent. */
+async function sendNewer(deps: AgentDeps, node: SimulatedNode, name: string): Promise<void> {
+  const send = node.deferred.get(name)
+  node.deferred.delete(name)
+  if (send !== undefined) await sendReport(deps, node, { name, send })
 }
