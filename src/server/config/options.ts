@@ -23,7 +23,6 @@ import {
   rate,
   remoteAddress,
   replicas,
-  roleName,
   sampleInterval,
   signerKind,
   storePath,

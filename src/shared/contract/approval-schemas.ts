@@ -6,7 +6,7 @@ import {
   REQUIRED_APPROVALS_MAX,
   type ApprovalAction,
 } from '../approval-actions.ts'
-import { DecisionReason, Instant, Uuid } from './fields.ts'
+import { DecisionReason, InDomain, InProject, Instant, OwnId, UpdatedAt } from './fields.ts'
 
 /** The states of an approval: one that waits, then one that is final. */
 export const APPROVAL_STATES = ['pending-approval', 'approved', 'rejected', 'withdrawn', 'expired', 'failed'] as const
@@ -16,23 +16,23 @@ export type ApprovalState = (typeof APPROVAL_STATES)[number]
 const ApprovalDecision = z
   .object({
     subject: z.string().describe('Who decided, user:<uuid>'),
-    decision: z.enum(['approve', 'reject']),
-    reason: z.string().optional(),
-    at: Instant,
+    decision: z.enum(['approve', 'reject']).describe('What was decided'),
+    reason: z.string().optional().describe('Why, in the words of the person who decided'),
+    at: Instant.describe('When it was decided'),
   })
-  .meta({ id: 'ApprovalDecision' })
+  .meta({ id: 'ApprovalDecision', description: 'The decision of one person.' })
 
 /** What waits for the decision of others, or had one. */
 export const Approval = z
   .object({
-    id: Uuid,
+    id: OwnId,
     kind: z.string().describe('What is asked for, e.g. credential_assignment'),
     object: z.string().describe('<type>:<id> of what the decision is about'),
-    domain_id: Uuid.optional(),
-    project_id: Uuid.optional(),
-    state: z.enum(APPROVAL_STATES),
+    domain_id: InDomain.optional(),
+    project_id: InProject.optional(),
+    state: z.enum(APPROVAL_STATES).describe('`pending-approval` waits for decisions; every other state is final'),
     requested_by: z.string().describe('The subject that asks. It never decides'),
-    requested_at: Instant,
+    requested_at: Instant.describe('When it was requested'),
     expires_at: Instant.describe('When the request ends without a decision'),
     reason: z.string().optional().describe('Why it is asked for'),
     required_approvals: z.int().describe('People who have to approve; one rejection ends the request'),
@@ -46,15 +46,15 @@ export const Approval = z
       .describe('What happens on approval'),
     outcome: z.string().optional().describe('Why it failed after it was approved: a problem code'),
   })
-  .meta({ id: 'Approval' })
+  .meta({ id: 'Approval', description: 'A request that waits for the decision of others, or had one.' })
 
 export const ApprovalApproveRequest = z
   .strictObject({ reason: DecisionReason.optional().describe('Why; everybody who sees the approval reads it') })
-  .meta({ id: 'ApprovalApproveRequest' })
+  .meta({ id: 'ApprovalApproveRequest', description: 'An approval of a request, perhaps with a reason.' })
 
 export const ApprovalRejectRequest = z
   .strictObject({ reason: DecisionReason.describe('Why; the requester reads it') })
-  .meta({ id: 'ApprovalRejectRequest' })
+  .meta({ id: 'ApprovalRejectRequest', description: 'A rejection of a request, with its reason.' })
 
 const Required = z
   .strictObject({
@@ -64,7 +64,7 @@ const Required = z
       .max(REQUIRED_APPROVALS_MAX)
       .describe(`People who have to approve, 1 to ${REQUIRED_APPROVALS_MAX}, beside the requester`),
   })
-  .meta({ id: 'ApprovalRequirement' })
+  .meta({ id: 'ApprovalRequirement', description: 'How many people have to approve an action.' })
 
 /** Actions that concern the whole installation; a Domain has no policy for them. */
 const OF_PLATFORM_ALONE: readonly ApprovalAction[] = ['signing-keys.rotate']
@@ -89,7 +89,7 @@ function updateRequest(id: string, actions: readonly ApprovalAction[]) {
         .optional()
         .describe('How long a request waits, 1 hour to 30 days; as the platform says, or 7 days, when absent'),
     })
-    .meta({ id })
+    .meta({ id, description: 'The actions that wait for approval from now on; those that are absent do not wait.' })
 }
 
 export const DomainApprovalPolicyRequest = updateRequest('DomainApprovalPolicyRequest', DOMAIN_ACTIONS)
@@ -99,20 +99,23 @@ export const PlatformApprovalPolicyRequest = updateRequest('PlatformApprovalPoli
 export const ApprovalPolicy = z
   .object({
     actions: z
-      .record(z.string(), z.object({ required_approvals: z.int() }))
+      .record(
+        z.string(),
+        z.object({ required_approvals: z.int().describe('People who have to approve, beside the requester') }),
+      )
       .describe('The actions that this policy itself names'),
     ttl_seconds: z.int().optional().describe('How long a request waits; absent where this policy does not set it'),
     effective_ttl_seconds: z.int().describe('How long a request waits here'),
     effective: z
       .array(
         z.object({
-          action: z.enum(APPROVAL_ACTIONS),
+          action: z.enum(APPROVAL_ACTIONS).describe('The action, as policies name it'),
           required_approvals: z.int().describe('0: the action does not wait for approval'),
           source: z.enum(['domain', 'platform', 'default']).describe('The policy that requires it'),
         }),
       )
       .describe('What holds here for each action: the stricter of the policies of the Domain and of the platform'),
     updated_by: z.string().optional().describe('Absent where nobody has set this policy'),
-    updated_at: Instant.optional(),
+    updated_at: UpdatedAt.optional(),
   })
-  .meta({ id: 'ApprovalPolicy' })
+  .meta({ id: 'ApprovalPolicy', description: 'The actions that wait for approval, as set here and as they hold here.' })

@@ -41,6 +41,7 @@ export const approvals = defineSurface(
       method: 'GET',
       path: '/v1/approvals',
       summary: 'List the approvals that you requested, may decide or may see, newest first',
+      description: 'Filter by Domain, Project, kind and state. Others are left out.',
       query: z.strictObject({
         state: z.enum(APPROVAL_STATES).optional().meta({ problem: 'invalid_state', description: 'One state only' }),
         kind: z
@@ -68,7 +69,7 @@ export const approvals = defineSurface(
         cursor: 'caller',
         parents: ['state', 'kind', 'project_id', 'domain_id', 'role'],
       },
-      responses: { 200: pageOf(Approval).meta({ id: 'ApprovalList' }) },
+      responses: { 200: pageOf(Approval).meta({ id: 'ApprovalList', description: 'A page of approvals.' }) },
       problems: [],
       cli: {
         command: 'approvals list',
@@ -82,6 +83,7 @@ export const approvals = defineSurface(
       method: 'GET',
       path: '/v1/approvals/{id}',
       summary: 'Show an approval with its decisions',
+      description: 'Whoever requested it, may decide on it or may read its place may see it.',
       params,
       gate: { ...ofRow, anyOf: [decides, reads] },
       audit: { relation: 'approval.read', when: 'all', object: 'approval:{path.id}' },
@@ -115,6 +117,7 @@ export const approvals = defineSurface(
       method: 'POST',
       path: '/v1/approvals/{id}/withdraw',
       summary: 'Take a request of your own back',
+      description: 'Only its requester may withdraw it, and only while it is pending.',
       params,
       gate: {
         ...ofRow,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { clampedPageQuery, Instant } from './fields.ts'
+import { clampedPageQuery, CreatedAt, UpdatedAt } from './fields.ts'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 
 /** S1 Release registry: both closed enums. */
@@ -8,13 +8,13 @@ export const ReleaseVerdict = z.enum(['verified', 'unverified'])
 
 const PlexdArtifactArch = z
   .object({
-    architecture: z.string(),
+    architecture: z.string().describe('Architecture of the machine, such as amd64'),
     checksum: z.string().meta({
       description: 'SHA-256 of the agent binary as 64 hex digits',
       pattern: '^[0-9a-f]{64}$',
     }),
   })
-  .meta({ id: 'PlexdArtifactArch' })
+  .meta({ id: 'PlexdArtifactArch', description: 'The binary of a release for one architecture.' })
 
 const artifact = {
   version: z.string().min(1).describe('Semantic version'),
@@ -25,11 +25,11 @@ const artifact = {
   signed_by: z.string().optional().describe('The identity in its signing certificate; absent unless verified'),
 }
 
-const PlexdArtifact = z.object(artifact).meta({ id: 'PlexdArtifact' })
+const PlexdArtifact = z.object(artifact).meta({ id: 'PlexdArtifact', description: 'A release of the node agent.' })
 
 const PlexdArtifactRef = z
-  .object({ ...artifact, created_at: Instant, updated_at: Instant })
-  .meta({ id: 'PlexdArtifactRef' })
+  .object({ ...artifact, created_at: CreatedAt, updated_at: UpdatedAt })
+  .meta({ id: 'PlexdArtifactRef', description: 'A release of the node agent, with its times.' })
 
 /** Whether it is a Semantic Version is judged by the handler: a malformed one is unknown (S1 Registry). */
 const params = z.strictObject({ version: z.string().describe('Semantic version of the release') })
@@ -55,6 +55,7 @@ export const artifacts = defineSurface(
       method: 'GET',
       path: '/v1/artifacts/plexd',
       summary: 'List the releases of the node agent, newest first',
+      description: 'Withdrawn and unverified releases are among them.',
       credentials: OPERATOR,
       query: z.strictObject(clampedPageQuery),
       gate: platform,
@@ -62,8 +63,11 @@ export const artifacts = defineSurface(
       paging: { limit: 'clamped', cursor: 'caller' },
       responses: {
         200: z
-          .object({ items: z.array(PlexdArtifactRef), next_cursor: z.string().optional() })
-          .meta({ id: 'PlexdArtifactRefList' }),
+          .object({
+            items: z.array(PlexdArtifactRef).describe('The releases of this page'),
+            next_cursor: z.string().optional().describe('`cursor` of the next page; absent at the end of the list'),
+          })
+          .meta({ id: 'PlexdArtifactRefList', description: 'A page of releases.' }),
       },
       problems: [],
       notProvisioned: 'artifacts_not_provisioned',
@@ -74,6 +78,7 @@ export const artifacts = defineSurface(
       method: 'GET',
       path: '/v1/artifacts/plexd/{version}',
       summary: 'Show a release of the node agent',
+      description: 'A node reads here the checksum of the binary that it is asked to install.',
       audit: { relation: 'plexd_artifact.get', when: 'all' },
       responses: { 200: PlexdArtifact },
       cli: { command: 'artifacts show', args: ['version'], columns },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineSurface, OPERATOR } from './operation.ts'
-import { Instant, pageOf, pageQuery, Reference, Uuid, uuidField } from './fields.ts'
+import { CorrelationId, InDomain, Instant, OwnId, pageOf, pageQuery, Reference, Uuid, uuidField } from './fields.ts'
 
 const Outcome = z.enum([
   'granted',
@@ -13,18 +13,18 @@ const Outcome = z.enum([
 
 const AuditRecord = z
   .object({
-    id: Uuid,
-    at: Instant,
-    domain_id: Uuid.nullable(),
-    subject: z.string(),
-    relation: z.string(),
-    object: z.string(),
-    outcome: Outcome,
-    reason: z.string(),
-    correlation_id: z.string(),
-    context: z.record(z.string(), z.unknown()),
+    id: OwnId,
+    at: Instant.describe('When the decision was taken'),
+    domain_id: InDomain.nullable().describe('Domain of the decision; null for a decision about the platform'),
+    subject: z.string().describe('Who asked, such as `user:<uuid>`'),
+    relation: z.string().describe('What was asked for, such as `domain.create`'),
+    object: z.string().describe('What it was about, `<type>:<id>`'),
+    outcome: Outcome.describe('How it was decided'),
+    reason: z.string().describe('Why it was decided so: `granted`, or a problem code'),
+    correlation_id: CorrelationId,
+    context: z.record(z.string(), z.unknown()).describe('Further facts of the decision; never a secret'),
   })
-  .meta({ id: 'AuditRecord' })
+  .meta({ id: 'AuditRecord', description: 'A decision of the server about one request.' })
 
 /** A number of rows or a position in a chain: digits only, since coercion would take `0x10` and `1e2`. */
 const whole = (describe: string, from: number, to = Number.MAX_SAFE_INTEGER) =>
@@ -38,75 +38,92 @@ const whole = (describe: string, from: number, to = Number.MAX_SAFE_INTEGER) =>
 
 const Seq = z.int().min(0)
 const Hash = z.string().meta({ description: 'SHA-256 in hex', examples: ['9f86d081884c7d65…'] })
-const Place = { seq: Seq, hash: Hash }
+const Place = { seq: Seq.describe('Position in the chain'), hash: Hash }
 const signature = {
-  at: Instant,
-  kid: z.string(),
+  at: Instant.describe('When the position was signed'),
+  kid: z.string().describe('The key that signed, as `GET /v1/signing-keys` lists it'),
   signature: z.string().meta({ description: 'Ed25519, 64 bytes in base64url' }),
 }
-const SignedPosition = z.object({ ...Place, ...signature }).meta({ id: 'AuditSignedPlace' })
+const SignedPosition = z
+  .object({ ...Place, ...signature })
+  .meta({ id: 'AuditSignedPlace', description: 'A position of a chain that the server signed.' })
 
 /** Where verification of a chain begins; `signed` where the server signed that position. */
 const Start = z
   .object({
     ...Place,
     signed: z
-      .object({ kind: z.enum(['head', 'checkpoint']), ...signature })
+      .object({
+        kind: z
+          .enum(['head', 'checkpoint'])
+          .describe('Whether it is the head of the chain at that time, or a checkpoint of the retention'),
+        ...signature,
+      })
       .nullable()
       .meta({
         description: 'The signature over this position; null at the first row of the chain, and between signed heads',
       }),
   })
-  .meta({ id: 'AuditStart' })
+  .meta({ id: 'AuditStart', description: 'The position of a chain at which a verification or an export begins.' })
 
 const Chain = z.string().meta({ description: 'platform:main, or domain:<id>' })
 
 const AuditVerification = z
   .object({
     chain: Chain,
-    verdict: z.enum(['intact', 'broken']),
+    verdict: z.enum(['intact', 'broken']).describe('Whether the verified rows are as they were written'),
     start: Start,
     rows: z.int().meta({ description: 'Rows whose hashes were recomputed by this call' }),
     verified_through: Seq.meta({ description: 'The last of them; the start of the verification, if there were none' }),
     verified_hash: Hash,
     signed_through: Seq.nullable().meta({ description: 'The last signed head among them that verifies' }),
-    heads_verified: z.int(),
+    heads_verified: z.int().describe('Signed heads whose signature verifies'),
     heads_unknown: z.int().meta({ description: 'Heads signed by keys that are no longer published' }),
     sealed_through: Seq.meta({ description: 'The last row of the chain' }),
     unsealed: z.int().meta({ description: 'Rows that are not sealed into the chain yet' }),
     first_bad: z
       .object({
-        seq: Seq,
-        id: Uuid.nullable(),
-        reason: z.enum([
-          'row_missing',
-          'out_of_order',
-          'foreign_row',
-          'row_altered',
-          'head_mismatch',
-          'rows_cut_off',
-          'unknown_key',
-          'key_not_valid',
-          'bad_signature',
-        ]),
+        seq: Seq.describe('Its position in the chain'),
+        id: Uuid.nullable().describe('Its id; null where the row is missing'),
+        reason: z
+          .enum([
+            'row_missing',
+            'out_of_order',
+            'foreign_row',
+            'row_altered',
+            'head_mismatch',
+            'rows_cut_off',
+            'unknown_key',
+            'key_not_valid',
+            'bad_signature',
+          ])
+          .describe('What is wrong with it'),
       })
-      .nullable(),
+      .nullable()
+      .describe('The first row that is not as it was written; null where the chain is intact'),
     next_seq: Seq.nullable().meta({
       description: 'from_seq of the next call; null when this one reached the end',
     }),
   })
-  .meta({ id: 'AuditVerification' })
+  .meta({ id: 'AuditVerification', description: 'The result of verifying a part of a chain.' })
 
 const AuditExport = z
   .object({
     chain: Chain,
     start: Start,
-    items: z.array(AuditRecord.extend({ ...Place }).meta({ id: 'SealedAuditRecord' })),
+    items: z
+      .array(
+        AuditRecord.extend({ ...Place }).meta({
+          id: 'SealedAuditRecord',
+          description: 'An audited decision with its place in the chain.',
+        }),
+      )
+      .describe('Rows of the chain, in its order'),
     heads: z.array(SignedPosition).meta({ description: 'Signed heads of these rows, in the order of the chain' }),
     through_seq: Seq.meta({ description: 'The signed head that the export ends with' }),
     next_seq: Seq.nullable().meta({ description: 'from_seq of the next page; null after the last one' }),
   })
-  .meta({ id: 'AuditExport' })
+  .meta({ id: 'AuditExport', description: 'A page of the rows of a chain, with what proves them.' })
 
 const filter = (describe: string) => z.string().min(1).max(512).optional().describe(describe)
 const reference = (describe: string) => Reference.optional().describe(describe)
@@ -152,6 +169,7 @@ export const audit = defineSurface(
       method: 'GET',
       path: '/v1/audit',
       summary: 'List audited decisions, newest first',
+      description: 'Of one Domain, or of the platform with `scope=platform`. The filters are combined.',
       credentials: OPERATOR,
       query: ofOneChain(
         z.strictObject({
@@ -181,7 +199,9 @@ export const audit = defineSurface(
       gate: AUDITOR,
       audit: { relation: 'audit.list', when: 'all' },
       paging: { limit: 'rejected', cursor: 'caller' },
-      responses: { 200: pageOf(AuditRecord).meta({ id: 'AuditRecordList' }) },
+      responses: {
+        200: pageOf(AuditRecord).meta({ id: 'AuditRecordList', description: 'A page of audited decisions.' }),
+      },
       problems: ['invalid_domain_id', 'invalid_audit_filter'],
       notProvisioned: 'not_provisioned',
       cli: {

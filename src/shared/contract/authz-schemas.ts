@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Instant, pageOf, Reference, Uuid, uuidField } from './fields.ts'
+import { CorrelationId, CreatedAt, pageOf, Reference, Uuid, uuidField } from './fields.ts'
 
 /** A part of a triple as callers write it; invalid ones are refused with `invalid_triple`. */
 export const Part = (describe: string): z.ZodType<string, string> =>
@@ -25,24 +25,31 @@ const triple = {
 export const RelationTuple = z
   .object({
     id: Uuid.describe('Derived from subject, relation, resource and caveat: one binding has one id'),
-    subject: z.string(),
-    relation: z.string(),
-    resource: z.string(),
+    subject: z.string().describe('Who holds the role'),
+    relation: z.string().describe('The role'),
+    resource: z.string().describe('What the role is held on, `<type>:<id>`'),
     caveat_context: z
       .record(z.string(), z.string().nullable())
       .optional()
       .describe('caveat_name with the name of the caveat, and the names of the fields, each null'),
-    created_at: Instant,
+    created_at: CreatedAt,
   })
-  .meta({ id: 'RelationTuple' })
+  .meta({ id: 'RelationTuple', description: 'A role of one subject on one object of a Project.' })
 
-export const RelationTupleList = pageOf(RelationTuple).meta({ id: 'RelationTupleList' })
+export const RelationTupleList = pageOf(RelationTuple).meta({
+  id: 'RelationTupleList',
+  description: 'A page of tuples.',
+})
 
 const binding = { ...triple, caveat_context: TupleCaveat.optional() }
 
-export const RelationTupleCreateRequest = z.strictObject(binding).meta({ id: 'RelationTupleCreateRequest' })
+export const RelationTupleCreateRequest = z
+  .strictObject(binding)
+  .meta({ id: 'RelationTupleCreateRequest', description: 'A new tuple.' })
 
-export const RelationTuplePatchRequest = z.strictObject(binding).meta({ id: 'RelationTuplePatchRequest' })
+export const RelationTuplePatchRequest = z
+  .strictObject(binding)
+  .meta({ id: 'RelationTuplePatchRequest', description: 'The tuple that replaces the stored one.' })
 
 /** Maximum of tuples in one bulk create. */
 export const BULK_TUPLES_MAX = 1000
@@ -60,11 +67,11 @@ export const RelationTupleBulkRequest = z
       .max(BULK_TUPLES_MAX)
       .describe('The tuples to create, at most 1000; all of them or none'),
   })
-  .meta({ id: 'RelationTupleBulkRequest' })
+  .meta({ id: 'RelationTupleBulkRequest', description: 'Tuples to create together.' })
 
 export const RelationTupleBulkResponse = z
   .object({ items: z.array(RelationTuple).describe('The tuples in the order of the request') })
-  .meta({ id: 'RelationTupleBulkResponse' })
+  .meta({ id: 'RelationTupleBulkResponse', description: 'The created tuples.' })
 
 const toCreate = z.literal('create')
 const toDelete = z.literal('delete')
@@ -74,28 +81,45 @@ const membership = { group: Part('group:<uuid>'), subject: triple.subject }
 
 const TupleEdit = z.discriminatedUnion('op', [
   z.strictObject({
-    kind: z.literal('tuple'),
-    op: toCreate,
+    kind: z.literal('tuple').describe('A tuple of a Project'),
+    op: toCreate.describe('What is tried: to create'),
     project_id: uuidField('invalid_project_id', 'Project of the resource'),
     ...binding,
   }),
-  z.strictObject({ kind: z.literal('tuple'), op: toDelete, tuple_id: tupleId }),
+  z.strictObject({
+    kind: z.literal('tuple').describe('A tuple of a Project'),
+    op: toDelete.describe('What is tried: to delete'),
+    tuple_id: tupleId,
+  }),
 ])
 
 const GrantEdit = z.discriminatedUnion('op', [
   z.strictObject({
-    kind: z.literal('grant'),
-    op: toCreate,
+    kind: z.literal('grant').describe('A role on a Domain, a node or the platform'),
+    op: toCreate.describe('What is tried: to create'),
     subject: triple.subject,
     relation: triple.relation,
     resource: roleObject,
   }),
-  z.strictObject({ kind: z.literal('grant'), op: toDelete, resource: roleObject, tuple_id: tupleId }),
+  z.strictObject({
+    kind: z.literal('grant').describe('A role on a Domain, a node or the platform'),
+    op: toDelete.describe('What is tried: to delete'),
+    resource: roleObject,
+    tuple_id: tupleId,
+  }),
 ])
 
 const MembershipEdit = z.discriminatedUnion('op', [
-  z.strictObject({ kind: z.literal('membership'), op: toCreate, ...membership }),
-  z.strictObject({ kind: z.literal('membership'), op: toDelete, ...membership }),
+  z.strictObject({
+    kind: z.literal('membership').describe('The membership in a group'),
+    op: toCreate.describe('What is tried: to create'),
+    ...membership,
+  }),
+  z.strictObject({
+    kind: z.literal('membership').describe('The membership in a group'),
+    op: toDelete.describe('What is tried: to delete'),
+    ...membership,
+  }),
 ])
 
 /** Maximum of changes in one preview, and of effects in an answer. */
@@ -116,7 +140,7 @@ export const ImpactRequest = z
       .optional()
       .describe('Maximum of listed changes; 200 when absent'),
   })
-  .meta({ id: 'ImpactRequest' })
+  .meta({ id: 'ImpactRequest', description: 'Changes of tuples, grants and memberships to try together.' })
 
 export const ImpactResponse = z
   .object({
@@ -124,20 +148,20 @@ export const ImpactResponse = z
       .array(
         z
           .object({
-            subject: z.string(),
-            permission: z.string(),
-            resource: z.string(),
-            change: z.enum(['gains', 'loses']),
+            subject: z.string().describe('Who gains or loses it'),
+            permission: z.string().describe('The permission'),
+            resource: z.string().describe('What the permission is on, `<type>:<id>`'),
+            change: z.enum(['gains', 'loses']).describe('Whether the subject gains or loses it'),
           })
-          .meta({ id: 'PermissionChange' }),
+          .meta({ id: 'PermissionChange', description: 'A permission that one subject would gain or lose.' }),
       )
       .describe('The permissions that subjects would gain or lose, by resource, permission and subject'),
     count: z.int().describe('Number of all changes, listed or not'),
     hidden_count: z.int().describe('Number of changes that are left out because the caller may not read them'),
     complete: z.boolean().describe('Whether all affected permissions were evaluated'),
-    correlation_id: z.string(),
+    correlation_id: CorrelationId,
   })
-  .meta({ id: 'ImpactResponse' })
+  .meta({ id: 'ImpactResponse', description: 'The permissions that the tried changes would give and take.' })
 
 const Outcome = z.enum(['granted', 'denied', 'conditional'])
 
@@ -161,16 +185,16 @@ const ExplanationShape = z.object({
       'hidden',
     ])
     .describe('The kind of the evaluated part; hidden where the caller may not read it'),
-  outcome: Outcome.optional(),
-  object: z.string().optional(),
+  outcome: Outcome.optional().describe('How this part was decided; `conditional` where facts are missing'),
+  object: z.string().optional().describe('What the part is about, `<type>:<id>`'),
   name: z.string().optional().describe('Relation or permission; absent for operators'),
   subject: z.string().optional().describe('Subject of a tuple'),
   condition: z
     .object({
       caveat: z.string().describe('Empty for a tuple that only expires'),
-      outcome: Outcome,
+      outcome: Outcome.describe('How the condition was decided'),
       missing: z.array(z.string()).describe('Facts that are missing to evaluate the caveat'),
-      is_expired: z.boolean(),
+      is_expired: z.boolean().describe('Whether the tuple has expired'),
     })
     .optional()
     .describe('The condition of a tuple'),
@@ -183,4 +207,4 @@ export const Explanation: z.ZodType<ExplanationAnswer> = ExplanationShape.extend
   get parts(): z.ZodArray<z.ZodType<ExplanationAnswer>> {
     return z.array(Explanation).describe('In the order of evaluation')
   },
-}).meta({ id: 'Explanation' })
+}).meta({ id: 'Explanation', description: 'A question within a check, with the parts of its answer.' })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CaveatContext, Explanation, ImpactRequest, ImpactResponse, Part } from './authz-schemas.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
-import { KiB } from './fields.ts'
+import { CorrelationId, KiB } from './fields.ts'
 
 const RebacCheckRequest = z
   .strictObject({
@@ -10,16 +10,21 @@ const RebacCheckRequest = z
     resource: Part('Object that it is evaluated on, <type>:<id>'),
     caveat_context: CaveatContext.optional(),
   })
-  .meta({ id: 'RebacCheckRequest' })
+  .meta({ id: 'RebacCheckRequest', description: 'A question to the authorization model.' })
 
 const decided = {
-  decision: z.enum(['allowed', 'denied']),
+  decision: z.enum(['allowed', 'denied']).describe('Whether the subject holds the relation'),
   relation_path: z.array(z.string()).optional().describe('Relations traversed by a grant; empty for a direct binding'),
-  reason: z.enum(['granted', 'out_of_scope', 'insufficient_relation', 'caveat_violation', 'unknown']).optional(),
-  correlation_id: z.string(),
+  reason: z
+    .enum(['granted', 'out_of_scope', 'insufficient_relation', 'caveat_violation', 'unknown'])
+    .optional()
+    .describe('Why it was decided so'),
+  correlation_id: CorrelationId,
 }
 
-const RebacCheckResponse = z.object(decided).meta({ id: 'RebacCheckResponse' })
+const RebacCheckResponse = z
+  .object(decided)
+  .meta({ id: 'RebacCheckResponse', description: 'The answer to a question.' })
 
 const RebacExplainResponse = z
   .object({
@@ -28,12 +33,21 @@ const RebacExplainResponse = z
     remedies: z
       .array(
         z.array(
-          z.object({ subject: z.string(), relation: z.string(), resource: z.string() }).meta({ id: 'ProposedTuple' }),
+          z
+            .object({
+              subject: z.string().describe('Who would hold the role'),
+              relation: z.string().describe('The role'),
+              resource: z.string().describe('What it would be held on, `<type>:<id>`'),
+            })
+            .meta({ id: 'ProposedTuple', description: 'A tuple that does not exist.' }),
         ),
       )
       .describe('Sets of tuples, each of which would allow it, the smallest first; only what the caller may read'),
   })
-  .meta({ id: 'RebacExplainResponse' })
+  .meta({
+    id: 'RebacExplainResponse',
+    description: 'The answer to a question, with how it came about and what would change it.',
+  })
 
 const LookupResourcesRequest = z
   .strictObject({
@@ -42,7 +56,7 @@ const LookupResourcesRequest = z
     resource_type: Part('Type of the objects to find'),
     caveat_context: CaveatContext.optional(),
   })
-  .meta({ id: 'LookupResourcesRequest' })
+  .meta({ id: 'LookupResourcesRequest', description: 'Which objects to find for a subject.' })
 
 const LookupSubjectsRequest = z
   .strictObject({
@@ -51,14 +65,14 @@ const LookupSubjectsRequest = z
     resource: Part('Object that they hold it on, <type>:<id>'),
     caveat_context: CaveatContext.optional(),
   })
-  .meta({ id: 'LookupSubjectsRequest' })
+  .meta({ id: 'LookupSubjectsRequest', description: 'Which subjects to find for an object.' })
 
 const RebacLookupResponse = z
   .object({
     items: z.array(z.string()).describe('All that was found, each as <type>:<id>'),
-    correlation_id: z.string(),
+    correlation_id: CorrelationId,
   })
-  .meta({ id: 'RebacLookupResponse' })
+  .meta({ id: 'RebacLookupResponse', description: 'All objects or subjects that were found.' })
 
 const ReconcileResponse = z
   .object({
@@ -67,7 +81,10 @@ const ReconcileResponse = z
     revoked: z.int().describe('Tuples that were only in the engine and were removed'),
     unresolved: z.int().describe('Differences that remain'),
   })
-  .meta({ id: 'ReconcileResponse' })
+  .meta({
+    id: 'ReconcileResponse',
+    description: 'What the comparison of the authorization engine with the registry found and repaired.',
+  })
 
 const ANY_CALLER =
   'S0 Authorization surface: any caller may ask; across Domains nothing is revealed without platform read'
@@ -190,6 +207,8 @@ export const authz = defineSurface(
       method: 'POST',
       path: '/v1/authz/reconcile',
       summary: 'Compare the authorization engine with the registry, and repair the differences',
+      description:
+        'The registry is what the API shows. Tuples that the engine lacks are added, and those that only the engine has are removed.',
       credentials: OPERATOR,
       idempotent: true,
       gate: check('manage', 'platform:main'),

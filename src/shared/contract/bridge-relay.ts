@@ -19,6 +19,7 @@ export const relayOperations = {
     method: 'GET',
     path: `${BRIDGE}/relay`,
     summary: 'Show the relay of a bridge',
+    description: 'A bridge has at most one relay.',
     params: bridgeParams,
     audit: { relation: 'bridge.relay.read', when: 'all' },
     responses: { 200: BridgeRelayResponse },

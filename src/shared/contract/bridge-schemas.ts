@@ -6,7 +6,7 @@ import { isSniHost, isWildcard, lowerCased } from '../bridges/sni-host.ts'
 import { readSubnet } from '../bridges/subnet.ts'
 import { isHttpsUrl } from '../https-url.ts'
 import { withRule, type NamedMembers, type RuleFault } from './body-rules.ts'
-import { Instant, Uuid, uuidField } from './fields.ts'
+import { CreatedAt, Instant, OfNode, ShownSlug, UpdatedAt, Uuid, uuidField } from './fields.ts'
 
 const PORT_MAX = 65_535
 
@@ -21,7 +21,10 @@ export const BridgeSlug = z
   .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
     error: 'must be lower-case letters, digits and inner hyphens, at most 63',
   })
-  .meta({ problem: 'invalid_slug' })
+  .meta({
+    problem: 'invalid_slug',
+    description: 'Name for scripts, unique in the bridge: lower-case letters, digits and inner hyphens, at most 63',
+  })
 
 const SecretRef = z
   .string()
@@ -43,18 +46,18 @@ const RoutingPolicy = z
   })
   .describe('Any JSON object, handed to the hosts as it is; at most 4 KiB and 32 levels')
 
-const times = { created_at: Instant, updated_at: Instant }
+const times = { created_at: CreatedAt, updated_at: UpdatedAt }
 
 const userAccess = {
-  kind: z.enum(['overlay_a', 'overlay_b', 'wireguard']),
+  kind: z.enum(['overlay_a', 'overlay_b', 'wireguard']).describe('Protocol that users connect with'),
   interface_name: z
     .string()
     .regex(/^[a-z][a-z0-9_.-]{0,14}$/, {
       error: 'must be a letter, then up to 14 of a-z, 0-9, dot, hyphen, underscore',
     })
     .describe('Network interface on the hosts; unique in the bridge'),
-  listen_port: Port,
-  max_peers: z.int().min(1).max(PORT_MAX),
+  listen_port: Port.describe('UDP port on the hosts, 1 to 65535; unique in the bridge'),
+  max_peers: z.int().min(1).max(PORT_MAX).describe('Maximum number of peers'),
   auth_secret_ref: SecretRef,
   routing_policy: RoutingPolicy,
 }
@@ -70,7 +73,7 @@ const ingress = {
     })
     .describe('Server name of the TLS handshake; unique in the bridge'),
   target_node_id: uuidField('invalid_body', 'A node of the Domain'),
-  target_port: Port,
+  target_port: Port.describe('Port on the target node, 1 to 65535'),
   acme_account_ref: z
     .string()
     .max(512)
@@ -83,14 +86,14 @@ const ingress = {
 }
 
 const tunnel = {
-  kind: z.enum(['wireguard', 'ipsec', 'openvpn']),
+  kind: z.enum(['wireguard', 'ipsec', 'openvpn']).describe('Protocol of the tunnel'),
   remote_host: z
     .string()
     .min(1)
     .max(253)
     .refine(isRemoteHost, { error: 'must be a host name or an address' })
     .describe('Host name or address of the other end'),
-  remote_port: Port,
+  remote_port: Port.describe('Port of the other end, 1 to 65535'),
   auth_secret_ref: SecretRef,
   allowed_subnets: z
     .array(
@@ -138,73 +141,89 @@ function hasWildcardWithAcme({ sni_host: host, acme_account_ref: ref }: NamedMem
 export const BridgeRelayRequest = withRule(
   z.strictObject({
     enabled: z.boolean().describe('Whether the hosts relay; a disabled relay keeps its port'),
-    listen_port: Port,
+    listen_port: Port.describe('UDP port on the hosts, 1 to 65535; unique in the bridge'),
   }),
   faultOf,
-).meta({ id: 'BridgeRelayRequest' })
+).meta({ id: 'BridgeRelayRequest', description: 'The relay of a bridge as a whole; it replaces the stored one.' })
 
 export const BridgeRelayResponse = z
-  .object({ resource_id: Uuid, enabled: z.boolean(), listen_port: z.int(), ...times })
-  .meta({ id: 'BridgeRelayResponse' })
+  .object({
+    resource_id: Uuid.describe('The bridge'),
+    enabled: z.boolean().describe('Whether the hosts relay'),
+    listen_port: z.int().describe('UDP port on the hosts'),
+    ...times,
+  })
+  .meta({
+    id: 'BridgeRelayResponse',
+    description: 'The relay of a bridge: its hosts forward packets of nodes that do not reach each other.',
+  })
 
 export const BridgeUserAccessCreateRequest = withRule(
   z.strictObject({ slug: BridgeSlug, ...userAccess }),
   faultOf,
-).meta({ id: 'BridgeUserAccessCreateRequest' })
+).meta({ id: 'BridgeUserAccessCreateRequest', description: 'A new provider of access for users.' })
 export const BridgeUserAccessUpdateRequest = withRule(z.strictObject(userAccess), faultOf).meta({
   id: 'BridgeUserAccessUpdateRequest',
+  description: 'A user-access provider as a whole; it replaces the stored one.',
 })
 export const BridgeUserAccessResponse = z
   .object({
-    resource_id: Uuid,
-    slug: z.string(),
+    resource_id: Uuid.describe('The bridge'),
+    slug: ShownSlug,
     kind: userAccess.kind,
-    interface_name: z.string(),
-    listen_port: z.int(),
-    max_peers: z.int(),
-    auth_secret_ref: z.string(),
-    routing_policy: z.record(z.string(), z.unknown()),
+    interface_name: z.string().describe('Network interface on the hosts'),
+    listen_port: z.int().describe('UDP port on the hosts'),
+    max_peers: z.int().describe('Maximum number of peers'),
+    auth_secret_ref: z.string().describe('Reference to the secret that authenticates users'),
+    routing_policy: z.record(z.string(), z.unknown()).describe('Routing settings, handed to the hosts as they are'),
     ...times,
   })
-  .meta({ id: 'BridgeUserAccessResponse' })
+  .meta({ id: 'BridgeUserAccessResponse', description: 'A provider of access for users, on the hosts of a bridge.' })
 
 export const BridgeIngressCreateRequest = withRule(z.strictObject({ slug: BridgeSlug, ...ingress }), faultOf).meta({
   id: 'BridgeIngressCreateRequest',
+  description: 'A new ingress rule: TLS connections for a server name are forwarded to a node.',
 })
 export const BridgeIngressUpdateRequest = withRule(z.strictObject(ingress), faultOf).meta({
   id: 'BridgeIngressUpdateRequest',
+  description: 'An ingress rule as a whole; it replaces the stored one.',
 })
 export const BridgeIngressResponse = z
   .object({
-    resource_id: Uuid,
-    slug: z.string(),
-    sni_host: z.string(),
-    target_node_id: Uuid,
-    target_port: z.int(),
-    acme_account_ref: z.string().nullable(),
+    resource_id: Uuid.describe('The bridge'),
+    slug: ShownSlug,
+    sni_host: z.string().describe('Server name of the TLS handshake'),
+    target_node_id: Uuid.describe('Node that traffic is forwarded to'),
+    target_port: z.int().describe('Port on that node'),
+    acme_account_ref: z
+      .string()
+      .nullable()
+      .describe('URL of an ACME directory, or reference to a secret that holds one; null: TLS is passed through'),
     ...times,
   })
-  .meta({ id: 'BridgeIngressResponse' })
+  .meta({ id: 'BridgeIngressResponse', description: 'An ingress rule of a bridge.' })
 
 export const BridgeSiteToSiteCreateRequest = withRule(z.strictObject({ slug: BridgeSlug, ...tunnel }), faultOf).meta({
   id: 'BridgeSiteToSiteCreateRequest',
+  description: 'A new tunnel to another network.',
 })
 export const BridgeSiteToSiteUpdateRequest = withRule(z.strictObject(tunnel), faultOf).meta({
   id: 'BridgeSiteToSiteUpdateRequest',
+  description: 'A tunnel as a whole; it replaces the stored one.',
 })
 export const BridgeSiteToSiteResponse = z
   .object({
-    resource_id: Uuid,
-    slug: z.string(),
+    resource_id: Uuid.describe('The bridge'),
+    slug: ShownSlug,
     kind: tunnel.kind,
-    remote_host: z.string(),
-    remote_port: z.int(),
-    auth_secret_ref: z.string(),
+    remote_host: z.string().describe('Host name or address of the other end'),
+    remote_port: z.int().describe('Port of the other end'),
+    auth_secret_ref: z.string().describe('Reference to the secret that authenticates the tunnel'),
     allowed_subnets: z.array(z.string()).describe('Sorted'),
     routing_policy: tunnel.routing_policy,
     ...times,
   })
-  .meta({ id: 'BridgeSiteToSiteResponse' })
+  .meta({ id: 'BridgeSiteToSiteResponse', description: 'A tunnel of a bridge to another network.' })
 
 /** A whole list: it has no pages (S1 Bridge orchestrator). */
 export function wholeListOf<S extends z.ZodType>(items: S): z.ZodObject<{ items: z.ZodArray<S> }> {
@@ -226,11 +245,15 @@ function partsOf<S extends z.ZodType<{ readonly slug: string }>>(part: S, max: n
 export const BridgeCheckRequest = z
   .strictObject({
     relay: BridgeRelayRequest.optional(),
-    user_access: partsOf(BridgeUserAccessCreateRequest, 64),
-    ingress: partsOf(BridgeIngressCreateRequest, 256),
-    site_to_site: partsOf(BridgeSiteToSiteCreateRequest, 128),
+    user_access: partsOf(BridgeUserAccessCreateRequest, 64).describe('User-access providers to check, each slug once'),
+    ingress: partsOf(BridgeIngressCreateRequest, 256).describe('Ingress rules to check, each slug once'),
+    site_to_site: partsOf(BridgeSiteToSiteCreateRequest, 128).describe('Site-to-site tunnels to check, each slug once'),
   })
-  .meta({ id: 'BridgeCheckRequest' })
+  .meta({
+    id: 'BridgeCheckRequest',
+    description:
+      'A configuration of a bridge to try. Parts replace the stored ones of the same slug, or are added to them.',
+  })
 
 const BridgeConflict = z.object({
   code: z.string().describe('The problem code with which a write would be refused, or what is wrong by now'),
@@ -238,32 +261,35 @@ const BridgeConflict = z.object({
     .string()
     .describe('relay, user-access/<slug>, ingress/<slug> or site-to-site/<slug>; bridge where it is the whole'),
   conflicts_with: z.string().nullable().describe('The other part, where there is one'),
-  detail: z.string(),
+  detail: z.string().describe('What conflicts, in one sentence'),
 })
 
 export const BridgeCheckResponse = z
-  .object({ resource_id: Uuid, conflicts: z.array(BridgeConflict).describe('At most 1,000') })
-  .meta({ id: 'BridgeCheckResponse' })
+  .object({ resource_id: Uuid.describe('The bridge'), conflicts: z.array(BridgeConflict).describe('At most 1,000') })
+  .meta({ id: 'BridgeCheckResponse', description: 'Everything that a configuration of a bridge conflicts with.' })
 
 const BridgeHostStatus = z.object({
-  node_id: Uuid,
-  name: z.string(),
+  node_id: OfNode,
+  name: z.string().describe('Name of the host'),
   in_sync: z.boolean().describe('Whether it has applied the configuration and the newest secrets without an error'),
   fingerprint: z.string().nullable().describe('Fingerprint of the configuration that it reports'),
-  applied_at: Instant.nullable(),
+  applied_at: Instant.nullable().describe('When the host applied its configuration; null before the first time'),
   secrets: z.record(z.string(), z.int()).describe('Version that it has of each secret, by reference'),
-  error: z.string().nullable(),
+  error: z.string().nullable().describe('Why the host could not apply its configuration; null where it could'),
   reported_at: Instant.nullable().describe('When its report arrived; null without one'),
 })
 
 export const BridgeStatus = z
   .object({
-    resource_id: Uuid,
+    resource_id: Uuid.describe('The bridge'),
     fingerprint: z.string().nullable().describe('SHA-256 of the effective configuration, base64; null without one'),
-    updated_at: Instant.nullable(),
+    updated_at: UpdatedAt.nullable().describe('When the configuration was changed last; null without one'),
     secrets: z
       .record(z.string(), z.int())
       .describe('Version that hosts are to have of each secret that the configuration names, by reference'),
     hosts: z.array(BridgeHostStatus).describe('Ascending by node id'),
   })
-  .meta({ id: 'BridgeStatus' })
+  .meta({
+    id: 'BridgeStatus',
+    description: 'What a bridge is configured to do, and what each of its hosts has applied.',
+  })

@@ -49,6 +49,7 @@ export const bridge = defineSurface(
       method: 'GET',
       path: `${BRIDGE}/status`,
       summary: 'Show what each host of a bridge has applied',
+      description: 'Follows from the reports of the hosts. A host without a report is listed, too.',
       params: bridgeParams,
       audit: { relation: 'bridge.status.read', when: 'all' },
       responses: { 200: BridgeStatus },

@@ -6,7 +6,7 @@ import { isNonZeroUuid } from '../ids.ts'
 import type { InvalidCode } from '../problems.ts'
 import { withRule } from './body-rules.ts'
 import { createModeFault, patchModeFault } from './cloud-modes.ts'
-import { DisplayName, Instant, Slug, Uuid } from './fields.ts'
+import { CreatedAt, DisplayName, OwnId, ShownName, ShownSlug, Slug, UpdatedAt, Uuid } from './fields.ts'
 import { late } from './late.ts'
 import { immutable } from './patch.ts'
 
@@ -30,19 +30,25 @@ const PackageVersion = z
   })
   .describe('Tag or sha256 digest')
 
-const AuthoredPackage = z.strictObject({ source: Source, version: PackageVersion }).meta({ id: 'CloudProviderPackage' })
+const AuthoredPackage = z.strictObject({ source: Source, version: PackageVersion }).meta({
+  id: 'CloudProviderPackage',
+  description: 'A provider package: an OCI artifact that knows one cloud platform.',
+})
 
 const ShownPackage = z
   .object({
-    source: z.string(),
-    version: z.string(),
+    source: z.string().describe('OCI repository of the package'),
+    version: z.string().describe('Tag or sha256 digest of the package'),
     origin: z
       .enum(['cloud', 'bundle', 'override'])
       .optional()
       .meta({ readOnly: true })
       .describe('Where a package of a Cloud comes from; only in the effective set of a Cloud'),
   })
-  .meta({ id: 'CloudProviderPackage' })
+  .meta({
+    id: 'CloudProviderPackage',
+    description: 'A provider package: an OCI artifact that knows one cloud platform.',
+  })
 
 /** A set of packages, source-ascending; `least` is its smallest size. */
 function packageSet(least: 0 | 1): z.ZodType<ProviderPackage[], { source: string; version: string }[]> {
@@ -91,7 +97,7 @@ export const ProviderBundleCreateRequest = z
     provider_packages: ofBundle.provider_packages,
     provider_config_api_version: ofBundle.provider_config_api_version,
   })
-  .meta({ id: 'ProviderBundleCreateRequest' })
+  .meta({ id: 'ProviderBundleCreateRequest', description: 'A new provider bundle.' })
 
 export const ProviderBundlePatchRequest = z
   .strictObject({
@@ -101,7 +107,10 @@ export const ProviderBundlePatchRequest = z
     provider_packages: ofBundle.provider_packages.optional(),
     provider_config_api_version: ofBundle.provider_config_api_version.optional(),
   })
-  .meta({ id: 'ProviderBundlePatchRequest' })
+  .meta({
+    id: 'ProviderBundlePatchRequest',
+    description: 'Members of a provider bundle to change; packages make a new version.',
+  })
 
 /** Not declared as a UUID: a malformed id is a fault of the mode (S1 Cloud). */
 const BundleReference = z
@@ -144,7 +153,10 @@ export const CloudCreateRequest = withRule(
     ...configuration,
   }),
   createModeFault,
-).meta({ id: 'CloudCreateRequest' })
+).meta({
+  id: 'CloudCreateRequest',
+  description: 'A new Cloud, with packages of its own or those of a provider bundle.',
+})
 
 /** What the mode of the stored Cloud forbids is refused before shapes are (decisions: Catalogue, PATCH order). */
 export const CloudPatchRequest = withRule(
@@ -161,56 +173,59 @@ export const CloudPatchRequest = withRule(
     provider_package_overrides: late(configuration.provider_package_overrides).optional(),
   }),
   patchModeFault,
-).meta({ id: 'CloudPatchRequest' })
+).meta({ id: 'CloudPatchRequest', description: 'Members of a Cloud to change.' })
 
 export const Cloud = z
   .object({
-    id: Uuid,
-    slug: z.string(),
-    display_name: z.string(),
+    id: OwnId,
+    slug: ShownSlug,
+    display_name: ShownName,
     provider: CloudProvider,
-    endpoint: z.record(z.string(), z.unknown()),
-    region_defaults: z.record(z.string(), z.unknown()),
+    endpoint: z.record(z.string(), z.unknown()).describe('How the cloud platform is reached'),
+    region_defaults: z.record(z.string(), z.unknown()).describe('Region settings of the Cloud'),
     external_id: z.string().describe('Account, subscription or project that the endpoint names; not unique'),
     provider_packages: z.array(ShownPackage).describe('Effective packages, by source'),
-    provider_config_api_version: z.string(),
+    provider_config_api_version: z.string().describe('API version of the rendered provider configuration'),
     provider_bundle_id: Uuid.optional().describe('Absent where the Cloud has packages of its own'),
-    provider_bundle_slug: z.string().optional(),
+    provider_bundle_slug: z.string().optional().describe('Slug of that bundle'),
     provider_bundle_version: z.int().optional().describe('Pinned version: only a patch of the Cloud moves it'),
-    created_at: Instant,
-    updated_at: Instant,
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   })
-  .meta({ id: 'CloudResponse' })
+  .meta({ id: 'CloudResponse', description: 'An account at a cloud platform, with the packages that provision on it.' })
 
 export const ProviderBundle = z
   .object({
-    id: Uuid,
-    slug: z.string(),
-    display_name: z.string(),
+    id: OwnId,
+    slug: ShownSlug,
+    display_name: ShownName,
     provider: CloudProvider,
     provider_packages: z.array(ShownPackage).describe('Packages of the latest version, by source'),
-    provider_config_api_version: z.string(),
-    latest_version: z.int(),
-    created_at: Instant,
-    updated_at: Instant,
+    provider_config_api_version: z.string().describe('API version of the rendered provider configuration'),
+    latest_version: z.int().describe('Number of the latest version'),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   })
-  .meta({ id: 'ProviderBundleResponse' })
+  .meta({
+    id: 'ProviderBundleResponse',
+    description: 'A set of provider packages that Clouds share, with its latest version.',
+  })
 
 export const ProviderBundleVersion = z
   .object({
-    version: z.int(),
-    provider_packages: z.array(ShownPackage),
-    provider_config_api_version: z.string(),
+    version: z.int().describe('Number of the version: 1, 2, 3 …'),
+    provider_packages: z.array(ShownPackage).describe('Packages of the version, by source'),
+    provider_config_api_version: z.string().describe('API version of the rendered provider configuration'),
     created_by: z.string().describe('Subject that published the version; empty where that is not known'),
-    created_at: Instant,
+    created_at: CreatedAt,
   })
-  .meta({ id: 'ProviderBundleVersion' })
+  .meta({ id: 'ProviderBundleVersion', description: 'A version of a provider bundle; it never changes.' })
 
 export const ProviderBundleCloudRef = z
   .object({
-    cloud_id: Uuid,
-    slug: z.string(),
-    display_name: z.string(),
-    provider_bundle_version: z.int(),
+    cloud_id: Uuid.describe('The Cloud'),
+    slug: ShownSlug,
+    display_name: ShownName,
+    provider_bundle_version: z.int().describe('Version of the bundle that the Cloud is pinned to'),
   })
-  .meta({ id: 'ProviderBundleCloudRef' })
+  .meta({ id: 'ProviderBundleCloudRef', description: 'A Cloud that references a provider bundle.' })

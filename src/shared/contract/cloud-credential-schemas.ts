@@ -1,25 +1,25 @@
 import { z } from 'zod'
-import { DecisionReason, DisplayName, Instant, Uuid } from './fields.ts'
+import { CreatedAt, DecisionReason, DisplayName, Instant, OwnId, ShownName, UpdatedAt, Uuid } from './fields.ts'
 
 const code = 'invalid_cloud_credential'
 
 export const CloudCredential = z
   .object({
-    id: Uuid,
-    cloud_id: Uuid,
-    display_name: z.string(),
+    id: OwnId,
+    cloud_id: Uuid.describe('The Cloud'),
+    display_name: ShownName,
     state: z
       .enum(['active', 'suspended', 'expired', 'revoked'])
       .describe('Only an active one can be lent; `expired` follows from `expires_at`, and `revoked` is final'),
     expires_at: Instant.nullable().describe('Null: it does not expire'),
     secret_version: z.int().describe('Rises with each rotation'),
     rotated_at: Instant.nullable().describe('When its secret was replaced; null where it is the first one'),
-    revoked_by: z.string().nullable(),
-    revoked_reason: z.string().nullable(),
-    created_at: Instant,
-    updated_at: Instant,
+    revoked_by: z.string().nullable().describe('Subject that revoked it; null unless it was revoked'),
+    revoked_reason: z.string().nullable().describe('Why it was revoked; null unless it was revoked'),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   })
-  .meta({ id: 'CloudCredential' })
+  .meta({ id: 'CloudCredential', description: 'A credential of a Cloud, without its secret.' })
 
 const Secret = z.record(z.string(), z.unknown()).meta({
   problem: code,
@@ -37,7 +37,7 @@ const members = { display_name: DisplayName.meta({ problem: code }), expires_at:
 
 export const CloudCredentialCreateRequest = z
   .strictObject({ ...members, secret: Secret, expires_at: ExpiresAt.optional() })
-  .meta({ id: 'CloudCredentialCreateRequest', problem: code })
+  .meta({ id: 'CloudCredentialCreateRequest', description: 'A new credential with its secret.', problem: code })
 
 export const CloudCredentialPatchRequest = z
   .strictObject({
@@ -45,15 +45,18 @@ export const CloudCredentialPatchRequest = z
     expires_at: ExpiresAt.nullable().describe('RFC 3339, in the future; null where it does not expire').meta({
       problem: code,
     }),
-    state: z.enum(['active', 'suspended']).meta({ problem: code }),
+    state: z
+      .enum(['active', 'suspended'])
+      .meta({ problem: code })
+      .describe('`suspended` keeps it from being lent; `active` ends that'),
   })
   .partial()
-  .meta({ id: 'CloudCredentialPatchRequest', problem: code })
+  .meta({ id: 'CloudCredentialPatchRequest', description: 'Members of a credential to change.', problem: code })
 
 export const CloudCredentialRotateRequest = z
   .strictObject({ secret: Secret })
-  .meta({ id: 'CloudCredentialRotateRequest', problem: code })
+  .meta({ id: 'CloudCredentialRotateRequest', description: 'The secret that replaces the current one.', problem: code })
 
 export const CloudCredentialRevokeRequest = z
   .strictObject({ reason: DecisionReason.describe('Why; everybody who sees the credential reads it') })
-  .meta({ id: 'CloudCredentialRevokeRequest' })
+  .meta({ id: 'CloudCredentialRevokeRequest', description: 'Why a credential is revoked.' })

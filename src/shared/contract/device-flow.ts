@@ -31,38 +31,46 @@ const DeviceCodeRequest = z
   .refine(({ idp_binding_id: id, idp_binding_alias: alias }) => id === undefined || alias === undefined, {
     error: 'idp_binding_id and idp_binding_alias exclude each other',
   })
-  .meta({ id: 'DeviceCodeRequest' })
+  .meta({ id: 'DeviceCodeRequest', description: 'The beginning of a device sign-in (RFC 8628).' })
 
 const DeviceCodeResponse = z
   .object({
-    device_code: z.string().meta({ 'x-service-write-once': true }),
-    user_code: z.string(),
-    verification_uri: z.string().meta({ format: 'uri' }),
-    verification_uri_complete: z.string().meta({ format: 'uri' }),
-    expires_in: z.int(),
-    interval: z.int(),
+    device_code: z
+      .string()
+      .meta({ 'x-service-write-once': true })
+      .describe('Secret of the device, with which it asks for its token; shown only once'),
+    user_code: z.string().describe('Code that the person types, `XXXX-XXXX`'),
+    verification_uri: z.string().meta({ format: 'uri' }).describe('Address at which the person types the code'),
+    verification_uri_complete: z.string().meta({ format: 'uri' }).describe('The same address with the code in it'),
+    expires_in: z.int().describe('Seconds until both codes expire'),
+    interval: z.int().describe('Seconds that the device waits between two questions for its token'),
   })
-  .meta({ id: 'DeviceCodeResponse' })
+  .meta({
+    id: 'DeviceCodeResponse',
+    description: 'The two codes of a device sign-in, and where the person types one of them.',
+  })
 
 const DeviceTokenRequest = z
   .strictObject({
     grant_type: z.string().max(128).optional().describe(`${DEVICE_GRANT}; taken for granted when absent`),
-    device_code: z.string().min(1).max(256),
-    client_id: z.string().min(1).max(128).optional(),
+    device_code: z.string().min(1).max(256).describe('Secret of the device, from the answer that began the sign-in'),
+    client_id: z.string().min(1).max(128).optional().describe('The client that began the sign-in; `ctl` by default'),
   })
-  .meta({ id: 'DeviceTokenRequest' })
+  .meta({ id: 'DeviceTokenRequest', description: 'The question of a device for its token.' })
 
-const DeviceApproveRequest = z.strictObject({ user_code: UserCode }).meta({ id: 'DeviceApproveRequest' })
+const DeviceApproveRequest = z
+  .strictObject({ user_code: UserCode })
+  .meta({ id: 'DeviceApproveRequest', description: 'The code of the device that is decided on.' })
 
 const DeviceApproveResponse = z
   .object({
-    user_code: z.string(),
-    status: z.enum(['approved', 'denied']),
-    client_id: z.string(),
-    scopes: z.array(z.string()),
+    user_code: z.string().describe('Code of the device'),
+    status: z.enum(['approved', 'denied']).describe('What was decided'),
+    client_id: z.string().describe('The client that asked, as it names itself'),
+    scopes: z.array(z.string()).describe('Scopes that the token of the device has'),
     expires_at: Instant.describe('Until when the device can fetch its token'),
   })
-  .meta({ id: 'DeviceApproveResponse' })
+  .meta({ id: 'DeviceApproveResponse', description: 'What was decided on the sign-in of a device.' })
 
 const FORMS = ['application/json', 'application/x-www-form-urlencoded'] as const
 const decision = {
@@ -83,6 +91,8 @@ export const deviceFlow = defineSurface('device', 'Signing in from a box without
     method: 'POST',
     path: '/v1/auth/device-code',
     summary: 'Begin a device sign-in',
+    description:
+      'For programs on machines without a browser (RFC 8628). A person types the user code on another device and approves; the program polls with the device code.',
     credentials: [],
     perAddress: true,
     oauthErrors: true,
@@ -99,6 +109,8 @@ export const deviceFlow = defineSurface('device', 'Signing in from a box without
     method: 'POST',
     path: '/v1/auth/device-token',
     summary: 'Ask whether a device sign-in was approved, and fetch its token',
+    description:
+      'Poll at the `interval` of the first answer: `authorization_pending` and `slow_down` mean to ask again. Once approved, the token is in one answer alone.',
     credentials: [],
     oauthErrors: true,
     body: DeviceTokenRequest,
@@ -114,6 +126,8 @@ export const deviceFlow = defineSurface('device', 'Signing in from a box without
     ...decision,
     path: '/v1/auth/device/approve',
     summary: 'Approve a device sign-in as the person who is signed in here',
+    description:
+      'The device then gets an API token that acts as this person. It needs a session in a browser; API tokens cannot approve.',
     problems: [...decision.problems, 'step_up_required'],
     sentences: { step_up_required: 'The device asked for a stronger or more recent sign-in than this session has.' },
     audit: { relation: 'auth.device_code.approve', when: 'all', object: '{caller.subject}' },
@@ -122,6 +136,7 @@ export const deviceFlow = defineSurface('device', 'Signing in from a box without
     ...decision,
     path: '/v1/auth/device/deny',
     summary: 'Refuse a device sign-in',
+    description: 'The device gets no token: its next question is answered with `access_denied`.',
     audit: { relation: 'auth.device_code.deny', when: 'all', object: '{caller.subject}' },
   },
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+import { Instant, KiB, OfNode, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
 
 const ofNode = z.strictObject({ id: uuidField('invalid_node_id', 'Node') })
@@ -24,22 +24,22 @@ export const ExecutionStatus = z.enum(['pending', 'ack', 'started', 'succeeded',
 
 const Execution = z
   .object({
-    execution_id: Uuid,
-    node_id: Uuid,
-    action: z.string(),
-    type: z.enum(['builtin', 'hook']),
-    parameters: z.record(z.string(), z.unknown()).optional(),
-    status: ExecutionStatus,
+    execution_id: Uuid.describe('The execution'),
+    node_id: OfNode,
+    action: z.string().describe('Name of the action'),
+    type: z.enum(['builtin', 'hook']).describe('Whether the action is built into the agent or a hook of the node'),
+    parameters: z.record(z.string(), z.unknown()).optional().describe('Passed to the action unchanged'),
+    status: ExecutionStatus.describe('How far it is; `succeeded`, `failed`, `cancelled` and `timeout` are final'),
     requested_by: z.string().describe('Subject, as `user:…` or `serviceaccount:…`'),
-    requested_at: Instant,
+    requested_at: Instant.describe('When it was requested'),
     expires_at: Instant.describe('If it has not ended by then, it becomes `timeout`'),
-    started_at: Instant.nullable(),
-    finished_at: Instant.nullable(),
-    exit_code: z.int().nullable(),
-    output: z.string().nullable(),
-    error: z.string().nullable(),
+    started_at: Instant.nullable().describe('When the node started it; null before'),
+    finished_at: Instant.nullable().describe('When it ended; null before'),
+    exit_code: z.int().nullable().describe('Exit code of the action; null where there is none'),
+    output: z.string().nullable().describe('What it printed, at most 8 KiB; null before it ended'),
+    error: z.string().nullable().describe('Why it failed, in the words of the node; null where it did not'),
   })
-  .meta({ id: 'Execution' })
+  .meta({ id: 'Execution', description: 'An action that a node was asked to run.' })
 
 /** Maximum nesting of parameters: readers process them recursively. */
 const PARAMETERS_DEPTH_MAX = 32
@@ -74,7 +74,7 @@ const ExecutionCreateRequest = z
       .default(300)
       .describe('If it has not ended by then, it becomes `timeout`'),
   })
-  .meta({ id: 'ExecutionCreateRequest' })
+  .meta({ id: 'ExecutionCreateRequest', description: 'An action for a node to run.' })
 
 /** Bytes of an execution's output that are stored (decisions: Executions). */
 export const OUTPUT_BYTES_MAX = 8 * KiB
@@ -86,12 +86,12 @@ const boundedText = (bytesMax: number) =>
 
 const ExecutionCallbackRequest = z
   .strictObject({
-    status: z.enum(['ack', 'started', 'succeeded', 'failed', 'cancelled']),
-    exit_code: z.int().min(-2_147_483_648).max(2_147_483_647).optional(),
-    output: boundedText(OUTPUT_BYTES_MAX).optional(),
-    error: boundedText(KiB).optional(),
+    status: z.enum(['ack', 'started', 'succeeded', 'failed', 'cancelled']).describe('How far the node is with it'),
+    exit_code: z.int().min(-2_147_483_648).max(2_147_483_647).optional().describe('Exit code of the action'),
+    output: boundedText(OUTPUT_BYTES_MAX).optional().describe('What it printed, at most 8 KiB'),
+    error: boundedText(KiB).optional().describe('Why it failed, at most 1 KiB'),
   })
-  .meta({ id: 'ExecutionCallbackRequest' })
+  .meta({ id: 'ExecutionCallbackRequest', description: 'How far a node is with an action.' })
 
 export const executions = defineSurface(
   'executions',
@@ -101,6 +101,8 @@ export const executions = defineSurface(
       method: 'POST',
       path: '/v1/nodes/{id}/executions',
       summary: 'Ask a node to run an action',
+      description:
+        'The node learns of it by an event or its next pull. If it has not ended by `expires_at`, it becomes `timeout`.',
       credentials: OPERATOR,
       params: ofNode,
       body: ExecutionCreateRequest,
@@ -123,6 +125,7 @@ export const executions = defineSurface(
       method: 'GET',
       path: '/v1/nodes/{id}/executions',
       summary: 'List the executions of a node, newest first',
+      description: 'Filter by `status`. Ended executions are among them until they are cleared away.',
       credentials: OPERATOR,
       params: ofNode,
       query: z.strictObject({
@@ -135,7 +138,7 @@ export const executions = defineSurface(
       gate: check('node-operate', 'node:{path.id}'),
       audit: { relation: 'execution.list', when: 'all' },
       paging: { limit: 'rejected', cursor: 'operation' },
-      responses: { 200: pageOf(Execution).meta({ id: 'ExecutionList' }) },
+      responses: { 200: pageOf(Execution).meta({ id: 'ExecutionList', description: 'A page of executions.' }) },
       problems: ['node_not_found'],
       notProvisioned: 'executions_not_provisioned',
       cli: {
@@ -150,6 +153,7 @@ export const executions = defineSurface(
       method: 'GET',
       path: '/v1/nodes/{id}/executions/{execution_id}',
       summary: 'Show an execution with its output',
+      description: 'Output and error are as the node reported them.',
       credentials: OPERATOR,
       params,
       gate: check('node-operate', 'node:{path.id}'),

@@ -26,6 +26,18 @@ export const Uuid = z.string().meta({ format: 'uuid' })
 /** An instant in an answer: RFC 3339, UTC, milliseconds. */
 export const Instant = z.string().meta({ format: 'date-time' })
 
+/** Members that most objects have, for answers. */
+export const OwnId = Uuid.describe('Id of the object: a UUID, assigned by the server')
+export const InDomain = Uuid.describe('Id of the Domain that it belongs to')
+export const InProject = Uuid.describe('Id of the Project that it belongs to')
+export const OfNode = Uuid.describe('Id of the node')
+export const CreatedAt = Instant.describe('When it was created')
+export const UpdatedAt = Instant.describe('When it was changed last')
+export const CreatedBy = z.string().describe('Subject that created it, `user:<uuid>` or `serviceaccount:<uuid>`')
+export const ShownSlug = z.string().describe('Name for scripts, unique in its place')
+export const ShownName = z.string().describe('Name for people')
+export const CorrelationId = z.string().describe('Identifies the request in the server log and the audit log')
+
 /** `limit` of a list: digits only, since coercion would accept `0x10` and `1e2`. The edge applies the operation's limit rule. */
 export const Limit = z
   .string()
@@ -59,13 +71,23 @@ export const clampedPageQuery = { cursor: Cursor, limit: ClampedLimit }
 export function pageOf<S extends z.ZodType>(
   items: S,
 ): z.ZodObject<{ items: z.ZodArray<S>; next_cursor: z.ZodOptional<z.ZodNullable<z.ZodString>> }> {
-  return z.object({ items: z.array(items), next_cursor: z.string().nullable().optional() })
+  return z.object({
+    items: z.array(items).describe('The objects of this page'),
+    next_cursor: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('`cursor` of the next page; null or absent at the end of the list'),
+  })
 }
 
 /** Kebab-case, letters and digits, at most 63 characters: slugs and node names (a DNS label). */
-export const Slug = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
-  error: 'must be lower-case letters, digits and inner hyphens, at most 63',
-})
+export const Slug = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
+    error: 'must be lower-case letters, digits and inner hyphens, at most 63',
+  })
+  .describe('Name for scripts, unique in its place: lower-case letters, digits and inner hyphens, at most 63')
 
 /** Labels that one node has at most. */
 export const LABELS_MAX = 64
@@ -75,6 +97,7 @@ export const DisplayName = z
   .min(1)
   .max(128)
   .refine((name) => name.trim().length > 0, { error: 'must not be blank' })
+  .describe('Name for people, 1 to 128 characters')
 
 /** Why somebody ended or refused something (S1 Limits: decision reason). */
 export const DecisionReason = z
@@ -87,6 +110,7 @@ export const DecisionReason = z
 export const Labels = z
   .record(z.string().regex(/^[a-z0-9]([a-z0-9._/-]{0,126}[a-z0-9])?$/), z.string().max(256))
   .refine((labels) => Object.keys(labels).length <= LABELS_MAX, { error: `must have at most ${LABELS_MAX} labels` })
+  .describe(`Labels by key, at most ${LABELS_MAX}`)
 
 /** `<type>:<id>`, optionally `#<relation>`; the zero UUID names nothing. */
 export const Reference = z

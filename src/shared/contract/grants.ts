@@ -1,12 +1,18 @@
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 import { heldFor } from './held-calls.ts'
-import { Instant, KiB, pageOf, pageQuery, Reference, Uuid, uuidField } from './fields.ts'
+import { CreatedAt, KiB, OwnId, pageOf, pageQuery, Reference, uuidField } from './fields.ts'
 
 /** A role held on a Domain, on a node that is in no Project, or on the platform: a relation tuple, under its own id. */
 export const Grant = z
-  .object({ id: Uuid, subject: z.string(), relation: z.string(), resource: z.string(), created_at: Instant })
-  .meta({ id: 'Grant' })
+  .object({
+    id: OwnId,
+    subject: z.string().describe('Who holds the role'),
+    relation: z.string().describe('The role'),
+    resource: z.string().describe('What the role is held on, `<type>:<id>`'),
+    created_at: CreatedAt,
+  })
+  .meta({ id: 'Grant', description: 'A role on a Domain, on a node that is in no Project, or on the platform.' })
 
 const grant = {
   subject: Reference.meta({ problem: 'invalid_triple' }).describe(
@@ -23,7 +29,9 @@ const grant = {
 /** What the tuple API cannot express: its objects are in Projects. */
 const NodeReference = Reference.meta({ problem: 'invalid_triple' })
 
-const GrantCreateRequest = z.strictObject(grant).meta({ id: 'GrantCreateRequest' })
+const GrantCreateRequest = z
+  .strictObject(grant)
+  .meta({ id: 'GrantCreateRequest', description: 'A role on the platform.' })
 const DomainGrantCreateRequest = z
   .strictObject({
     ...grant,
@@ -31,9 +39,9 @@ const DomainGrantCreateRequest = z
       'node:<uuid>, a node of the Domain that is in no Project; the Domain itself when absent',
     ),
   })
-  .meta({ id: 'DomainGrantCreateRequest' })
+  .meta({ id: 'DomainGrantCreateRequest', description: 'A role on a Domain or on a node of it.' })
 
-const GrantList = pageOf(Grant).meta({ id: 'GrantList' })
+const GrantList = pageOf(Grant).meta({ id: 'GrantList', description: 'A page of grants.' })
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
 const tuple = { tuple_id: uuidField('invalid_tuple_id', 'Grant') }
 const columns = ['subject', 'relation', 'resource', 'created_at', 'id']
@@ -50,6 +58,8 @@ export const grants = defineSurface(
       method: 'POST',
       path: '/v1/domains/{id}/grants',
       summary: 'Grant a role on a Domain, or on a node of it that is in no Project',
+      description:
+        'The role counts for everything in the Domain or, with `resource`, for one node. A subject holds a role at most once.',
       params: ofDomain,
       body: DomainGrantCreateRequest,
       bodyBytesMax: 8 * KiB,
@@ -73,6 +83,7 @@ export const grants = defineSurface(
       method: 'GET',
       path: '/v1/domains/{id}/grants',
       summary: 'List the roles held on a Domain, or on a node of it that is in no Project',
+      description: 'Roles on Projects and on their objects are not among them: they are relation tuples.',
       params: ofDomain,
       query: z.strictObject({
         resource: NodeReference.optional().describe(
@@ -97,6 +108,7 @@ export const grants = defineSurface(
       method: 'DELETE',
       path: '/v1/domains/{id}/grants/{tuple_id}',
       summary: 'Take back a role on a Domain, or on a node of it that is in no Project',
+      description: 'The subject loses the role with the answer, and keeps those that it holds in other ways.',
       params: ofDomain.extend(tuple),
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'domain_grant.delete', when: 'all' },
@@ -116,6 +128,7 @@ export const grants = defineSurface(
       method: 'POST',
       path: '/v1/platform/grants',
       summary: 'Grant a role on the platform',
+      description: 'The role counts for every Domain. A subject holds a role at most once.',
       body: GrantCreateRequest,
       bodyBytesMax: 8 * KiB,
       gate: check('manage', 'platform:main'),
@@ -137,6 +150,7 @@ export const grants = defineSurface(
       method: 'GET',
       path: '/v1/platform/grants',
       summary: 'List the roles held on the platform',
+      description: 'Roles on Domains are not among them.',
       query: z.strictObject(pageQuery),
       gate: check('manage', 'platform:main'),
       audit: { relation: 'platform_grant.list', when: 'all' },
@@ -150,6 +164,7 @@ export const grants = defineSurface(
       method: 'DELETE',
       path: '/v1/platform/grants/{tuple_id}',
       summary: 'Take back a role on the platform',
+      description: 'The last administrator of the platform keeps the role.',
       params: z.strictObject(tuple),
       gate: check('manage', 'platform:main'),
       audit: { relation: 'platform_grant.delete', when: 'all' },

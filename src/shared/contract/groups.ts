@@ -2,28 +2,41 @@ import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 import { heldFor } from './held-calls.ts'
 import { nonEmptyPatch } from './patch.ts'
-import { DisplayName, Instant, KiB, pageOf, pageQuery, Reference, Slug, Uuid, uuidField } from './fields.ts'
+import {
+  CreatedAt,
+  DisplayName,
+  InDomain,
+  KiB,
+  OwnId,
+  pageOf,
+  pageQuery,
+  Reference,
+  ShownName,
+  ShownSlug,
+  Slug,
+  uuidField,
+} from './fields.ts'
 
 const Group = z
   .object({
-    id: Uuid,
-    domain_id: Uuid,
-    slug: z.string(),
-    display_name: z.string(),
+    id: OwnId,
+    domain_id: InDomain,
+    slug: ShownSlug,
+    display_name: ShownName,
     provider_group: z
       .string()
       .nullable()
       .optional()
       .describe('Group of the identity provider whose members it mirrors; null where people manage it'),
-    created_at: Instant,
+    created_at: CreatedAt,
   })
-  .meta({ id: 'Group' })
+  .meta({ id: 'Group', description: 'A group of principals that holds roles together.' })
 
 const GroupDetail = Group.extend({
   members: z
     .array(z.string())
     .describe('Direct members: user:<uuid>, serviceaccount:<uuid> or group:<uuid>#member, at most 1000'),
-}).meta({ id: 'GroupDetail' })
+}).meta({ id: 'GroupDetail', description: 'A group with its direct members.' })
 
 const GroupCreateRequest = z
   .strictObject({
@@ -36,9 +49,11 @@ const GroupCreateRequest = z
       .optional()
       .describe('Mirrors the members of this group of the identity provider, at every sign-in'),
   })
-  .meta({ id: 'GroupCreateRequest' })
+  .meta({ id: 'GroupCreateRequest', description: 'A new group.' })
 
-const GroupPatchRequest = z.strictObject({ display_name: DisplayName.optional() }).meta({ id: 'GroupPatchRequest' })
+const GroupPatchRequest = z
+  .strictObject({ display_name: DisplayName.optional() })
+  .meta({ id: 'GroupPatchRequest', description: 'Members of a group object to change.' })
 
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
 const params = ofDomain.extend({ group_id: uuidField('invalid_group_id', 'Group') })
@@ -64,6 +79,8 @@ export const groups = defineSurface(
       method: 'POST',
       path: '/v1/domains/{id}/groups',
       summary: 'Create a group in a Domain',
+      description:
+        'It has no members at first, or mirrors a group of the identity provider. The slug is unique in the Domain.',
       params: ofDomain,
       body: GroupCreateRequest,
       bodyBytesMax: 8 * KiB,
@@ -87,12 +104,13 @@ export const groups = defineSurface(
       method: 'GET',
       path: '/v1/domains/{id}/groups',
       summary: 'List the groups of a Domain',
+      description: 'Without their members; ask for one group to see them.',
       params: ofDomain,
       query: z.strictObject(pageQuery),
       gate: check('read', 'domain:{path.id}'),
       audit: { relation: 'group.list', when: 'all' },
       paging: { limit: 'rejected', cursor: 'operation' },
-      responses: { 200: pageOf(Group).meta({ id: 'GroupList' }) },
+      responses: { 200: pageOf(Group).meta({ id: 'GroupList', description: 'A page of groups.' }) },
       problems: [],
       cli: { command: 'groups list', refs: { id: 'domains' }, columns, wide },
     },
@@ -101,6 +119,7 @@ export const groups = defineSurface(
       method: 'GET',
       path: '/v1/domains/{id}/groups/{group_id}',
       summary: 'Show a group and its direct members',
+      description: 'Members of groups that are members themselves are not listed.',
       params,
       gate: check('read', 'domain:{path.id}'),
       audit: { relation: 'group.read', when: 'all', object: 'group:{path.group_id}' },
@@ -136,6 +155,7 @@ export const groups = defineSurface(
       method: 'DELETE',
       path: '/v1/domains/{id}/groups/{group_id}',
       summary: 'Delete a group with its memberships and the roles granted to it',
+      description: 'Its members lose the roles that they held through it.',
       params,
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'group.delete', when: 'all', object: 'group:{path.group_id}' },
@@ -167,6 +187,8 @@ export const groups = defineSurface(
       method: 'DELETE',
       path: '/v1/domains/{id}/groups/{group_id}/members/{subject}',
       summary: 'Remove a direct member from a group',
+      description:
+        'The subject loses the roles that it held through the group. The members of a mirrored group follow the identity provider.',
       params: member,
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'group_member.remove', when: 'all', object: 'group:{path.group_id}' },

@@ -1,21 +1,33 @@
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 import { nonEmptyPatch } from './patch.ts'
-import { DisplayName, Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+import {
+  CreatedAt,
+  DisplayName,
+  InDomain,
+  Instant,
+  KiB,
+  OwnId,
+  pageOf,
+  pageQuery,
+  ShownName,
+  UpdatedAt,
+  uuidField,
+} from './fields.ts'
 
 const IdentityKind = z.enum(['user', 'service-identity'])
 
 const summary = {
-  id: Uuid,
-  kind: IdentityKind,
-  domain_id: Uuid,
-  display_name: z.string(),
+  id: OwnId,
+  kind: IdentityKind.describe('Whether it is a person or a workload'),
+  domain_id: InDomain,
+  display_name: ShownName,
   external_subject_pseudonym: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .describe('Pseudonym of the external subject, only valid in this Domain'),
-  last_sign_in_at: Instant.nullable().optional(),
-  created_at: Instant,
+  last_sign_in_at: Instant.nullable().optional().describe('When it signed in last; null before the first time'),
+  created_at: CreatedAt,
   disabled: z.boolean().optional().describe('Its credentials are refused'),
   handle: z
     .string()
@@ -25,23 +37,26 @@ const summary = {
     ),
 }
 
-const IdentitySummary = z.object(summary).meta({ id: 'IdentitySummary' })
+const IdentitySummary = z
+  .object(summary)
+  .meta({ id: 'IdentitySummary', description: 'A user or service identity, as lists show it.' })
 
 const IdentityDetail = z
   .object({
     ...summary,
-    updated_at: Instant,
+    updated_at: UpdatedAt,
     external_subject: z.string().optional().describe('Only for auditors of the Domain'),
     email: z.string().optional().describe('Only for auditors of the Domain; never of a service identity'),
   })
-  .meta({ id: 'IdentityDetail' })
+  .meta({ id: 'IdentityDetail', description: 'A user or service identity.' })
 
 const Jwks = z
   .strictObject({
     keys: z
       .array(z.record(z.string().max(64), z.unknown()))
       .min(1)
-      .max(8),
+      .max(8)
+      .describe('Public keys as JWKs, 1 to 8'),
   })
   .describe('Public keys (RFC 7517) that the workload signs its assertions with')
 
@@ -64,7 +79,11 @@ const ServiceIdentityCreateRequest = z
     jwks: Jwks.optional(),
     spiffe_id: SpiffeId.optional(),
   })
-  .meta({ id: 'ServiceIdentityCreateRequest', problem: 'invalid_service_identity' })
+  .meta({
+    id: 'ServiceIdentityCreateRequest',
+    description: 'A new service identity.',
+    problem: 'invalid_service_identity',
+  })
 
 const ServiceIdentityPatchRequest = z
   .strictObject({
@@ -73,7 +92,11 @@ const ServiceIdentityPatchRequest = z
     spiffe_id: SpiffeId.nullable().optional().describe('SPIFFE ID of the workload; null for none'),
     disabled: z.boolean().optional().describe('Whether its tokens and assertions are refused'),
   })
-  .meta({ id: 'ServiceIdentityPatchRequest', problem: 'invalid_service_identity' })
+  .meta({
+    id: 'ServiceIdentityPatchRequest',
+    description: 'Members of a service identity to change.',
+    problem: 'invalid_service_identity',
+  })
 
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
 const created = ['handle', 'display_name', 'kind', 'last_sign_in_at', 'created_at', 'id']
@@ -97,6 +120,7 @@ export const identities = defineSurface(
       method: 'GET',
       path: '/v1/domains/{id}/identities',
       summary: 'List the users and service identities of a Domain, newest first',
+      description: 'Filter by `kind`. E-mail addresses and external subjects are shown to auditors alone.',
       params: ofDomain,
       query: z.strictObject({
         kind: IdentityKind.optional().meta({ problem: 'invalid_kind', description: 'One kind only' }),
@@ -121,7 +145,12 @@ export const identities = defineSurface(
       },
       audit: { relation: 'identity.list', when: 'all', context: { kind: { query: 'kind', otherwise: 'all' } } },
       paging: { limit: 'rejected', cursor: 'operation' },
-      responses: { 200: pageOf(IdentitySummary).meta({ id: 'IdentityList' }) },
+      responses: {
+        200: pageOf(IdentitySummary).meta({
+          id: 'IdentityList',
+          description: 'A page of users and service identities.',
+        }),
+      },
       problems: ['invalid_kind'],
       cli: {
         command: 'identities list',
@@ -137,6 +166,7 @@ export const identities = defineSurface(
       method: 'GET',
       path: '/v1/domains/{id}/identities/{principal_id}',
       summary: 'Show a user or service identity',
+      description: 'E-mail address and external subject are shown to auditors of the Domain alone.',
       params: ofDomain.extend({ principal_id: uuidField('invalid_principal_id', 'User or service identity') }),
       gate: {
         ...check('read', 'domain:{path.id}'),
@@ -157,6 +187,8 @@ export const identities = defineSurface(
       method: 'POST',
       path: '/v1/domains/{id}/service-identities',
       summary: 'Create a service identity for a workload',
+      description:
+        'It holds no role at first. It signs in with an API token, or with assertions of the keys or the SPIFFE ID that are given here.',
       params: ofDomain,
       body: ServiceIdentityCreateRequest,
       bodyBytesMax: 8 * KiB,

@@ -2,7 +2,18 @@ import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
 import { heldFor } from './held-calls.ts'
 import { nonEmptyPatch } from './patch.ts'
-import { DisplayName, Instant, KiB, pageOf, pageQuery, Slug, Uuid, uuidField } from './fields.ts'
+import {
+  CreatedAt,
+  DisplayName,
+  InDomain,
+  KiB,
+  OwnId,
+  pageOf,
+  pageQuery,
+  Slug,
+  UpdatedAt,
+  uuidField,
+} from './fields.ts'
 
 /** Signature algorithms that a binding may pin; none of them is symmetric (RFC 8725 §3.1). */
 export const IDP_ALGORITHMS = [
@@ -20,14 +31,14 @@ export const IDP_ALGORITHMS = [
 
 const DomainIdPBinding = z
   .object({
-    id: Uuid,
-    alias: z.string(),
-    label: z.string(),
+    id: OwnId,
+    alias: z.string().describe('Name for scripts, unique in its place'),
+    label: z.string().describe('Name for people'),
     issuer_host: z.string().describe('Host of the issuer, for people'),
-    primary: z.boolean(),
+    primary: z.boolean().describe('Whether it is taken where a request names none'),
     platform_scoped: z.boolean().describe('Shared by the Domains that have no binding of their own'),
   })
-  .meta({ id: 'DomainIdPBinding' })
+  .meta({ id: 'DomainIdPBinding', description: 'An identity provider that a Domain offers for signing in.' })
 
 const ClaimName = z.string().min(1).max(128)
 
@@ -45,8 +56,16 @@ const Claims = z
 
 const AutoProvision = z
   .strictObject({
-    email_domains: z.array(z.string().min(1).max(253)).max(32).default([]),
-    groups: z.array(z.string().min(1).max(256)).max(32).default([]),
+    email_domains: z
+      .array(z.string().min(1).max(253))
+      .max(32)
+      .default([])
+      .describe('Domains of verified e-mail addresses, at most 32'),
+    groups: z
+      .array(z.string().min(1).max(256))
+      .max(32)
+      .default([])
+      .describe('Groups that the identity provider states, at most 32'),
   })
   .refine(({ email_domains, groups }) => email_domains.length + groups.length > 0, {
     error: 'must name an e-mail domain or a group',
@@ -62,7 +81,7 @@ const members = {
     .max(2048)
     .regex(/^https?:\/\/[^?#\s]+$/, { error: 'must be an http(s) URL without query and fragment' })
     .describe('Issuer identifier of OpenID Connect Discovery'),
-  client_id: z.string().min(1).max(512),
+  client_id: z.string().min(1).max(512).describe('Id of this server at the identity provider'),
   client_secret: ClientSecret.optional().meta({
     writeOnly: true,
     description: 'Secret of the client, kept sealed and never shown again',
@@ -93,7 +112,9 @@ const members = {
   allow_private_network: z.boolean().optional().describe('Whether the issuer may have an address that is not public'),
 }
 
-const IdPBindingCreateRequest = z.strictObject(members).meta({ id: 'IdPBindingCreateRequest' })
+const IdPBindingCreateRequest = z
+  .strictObject(members)
+  .meta({ id: 'IdPBindingCreateRequest', description: 'A new binding to an OpenID Connect issuer.' })
 const IdPBindingPatchRequest = z
   .strictObject({
     ...members,
@@ -106,52 +127,68 @@ const IdPBindingPatchRequest = z
       .describe('Whether people can sign in with it; deactivating it ends the sessions that began with it'),
   })
   .partial()
-  .meta({ id: 'IdPBindingPatchRequest' })
+  .meta({ id: 'IdPBindingPatchRequest', description: 'Members of a binding to change.' })
 
 const IdPBinding = z
   .object({
-    id: Uuid,
-    domain_id: Uuid.nullable(),
-    alias: z.string(),
-    label: z.string(),
-    issuer: z.string(),
-    client_id: z.string(),
+    id: OwnId,
+    domain_id: InDomain.nullable().describe('Domain that it belongs to; null where it is shared across the platform'),
+    alias: z.string().describe('Name for scripts, unique in its place'),
+    label: z.string().describe('Name for people'),
+    issuer: z.string().describe('Issuer identifier of OpenID Connect Discovery'),
+    client_id: z.string().describe('Id of this server at the identity provider'),
     client_secret_ref: z.string().nullable().describe('Where the client secret is kept; null for a public client'),
-    api_audience: z.string().nullable(),
-    algorithms: z.array(z.string()),
-    claims: z.object({
-      subject: z.string(),
-      email: z.string(),
-      name: z.string(),
-      groups: z.string().nullable(),
-      domain: z.string().nullable(),
-    }),
-    required_acr: z.array(z.string()),
-    required_amr: z.array(z.string()),
-    sign_in: z.boolean(),
-    primary: z.boolean(),
-    active: z.boolean(),
-    auto_provision: z.object({ email_domains: z.array(z.string()), groups: z.array(z.string()) }).nullable(),
-    allow_private_network: z.boolean(),
-    created_at: Instant,
-    updated_at: Instant,
+    api_audience: z.string().nullable().describe('Audience of access tokens that may call this API; null: none may'),
+    algorithms: z.array(z.string()).describe('Accepted signature algorithms'),
+    claims: z
+      .object({
+        subject: z.string().describe('Claim of the subject'),
+        email: z.string().describe('Claim of the e-mail address'),
+        name: z.string().describe('Claim of the name'),
+        groups: z.string().nullable().describe('Claim of the group names; null for none'),
+        domain: z.string().nullable().describe('Claim of the slug or id of the Domain; null for none'),
+      })
+      .describe('Names of the claims that carry the facts about a person'),
+    required_acr: z.array(z.string()).describe('A sign-in must have one of these; empty: any'),
+    required_amr: z.array(z.string()).describe('A sign-in must have all of these; empty: any'),
+    sign_in: z.boolean().describe('Whether people sign in with it, or only its access tokens are accepted'),
+    primary: z.boolean().describe('Whether it is taken where a request names none'),
+    active: z.boolean().describe('Whether people can sign in with it'),
+    auto_provision: z
+      .object({
+        email_domains: z.array(z.string()).describe('Domains of verified e-mail addresses'),
+        groups: z.array(z.string()).describe('Groups that the identity provider states'),
+      })
+      .nullable()
+      .describe('Who may sign in without an invitation; null for nobody'),
+    allow_private_network: z.boolean().describe('Whether the issuer may have an address that is not public'),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   })
-  .meta({ id: 'IdPBinding' })
+  .meta({
+    id: 'IdPBinding',
+    description: 'An OpenID Connect issuer that people of a Domain sign in with, without its client secret.',
+  })
 
 const IdPBindingTest = z
   .object({
-    passed: z.boolean(),
+    passed: z.boolean().describe('Whether every step passed'),
     steps: z
       .array(
         z.object({
-          step: z.enum(['discovery', 'endpoints', 'keys', 'algorithms', 'authorization', 'client']),
-          outcome: z.enum(['passed', 'failed', 'skipped']),
+          step: z
+            .enum(['discovery', 'endpoints', 'keys', 'algorithms', 'authorization', 'client'])
+            .describe('The step of a sign-in'),
+          outcome: z.enum(['passed', 'failed', 'skipped']).describe('How the step went'),
           says: z.string().describe('The finding, or what to fix'),
         }),
       )
       .describe('In the order in which a sign-in goes through them; those after a failure are skipped'),
   })
-  .meta({ id: 'IdPBindingTest' })
+  .meta({
+    id: 'IdPBindingTest',
+    description: 'What a trial of the steps of a sign-in found, without a person signing in.',
+  })
 
 const place = {
   domain_id: uuidField('invalid_domain_id', 'Domain that the binding belongs to').optional(),
@@ -194,12 +231,15 @@ export const idpBindings = defineSurface(
       method: 'GET',
       path: '/v1/auth/idp-bindings',
       summary: 'List the identity providers that a Domain offers for signing in',
+      description: 'Open to everybody, since it is asked before a sign-in. It names no secret and no client.',
       credentials: [],
       perAddress: true,
       query: z.strictObject({ domain_id: uuidField('invalid_domain_id', 'Domain') }),
       gate: open('S0 Authentication 2: asked before anybody is signed in'),
       audit: { none: 'S0 Authentication surface: none' },
-      responses: { 200: z.array(DomainIdPBinding) },
+      responses: {
+        200: z.array(DomainIdPBinding).describe('The identity providers that people can sign in with.'),
+      },
       noStore: true,
       problems: ['invalid_domain_id'],
     },
@@ -208,11 +248,12 @@ export const idpBindings = defineSurface(
       method: 'GET',
       path: '/v1/admin/idp',
       summary: 'List the identity provider bindings of a Domain, or of the platform',
+      description: 'Name either a Domain or `scope=platform`. Client secrets are never shown.',
       query: inOnePlace(z.strictObject({ ...place, ...pageQuery })),
       gate: placeGate,
       audit: { relation: 'idp_binding.list', when: 'all' },
       paging: { limit: 'rejected', cursor: 'operation' },
-      responses: { 200: pageOf(IdPBinding).meta({ id: 'IdPBindingList' }) },
+      responses: { 200: pageOf(IdPBinding).meta({ id: 'IdPBindingList', description: 'A page of bindings.' }) },
       problems: ['invalid_domain_id'],
       cli: {
         command: 'idp list',
@@ -227,6 +268,7 @@ export const idpBindings = defineSurface(
       method: 'POST',
       path: '/v1/admin/idp',
       summary: 'Bind an OpenID Connect issuer to a Domain, or share it across the platform',
+      description: 'Name either a Domain or `scope=platform`. The client secret is kept sealed and never shown again.',
       query: inOnePlace(z.strictObject(place)),
       body: IdPBindingCreateRequest,
       bodyBytesMax: 16 * KiB,
@@ -255,6 +297,7 @@ export const idpBindings = defineSurface(
       method: 'PATCH',
       path: '/v1/admin/idp/{id}',
       summary: 'Change a binding; nobody can sign in with an inactive one',
+      description: 'Absent members stay as they are. Deactivating a binding ends the sessions that began with it.',
       params,
       body: IdPBindingPatchRequest,
       patch: nonEmptyPatch(),
@@ -271,6 +314,7 @@ export const idpBindings = defineSurface(
       method: 'DELETE',
       path: '/v1/admin/idp/{id}',
       summary: 'Remove a binding and end the sessions that began with it',
+      description: 'The users that signed in with it stay, and keep their roles.',
       params,
       gate: bindingGate,
       audit: { relation: 'idp_binding.delete', when: 'all' },

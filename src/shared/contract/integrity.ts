@@ -1,5 +1,16 @@
 import { z } from 'zod'
-import { clampedPageQuery, Instant, KiB, pageOf, Uuid, uuidField } from './fields.ts'
+import {
+  clampedPageQuery,
+  InDomain,
+  InProject,
+  Instant,
+  KiB,
+  OfNode,
+  OwnId,
+  pageOf,
+  Uuid,
+  uuidField,
+} from './fields.ts'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 
 const ViolationKind = z.enum(['binary', 'hook', 'host_key'])
@@ -7,13 +18,13 @@ const ViolationStatus = z.enum(['open', 'acknowledged', 'resolved'])
 
 const IntegrityViolationRow = z
   .object({
-    id: Uuid,
-    node_id: Uuid,
+    id: OwnId,
+    node_id: OfNode,
     node_name: z.string().nullable().optional().describe('Name of the node now; null once it left'),
-    domain_id: Uuid,
-    project_id: Uuid.nullable().optional().describe('Project of the node when it reported the violation first'),
-    kind: ViolationKind,
-    status: ViolationStatus,
+    domain_id: InDomain,
+    project_id: InProject.nullable().optional().describe('Project of the node when it reported the violation first'),
+    kind: ViolationKind.describe('What the violated checksum belongs to'),
+    status: ViolationStatus.describe('`open` waits for somebody; `resolved` is final'),
     artifact_id: Uuid.describe('The same for one artifact on all nodes of the Domain'),
     artifact: z.string().optional().describe('The checked object: a path, or a hook’s name'),
     expected_checksum: z.string().nullable().optional().describe('SHA-256 as 64 hex digits'),
@@ -22,12 +33,16 @@ const IntegrityViolationRow = z
     reported_at: Instant.optional().describe('When the first report was accepted'),
     last_detected_at: Instant.optional().describe('When the node saw it last, by its clock'),
     occurrences: z.int().optional().describe('Reports of it since it was opened'),
-    acknowledged_at: Instant.nullable().optional(),
-    acknowledged_by_subject: z.string().nullable().optional(),
-    acknowledge_reason: z.string().nullable().optional(),
-    resolved_at: Instant.nullable().optional(),
+    acknowledged_at: Instant.nullable().optional().describe('When it was acknowledged; null before'),
+    acknowledged_by_subject: z.string().nullable().optional().describe('Subject that acknowledged it; null before'),
+    acknowledge_reason: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('What was found and done; null before it was acknowledged'),
+    resolved_at: Instant.nullable().optional().describe('When it was resolved; null before'),
   })
-  .meta({ id: 'IntegrityViolationRow' })
+  .meta({ id: 'IntegrityViolationRow', description: 'An artifact on a node whose checksum is not the expected one.' })
 
 const IntegrityViolationAcknowledgeRequest = z
   .strictObject({
@@ -37,7 +52,7 @@ const IntegrityViolationAcknowledgeRequest = z
       .refine((text) => text.trim().length > 0, { error: 'must not be blank' })
       .meta({ problem: 'invalid_acknowledge_reason', description: 'What was found and done; 1 to 1,024 characters' }),
   })
-  .meta({ id: 'IntegrityViolationAcknowledgeRequest' })
+  .meta({ id: 'IntegrityViolationAcknowledgeRequest', description: 'What was found out about a violation.' })
 
 const filters = {
   project_id: uuidField('invalid_project_id', 'One Project only').optional(),
@@ -69,7 +84,9 @@ const common = { credentials: OPERATOR, notProvisioned: 'integrity_violations_no
 const list = {
   ...common,
   method: 'GET',
-  responses: { 200: pageOf(IntegrityViolationRow).meta({ id: 'IntegrityViolationList' }) },
+  responses: {
+    200: pageOf(IntegrityViolationRow).meta({ id: 'IntegrityViolationList', description: 'A page of violations.' }),
+  },
 } as const
 const acknowledgement = {
   ...common,
@@ -94,6 +111,7 @@ export const integrity = defineSurface(
       ...list,
       path: '/v1/integrity-violations',
       summary: 'List the violations of all Domains that you may read, newest first',
+      description: 'Filter by Project, node, artifact, kind, status and labels of the node.',
       query: z.strictObject({
         domain_id: uuidField('invalid_domain_id', 'One Domain only').optional(),
         ...filters,
@@ -116,6 +134,7 @@ export const integrity = defineSurface(
       method: 'GET',
       path: '/v1/integrity-violations/{id}',
       summary: 'Show a violation',
+      description: 'With the expected and the observed checksum, and with how often it was reported.',
       params: z.strictObject({ id }),
       gate: check('read', 'platform:main'),
       audit: { relation: 'integrity_violation.read', when: 'all' },
@@ -127,6 +146,8 @@ export const integrity = defineSurface(
       ...acknowledgement,
       path: '/v1/integrity-violations/{id}/acknowledge',
       summary: 'Acknowledge an open violation',
+      description:
+        'Says that somebody has looked at it, and why it is acceptable or mended. It is resolved once the node reports the expected checksum.',
       params: z.strictObject({ id }),
       gate: { ...check('read', 'platform:main'), after: 'body', stepUp },
       audit: { relation: 'integrity_violation.acknowledge', when: 'all' },
@@ -143,6 +164,7 @@ export const integrity = defineSurface(
       ...list,
       path: '/v1/domains/{domain_id}/integrity-violations',
       summary: 'List the violations of a Domain, newest first',
+      description: 'Filter by Project, node, artifact, kind, status and labels of the node.',
       params: z.strictObject(ofDomain),
       query: z.strictObject({ ...filters, ...clampedPageQuery }),
       gate: check('read', 'domain:{path.domain_id}'),
@@ -155,6 +177,7 @@ export const integrity = defineSurface(
       method: 'GET',
       path: '/v1/domains/{domain_id}/integrity-violations/{id}',
       summary: 'Show a violation of a Domain',
+      description: 'With the expected and the observed checksum, and with how often it was reported.',
       params: z.strictObject({ ...ofDomain, id }),
       gate: check('read', 'domain:{path.domain_id}'),
       audit: { relation: 'domain_integrity_violation.read', when: 'all' },
@@ -165,6 +188,8 @@ export const integrity = defineSurface(
       ...acknowledgement,
       path: '/v1/domains/{domain_id}/integrity-violations/{id}/acknowledge',
       summary: 'Acknowledge an open violation of a Domain',
+      description:
+        'Says that somebody has looked at it, and why it is acceptable or mended. It is resolved once the node reports the expected checksum.',
       params: z.strictObject({ ...ofDomain, id }),
       gate: { ...check('operate', 'domain:{path.domain_id}'), after: 'body', stepUp },
       audit: { relation: 'domain_integrity_violation.acknowledge', when: 'all' },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
-import { Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+import { CreatedAt, CreatedBy, InDomain, Instant, KiB, OwnId, pageOf, pageQuery, uuidField } from './fields.ts'
 
 const Email = z
   .email()
@@ -12,20 +12,20 @@ const InvitationCreateRequest = z
     email: Email.describe('Anyone who signs in with this verified address is let in, once'),
     ttl_seconds: z.int().min(60).max(2_592_000).optional().describe('7 days by default, 30 at most'),
   })
-  .meta({ id: 'InvitationCreateRequest' })
+  .meta({ id: 'InvitationCreateRequest', description: 'The address to invite.' })
 
 const Invitation = z
   .object({
-    id: Uuid,
-    domain_id: Uuid,
-    email: z.string(),
-    created_by: z.string(),
-    created_at: Instant,
-    expires_at: Instant,
-    accepted_at: Instant.nullable(),
+    id: OwnId,
+    domain_id: InDomain,
+    email: z.string().describe('Verified address that the person signs in with'),
+    created_by: CreatedBy,
+    created_at: CreatedAt,
+    expires_at: Instant.describe('When the invitation expires'),
+    accepted_at: Instant.nullable().describe('When the person signed in; null before'),
     accepted_by: z.string().nullable().describe('user:<uuid>'),
   })
-  .meta({ id: 'Invitation' })
+  .meta({ id: 'Invitation', description: 'Permission for one e-mail address to sign in.' })
 
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
 const columns = ['email', 'expires_at', 'accepted_at', 'accepted_by', 'id']
@@ -70,11 +70,12 @@ export const invitations = defineSurface(
       method: 'GET',
       path: '/v1/domains/{id}/invitations',
       summary: 'List the invitations of a Domain, newest first',
+      description: 'Accepted and expired invitations are among them.',
       params: ofDomain,
       query: z.strictObject(pageQuery),
       audit: { relation: 'invitation.list', when: 'all' },
       paging: { limit: 'rejected', cursor: 'operation' },
-      responses: { 200: pageOf(Invitation).meta({ id: 'InvitationList' }) },
+      responses: { 200: pageOf(Invitation).meta({ id: 'InvitationList', description: 'A page of invitations.' }) },
       problems: [],
       cli: { command: 'invitations list', refs: { id: 'domains' }, columns },
     },
@@ -83,6 +84,7 @@ export const invitations = defineSurface(
       method: 'DELETE',
       path: '/v1/domains/{id}/invitations/{invitation_id}',
       summary: 'Take an invitation back',
+      description: 'The address can no longer sign in by it. A person who has signed in stays a user.',
       params: ofDomain.extend({ invitation_id: uuidField('invalid_invitation_id', 'Invitation') }),
       audit: { relation: 'invitation.revoke', when: 'all' },
       responses: { 204: null },

@@ -1,31 +1,46 @@
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
-import { Instant, KiB, Labels, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+import {
+  CreatedAt,
+  CreatedBy,
+  InDomain,
+  InProject,
+  Instant,
+  KiB,
+  Labels,
+  OfNode,
+  OwnId,
+  pageOf,
+  pageQuery,
+  uuidField,
+} from './fields.ts'
 
 const summary = {
-  id: Uuid,
-  domain_id: Uuid,
-  project_id: Uuid.nullable(),
-  node_id: Uuid.nullable(),
-  prefix: z.string(),
-  labels: z.record(z.string(), z.string()),
-  ephemeral: z.boolean(),
-  max_uses: z.int(),
-  uses: z.int(),
-  created_by: z.string(),
-  created_at: Instant,
-  expires_at: Instant,
-  revoked_at: Instant.nullable(),
+  id: OwnId,
+  domain_id: InDomain,
+  project_id: InProject.nullable().describe('Project that joining nodes belong to; null for none'),
+  node_id: OfNode.nullable().describe('The node that is enrolled again with it; null for new nodes'),
+  prefix: z.string().describe('Beginning of the token, up to its id'),
+  labels: z.record(z.string(), z.string()).describe('Labels that joining nodes get'),
+  ephemeral: z.boolean().describe('Whether its nodes are deregistered once they have been unreachable for ten minutes'),
+  max_uses: z.int().describe('Number of nodes that may join with it'),
+  uses: z.int().describe('Number of nodes that have joined with it'),
+  created_by: CreatedBy,
+  created_at: CreatedAt,
+  expires_at: Instant.describe('When it expires'),
+  revoked_at: Instant.nullable().describe('When it was revoked; null while it is valid'),
 }
 
-const JoinToken = z.object(summary).meta({ id: 'JoinToken' })
+const JoinToken = z
+  .object(summary)
+  .meta({ id: 'JoinToken', description: 'A token that nodes join a Domain with, without its plaintext.' })
 
 const JoinTokenCreated = z
   .object({
     ...summary,
     token: z.string().meta({ description: 'The token itself; shown only once', 'x-service-write-once': true }),
   })
-  .meta({ id: 'JoinTokenCreated' })
+  .meta({ id: 'JoinTokenCreated', description: 'A new join token with its plaintext, which is shown only here.' })
 
 /** Whether a token has no member that only concerns new nodes. */
 function isForOneNode(token: {
@@ -53,7 +68,7 @@ const JoinTokenCreateRequest = z
   .refine((token) => token.node_id === undefined || isForOneNode(token), {
     error: 'node_id goes with one use, and without project_id, labels and ephemeral',
   })
-  .meta({ id: 'JoinTokenCreateRequest' })
+  .meta({ id: 'JoinTokenCreateRequest', description: 'A new join token.' })
 
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
 const columns = ['prefix', 'uses', 'max_uses', 'expires_at', 'revoked_at', 'id']
@@ -69,6 +84,7 @@ export const joinTokens = defineSurface(
       method: 'POST',
       path: '/v1/domains/{id}/join-tokens',
       summary: 'Create a token that nodes join a Domain with',
+      description: 'Its plaintext is in this answer alone. With `node_id`, it enrols one known node again.',
       params: ofDomain,
       body: JoinTokenCreateRequest,
       bodyBytesMax: 8 * KiB,
@@ -95,12 +111,13 @@ export const joinTokens = defineSurface(
       method: 'GET',
       path: '/v1/domains/{id}/join-tokens',
       summary: 'List the join tokens of a Domain, newest first',
+      description: 'Used, revoked and expired tokens are among them. Plaintexts are never shown.',
       params: ofDomain,
       query: z.strictObject(pageQuery),
       gate,
       audit: { relation: 'join_token.list', when: 'all' },
       paging: { limit: 'rejected', cursor: 'operation' },
-      responses: { 200: pageOf(JoinToken).meta({ id: 'JoinTokenList' }) },
+      responses: { 200: pageOf(JoinToken).meta({ id: 'JoinTokenList', description: 'A page of join tokens.' }) },
       problems: [],
       cli: {
         command: 'join-tokens list',
@@ -114,6 +131,7 @@ export const joinTokens = defineSurface(
       method: 'DELETE',
       path: '/v1/domains/{id}/join-tokens/{join_token_id}',
       summary: 'Revoke a join token at once',
+      description: 'Nodes that joined with it stay; no more can join.',
       params: ofDomain.extend({ join_token_id: uuidField('invalid_join_token_id', 'Join token') }),
       gate,
       audit: { relation: 'join_token.revoke', when: 'all' },

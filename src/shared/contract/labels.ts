@@ -75,7 +75,12 @@ export const labels = defineSurface(
       },
       audit: { relation: 'label_definition.list', when: 'all' },
       paging: { limit: 'rejected', cursor: 'operation', parents: ['include'] },
-      responses: { 200: pageOf(LabelDefinition).meta({ id: 'LabelDefinitionListResponse' }) },
+      responses: {
+        200: pageOf(LabelDefinition).meta({
+          id: 'LabelDefinitionListResponse',
+          description: 'A page of label Definitions.',
+        }),
+      },
       problems: [],
       cli: { command: 'labels definitions', columns, wide },
     },
@@ -85,6 +90,8 @@ export const labels = defineSurface(
       method: 'POST',
       path: '/v1/label-definitions',
       summary: 'Define a label that objects of a scope may have',
+      description:
+        'A label is set on objects only after it was defined. The qualified key, scope and local key together, is unique.',
       body: LabelDefinitionRequest,
       bodyBytesMax: 8 * KiB,
       gate: check('manage', '{body.scope}'),
@@ -99,6 +106,7 @@ export const labels = defineSurface(
       method: 'GET',
       path: '/v1/label-definitions/{id}',
       summary: 'Show a label Definition',
+      description: 'The answer is the same for everybody who may read or assign it.',
       params: definition,
       gate: {
         anyOf: [
@@ -117,6 +125,7 @@ export const labels = defineSurface(
       method: 'PATCH',
       path: '/v1/label-definitions/{id}',
       summary: 'Change a label Definition, except for its scope and key',
+      description: 'Absent members stay as they are. A value schema that assigned values do not fit is refused.',
       params: definition,
       body: LabelDefinitionUpdateRequest,
       patch: nonEmptyPatch(),
@@ -139,6 +148,8 @@ export const labels = defineSurface(
       method: 'DELETE',
       path: '/v1/label-definitions/{id}',
       summary: 'Delete a label Definition; on_delete says what happens to the labels',
+      description:
+        'With `block` it is refused while objects have the label, with `cascade` their labels go with it, with `orphan` they stay without a Definition.',
       params: definition,
       gate: mayChange,
       audit: { relation: 'label_definition.delete', when: 'all' },
@@ -161,7 +172,9 @@ export const labels = defineSurface(
       description:
         '`view=effective` adds what the object inherits from its Project and Domain, and leaves out labels whose Definition was deleted.',
       params: target,
-      query: z.strictObject({ view: z.enum(['own', 'effective']).optional() }),
+      query: z.strictObject({
+        view: z.enum(['own', 'effective']).optional().describe('`effective` adds inherited labels; `own` by default'),
+      }),
       gate: check('maintainer', '{path.kind}:{path.id}'),
       audit: { relation: 'label_assignment.list', when: 'all' },
       responses: { 200: LabelAssignmentList },
@@ -174,6 +187,7 @@ export const labels = defineSurface(
       method: 'PUT',
       path: '/v1/objects/{kind}/{id}/labels',
       summary: 'Give an object a label, or another value of it',
+      description: 'An object has each label at most once: another value replaces the current one.',
       params: target,
       body: LabelAssignmentRequest,
       bodyBytesMax: 8 * KiB,

@@ -2,7 +2,19 @@ import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 import { openedFor } from './held-calls.ts'
 import { nonEmptyPatch } from './patch.ts'
-import { DisplayName, Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+import {
+  CreatedAt,
+  DisplayName,
+  InDomain,
+  Instant,
+  KiB,
+  OwnId,
+  pageOf,
+  pageQuery,
+  ShownName,
+  Uuid,
+  uuidField,
+} from './fields.ts'
 
 const Login = z
   .string()
@@ -13,16 +25,16 @@ const AccountCreateRequest = z
   .strictObject({
     login: Login,
     display_name: DisplayName,
-    email: z.email().max(254).optional(),
+    email: z.email().max(254).optional().describe('E-mail address of the person'),
     domain_id: uuidField('invalid_domain_id', 'Domain that the person becomes a user of'),
     platform_admin: z.boolean().optional().describe('Gives the person the role admin on the platform, too'),
   })
-  .meta({ id: 'LocalAccountCreateRequest' })
+  .meta({ id: 'LocalAccountCreateRequest', description: 'A new local account.' })
 
 const AccountPatchRequest = z
   .strictObject({
     display_name: DisplayName.optional(),
-    email: z.email().max(254).nullable().optional(),
+    email: z.email().max(254).nullable().optional().describe('E-mail address of the person; null for none'),
     disabled: z
       .boolean()
       .optional()
@@ -30,30 +42,33 @@ const AccountPatchRequest = z
     reset_password: z.literal(true).optional().describe('Answers with a new one-time password'),
     reset_second_factors: z.literal(true).optional().describe('Deletes passkeys and authenticator apps'),
   })
-  .meta({ id: 'LocalAccountPatchRequest' })
+  .meta({ id: 'LocalAccountPatchRequest', description: 'Members of a local account to change.' })
 
 const Account = z
   .object({
-    id: Uuid,
-    login: z.string(),
-    display_name: z.string(),
-    email: z.string().nullable(),
-    domain_id: Uuid,
+    id: OwnId,
+    login: z.string().describe('What the person types to sign in'),
+    display_name: ShownName,
+    email: z.string().nullable().describe('E-mail address of the person; null for none'),
+    domain_id: InDomain,
     user_id: Uuid.describe('The user that the account signs in as'),
-    disabled: z.boolean(),
-    must_change_password: z.boolean(),
-    second_factors: z.array(z.enum(['passkey', 'totp'])),
-    last_sign_in_at: Instant.nullable(),
-    created_at: Instant,
+    disabled: z.boolean().describe('Whether the account cannot sign in'),
+    must_change_password: z.boolean().describe('Whether the next sign-in has to replace the one-time password'),
+    second_factors: z.array(z.enum(['passkey', 'totp'])).describe('Kinds of the second factors that are set up'),
+    last_sign_in_at: Instant.nullable().describe('When the person signed in last; null before the first time'),
+    created_at: CreatedAt,
   })
-  .meta({ id: 'LocalAccount' })
+  .meta({ id: 'LocalAccount', description: 'An account of the identity provider that is built into the server.' })
 
 const OneTimePassword = Account.extend({
   one_time_password: z
     .string()
     .optional()
     .meta({ description: 'Shown only once; the first sign-in must replace it', 'x-service-write-once': true }),
-}).meta({ id: 'LocalAccountWithPassword' })
+}).meta({
+  id: 'LocalAccountWithPassword',
+  description: 'A local account; with a new one-time password, it is shown only here.',
+})
 
 const params = z.strictObject({ id: uuidField('invalid_account_id', 'Account') })
 const columns = ['login', 'display_name', 'disabled', 'second_factors', 'last_sign_in_at', 'id']
@@ -69,6 +84,8 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     method: 'POST',
     path: '/v1/admin/users',
     summary: 'Add a local account; answers with its one-time password',
+    description:
+      'The account belongs to the identity provider that is built into the server. The one-time password is in this answer alone; the first sign-in replaces it.',
     body: AccountCreateRequest,
     bodyBytesMax: 8 * KiB,
     audit: { relation: 'local_account.create', when: 'all' },
@@ -94,10 +111,11 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     method: 'GET',
     path: '/v1/admin/users',
     summary: 'List the local accounts by login',
+    description: 'Only accounts of the identity provider that is built into the server. Passwords are never shown.',
     query: z.strictObject(pageQuery),
     audit: { relation: 'local_account.list', when: 'all' },
     paging: { limit: 'rejected', cursor: 'operation' },
-    responses: { 200: pageOf(Account).meta({ id: 'LocalAccountList' }) },
+    responses: { 200: pageOf(Account).meta({ id: 'LocalAccountList', description: 'A page of local accounts.' }) },
     problems: [],
     cli: { command: 'admin users list', columns },
   },
@@ -106,6 +124,8 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     method: 'PATCH',
     path: '/v1/admin/users/{id}',
     summary: 'Change, disable or reset a local account',
+    description:
+      'Absent members stay as they are. A new one-time password is in this answer alone. The last administrator of the platform cannot be disabled.',
     params,
     body: AccountPatchRequest,
     patch: nonEmptyPatch(),
@@ -127,6 +147,7 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     method: 'DELETE',
     path: '/v1/admin/users/{id}',
     summary: 'Delete a local account; the user that it signed in as stays, and nobody can sign in as it',
+    description: 'The last administrator of the platform cannot be deleted.',
     params,
     audit: { relation: 'local_account.delete', when: 'all' },
     responses: { 204: null },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+import { InProject, Instant, KiB, OfNode, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
 
 const ofProject = z.strictObject({ project_id: uuidField('invalid_project_id', 'Project') })
@@ -9,21 +9,23 @@ const ofProjects = { project_id: 'projects' }
 export const SessionKind = z.enum(['ssh', 'cluster_api', 'tcp'])
 
 const facts = {
-  session_id: Uuid,
+  session_id: Uuid.describe('The session'),
   jti: Uuid.describe('Equals the session id'),
-  project_id: Uuid,
-  node_id: Uuid,
-  kind: SessionKind,
-  target: z.string(),
+  project_id: InProject,
+  node_id: OfNode,
+  kind: SessionKind.describe('What passes through the node'),
+  target: z.string().describe('The target behind the node'),
   issued_by: z.string().describe('Subject, as `user:…` or `serviceaccount:…`'),
-  issued_at: Instant,
-  expires_at: Instant,
-  idle_timeout_seconds: z.int().optional(),
-  last_active_at: Instant.nullable(),
-  revoked_at: Instant.nullable(),
+  issued_at: Instant.describe('When it was issued'),
+  expires_at: Instant.describe('When it ends'),
+  idle_timeout_seconds: z.int().optional().describe('Seconds without traffic after which it ends; absent: no limit'),
+  last_active_at: Instant.nullable().describe('When it was used last; null before the first time'),
+  revoked_at: Instant.nullable().describe('When it was revoked; null while it is live'),
 }
 
-const MediatedSession = z.object(facts).meta({ id: 'MediatedSession' })
+const MediatedSession = z
+  .object(facts)
+  .meta({ id: 'MediatedSession', description: 'A session through a node to a target behind it.' })
 
 const MediatedSessionIssued = z
   .object({
@@ -33,7 +35,7 @@ const MediatedSessionIssued = z
       'x-service-write-once': true,
     }),
   })
-  .meta({ id: 'MediatedSessionIssued' })
+  .meta({ id: 'MediatedSessionIssued', description: 'A new session with its token, which is shown only here.' })
 
 const MediatedSessionCreateRequest = z
   .strictObject({
@@ -50,17 +52,33 @@ const MediatedSessionCreateRequest = z
         'The session is revoked when it is unused for this long. Without it, the session lasts until it expires',
       ),
   })
-  .meta({ id: 'MediatedSessionCreateRequest' })
+  .meta({ id: 'MediatedSessionCreateRequest', description: 'A new session through a node.' })
 
 const SessionActivityRequest = z
   .union([
-    z.strictObject({ ssh: z.strictObject({ event: z.enum(['opened', 'exec', 'closed']) }) }),
     z.strictObject({
-      cluster_api: z.strictObject({ verb: z.string().min(1).max(32), path: z.string().min(1).max(2_048) }),
+      ssh: z
+        .strictObject({ event: z.enum(['opened', 'exec', 'closed']).describe('What happened in the session') })
+        .describe('Activity of an SSH session'),
     }),
-    z.strictObject({ tcp: z.strictObject({ bytes_in: z.int().min(0), bytes_out: z.int().min(0) }) }),
+    z.strictObject({
+      cluster_api: z
+        .strictObject({
+          verb: z.string().min(1).max(32).describe('Verb of the request'),
+          path: z.string().min(1).max(2_048).describe('Path of the request'),
+        })
+        .describe('Activity of a session to a cluster API'),
+    }),
+    z.strictObject({
+      tcp: z
+        .strictObject({
+          bytes_in: z.int().min(0).describe('Bytes towards the target'),
+          bytes_out: z.int().min(0).describe('Bytes from the target'),
+        })
+        .describe('Activity of a TCP session'),
+    }),
   ])
-  .meta({ id: 'SessionActivityRequest' })
+  .meta({ id: 'SessionActivityRequest', description: 'What passed through a session since the last report.' })
 
 export const mediatedSessions = defineSurface(
   'mediated-sessions',
@@ -73,6 +91,7 @@ export const mediatedSessions = defineSurface(
       method: 'POST',
       path: '/v1/projects/{project_id}/sessions',
       summary: 'Issue a session through a node',
+      description: 'The node accepts the signed token until the session ends. The token is in this answer alone.',
       credentials: OPERATOR,
       params: ofProject,
       body: MediatedSessionCreateRequest,
@@ -94,6 +113,8 @@ export const mediatedSessions = defineSurface(
       method: 'GET',
       path: '/v1/projects/{project_id}/sessions',
       summary: 'List the live sessions of a Project',
+      description:
+        'Sessions through nodes that the caller may not read are left out. Revoked and expired ones are not among them.',
       credentials: OPERATOR,
       params: ofProject,
       query: z.strictObject(pageQuery),
@@ -103,7 +124,12 @@ export const mediatedSessions = defineSurface(
       },
       audit: { relation: 'mediated_session.list', when: 'all' },
       paging: { limit: 'rejected', cursor: 'operation' },
-      responses: { 200: pageOf(MediatedSession).meta({ id: 'MediatedSessionList' }) },
+      responses: {
+        200: pageOf(MediatedSession).meta({
+          id: 'MediatedSessionList',
+          description: 'A page of live sessions through nodes.',
+        }),
+      },
       problems: [],
       notProvisioned: 'sessions_not_provisioned',
       cli: {
@@ -117,6 +143,7 @@ export const mediatedSessions = defineSurface(
       method: 'DELETE',
       path: '/v1/projects/{project_id}/sessions/{session_id}',
       summary: 'Revoke a session',
+      description: 'The node learns of it and closes the session.',
       credentials: OPERATOR,
       params: z.strictObject({
         project_id: uuidField('invalid_project_id', 'Project'),
@@ -139,6 +166,8 @@ export const mediatedSessions = defineSurface(
       method: 'POST',
       path: '/v1/nodes/{id}/sessions/{session_id}',
       summary: 'Report that a session is in use',
+      description:
+        'Counts as use: a session without it ends after its idle timeout.',
       credentials: ['nsk'],
       unauthenticated: 'unauthorized',
       params: z.strictObject({

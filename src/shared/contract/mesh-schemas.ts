@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Instant, JsonValue, Uuid, uuidField } from './fields.ts'
+import { InDomain, Instant, JsonValue, OfNode, ShownName, Uuid, uuidField } from './fields.ts'
 import { BinaryVersion, Checksum, PublicKey, ReachabilityState } from './node-schemas.ts'
 
 /** An instant as a client sends it. */
@@ -20,29 +20,37 @@ export const EndpointRequest = z
       .describe(
         '`host:port` as seen from outside: an IPv4 address, or an IPv6 address in brackets; no loopback, no name',
       ),
-    nat_type: z.enum(['cone', 'restricted', 'port_restricted', 'symmetric', 'unknown']),
+    nat_type: z
+      .enum(['cone', 'restricted', 'port_restricted', 'symmetric', 'unknown'])
+      .describe('Address translation in front of the node, as it observed it'),
     reported_at: SentInstant.describe('When the node observed it; within 60 s of the server'),
   })
-  .meta({ id: 'EndpointRequest' })
+  .meta({ id: 'EndpointRequest', description: 'The public address of a node, as it observed it.' })
 
 export const EndpointResponse = z
-  .object({ accepted_at: Instant, stale_after: Instant.describe('When it becomes stale without another report') })
-  .meta({ id: 'EndpointResponse' })
+  .object({
+    accepted_at: Instant.describe('When the report was accepted'),
+    stale_after: Instant.describe('When it becomes stale without another report'),
+  })
+  .meta({ id: 'EndpointResponse', description: 'Until when a reported endpoint is fresh.' })
 
 /** Maximum of hooks of a node. */
 const HOOKS_MAX = 256
 
 const Hook = z.strictObject({
-  name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,127}$/, {
-    error:
-      'must begin with a lower-case letter or digit, then letters, digits, dots, hyphens, underscores; at most 128',
-  }),
+  name: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]{0,127}$/, {
+      error:
+        'must begin with a lower-case letter or digit, then letters, digits, dots, hyphens, underscores; at most 128',
+    })
+    .describe('Name of the hook, as executions name it'),
   checksum: Checksum,
 })
 
 export const CapabilitiesRequest = z
   .strictObject({
-    binary_version: BinaryVersion,
+    binary_version: BinaryVersion.describe('Version of the agent, at most 128 characters'),
     binary_checksum: Checksum,
     ssh_host_key_fingerprint: z
       .string()
@@ -66,44 +74,61 @@ export const CapabilitiesRequest = z
       .optional()
       .describe('Programs that executions may name, besides the built-in actions; absent: none'),
   })
-  .meta({ id: 'NodeCapabilitiesRequest' })
+  .meta({ id: 'NodeCapabilitiesRequest', description: 'What the agent of a node declares about itself.' })
 
 export const CapabilitiesResponse = z
   .object({
-    accepted_at: Instant,
+    accepted_at: Instant.describe('When the report was accepted'),
     fields_changed: z.array(z.string()).describe('Members that differ from what was reported before, sorted'),
     host_key_changed: z.boolean().describe('Whether a known SSH host key has changed'),
   })
-  .meta({ id: 'NodeCapabilitiesResponse' })
+  .meta({ id: 'NodeCapabilitiesResponse', description: 'What a declaration changed.' })
 
 /** Violations in one batch (decisions: Nodes). */
 const VIOLATIONS_MAX = 256
 
 const IntegrityViolationReport = z.strictObject({
-  kind: z.enum(['binary', 'hook', 'host_key']),
+  kind: z.enum(['binary', 'hook', 'host_key']).describe('What the violated checksum belongs to'),
   artifact: z.string().min(1).max(512).describe('The checked object: a path, or a hook’s name'),
   expected_checksum: Checksum.optional(),
   observed_checksum: Checksum.optional(),
-  detected_at: KeptInstant,
+  detected_at: KeptInstant.describe('When the node saw it, by its clock'),
 })
 
 export const IntegrityViolationsRequest = z
   .strictObject({
-    violations: z.array(IntegrityViolationReport).min(1).max(VIOLATIONS_MAX).meta({ problem: 'invalid_batch' }),
+    violations: z
+      .array(IntegrityViolationReport)
+      .min(1)
+      .max(VIOLATIONS_MAX)
+      .meta({ problem: 'invalid_batch' })
+      .describe('Violations, at most 256'),
   })
-  .meta({ id: 'NodeIntegrityViolationsRequest' })
+  .meta({
+    id: 'NodeIntegrityViolationsRequest',
+    description: 'Checksums that are not the expected ones, as a node observed them.',
+  })
 
 export const IntegrityViolationsResponse = z
-  .object({ accepted_at: Instant, violation_count: z.int() })
-  .meta({ id: 'NodeIntegrityViolationsResponse' })
+  .object({
+    accepted_at: Instant.describe('When the batch was accepted'),
+    violation_count: z.int().describe('Number of violations in the batch'),
+  })
+  .meta({ id: 'NodeIntegrityViolationsResponse', description: 'The receipt of a batch of violations.' })
 
 export const StateReportRequest = z
   .strictObject({ value: JsonValue.describe('Any JSON; at most 4,096 bytes in canonical form (RFC 8785)') })
-  .meta({ id: 'NodeStateReportRequest' })
+  .meta({ id: 'NodeStateReportRequest', description: 'A value that a node reports.' })
 
-export const StateReportResponse = z.object({ key: z.string(), accepted_at: Instant }).meta({
-  id: 'NodeStateReportResponse',
-})
+export const StateReportResponse = z
+  .object({
+    key: z.string().describe('Key of the report'),
+    accepted_at: Instant.describe('When the report was accepted'),
+  })
+  .meta({
+    id: 'NodeStateReportResponse',
+    description: 'The receipt of a report.',
+  })
 
 /** The half of an edge's epoch that belongs to one node. */
 export const PskIssuedAt = z.string().meta({
@@ -112,9 +137,9 @@ export const PskIssuedAt = z.string().meta({
 })
 
 const Peer = z.object({
-  node_id: Uuid,
+  node_id: OfNode,
   public_key: z.string().describe('Curve25519, 32 bytes in padded base64'),
-  mesh_address: z.string(),
+  mesh_address: z.string().describe('Address of the peer in the mesh'),
   endpoint: z.string().describe('`host:port`; empty while none is known or the last one is stale'),
   fallback_endpoint: z.string().optional().describe('`host:port` of the relay for the edge'),
   psk_issued_at: PskIssuedAt,
@@ -124,35 +149,56 @@ const Peer = z.object({
 })
 
 const PulledExecution = z.object({
-  execution_id: Uuid,
-  action: z.string(),
-  type: z.enum(['builtin', 'hook']),
-  parameters: z.record(z.string(), z.unknown()).optional(),
-  status: z.enum(['pending', 'ack', 'started']),
-  requested_at: Instant,
-  expires_at: Instant,
+  execution_id: Uuid.describe('The execution'),
+  action: z.string().describe('Name of the action to run'),
+  type: z.enum(['builtin', 'hook']).describe('Whether the agent brings the action or the node has a hook for it'),
+  parameters: z.record(z.string(), z.unknown()).optional().describe('Passed to the action unchanged'),
+  status: z.enum(['pending', 'ack', 'started']).describe('How far the node is with it'),
+  requested_at: Instant.describe('When it was requested'),
+  expires_at: Instant.describe('When it times out unless it has ended'),
 })
 
 const PulledSession = z.object({
-  session_id: Uuid,
+  session_id: Uuid.describe('The session'),
   jti: Uuid.describe('Equals the session id'),
-  kind: z.enum(['ssh', 'cluster_api', 'tcp']),
-  target: z.string(),
-  expires_at: Instant,
-  idle_timeout_seconds: z.int().optional(),
+  kind: z.enum(['ssh', 'cluster_api', 'tcp']).describe('Protocol of the session'),
+  target: z.string().describe('What the session reaches'),
+  expires_at: Instant.describe('When the session ends'),
+  idle_timeout_seconds: z
+    .int()
+    .optional()
+    .describe('Seconds without traffic after which the session ends; absent: no limit'),
 })
 
 export const NodeStateSnapshot = z
   .object({
     peers: z.array(Peer).describe('Every other node of the Domain, by node id'),
-    policy: z.object({
-      policies: z.array(
-        z.object({ policy_id: Uuid, revision_id: Uuid, fingerprint: z.string(), rules: z.array(z.unknown()) }),
-      ),
-    }),
-    bridge: z.object({
-      resources: z.array(z.object({ bridge_resource_id: Uuid, effective_config: z.record(z.string(), z.unknown()) })),
-    }),
+    policy: z
+      .object({
+        policies: z
+          .array(
+            z.object({
+              policy_id: Uuid.describe('The policy'),
+              revision_id: Uuid.describe('The revision in force'),
+              fingerprint: z.string().describe('SHA-256 of the canonical rules in padded base64'),
+              rules: z.array(z.unknown()).describe('Compiled rules, in canonical order'),
+            }),
+          )
+          .describe('Policies that match the node'),
+      })
+      .describe('Rules that the node enforces'),
+    bridge: z
+      .object({
+        resources: z
+          .array(
+            z.object({
+              bridge_resource_id: Uuid.describe('The bridge'),
+              effective_config: z.record(z.string(), z.unknown()).describe('Its whole configuration'),
+            }),
+          )
+          .describe('One entry for each bridge'),
+      })
+      .describe('Bridges that the node hosts'),
     'state/reports': z.record(z.string(), z.unknown()).describe('The node’s last report under each key'),
     executions: z.array(PulledExecution).describe('Those not ended, by `requested_at`, then id'),
     sessions: z.array(PulledSession).describe('Those live, by when they were issued, then id'),
@@ -163,50 +209,71 @@ export const EdgeMode = z.enum(['direct', 'relayed'])
 
 export const KeyRotation = z
   .object({
-    rotation_id: Uuid,
-    node_id: Uuid,
-    state: z.enum(['pending', 'completed']),
-    requested_at: Instant,
+    rotation_id: Uuid.describe('The rotation'),
+    node_id: OfNode,
+    state: z.enum(['pending', 'completed']).describe('Whether the node still has to rotate'),
+    requested_at: Instant.describe('When it was requested'),
     requested_by: z.string().describe('Subject, as `user:…` or `serviceaccount:…`'),
-    completed_at: Instant.nullable(),
+    completed_at: Instant.nullable().describe('When the node completed it; null while it is pending'),
   })
-  .meta({ id: 'KeyRotation' })
+  .meta({ id: 'KeyRotation', description: 'The rotation of the mesh keys of a node.' })
 
 export const KeyRotationPreview = z
   .object({
-    node_id: Uuid,
-    edges: z.array(z.object({ peer_node_id: Uuid, mode: EdgeMode })).describe('By peer id'),
-    edge_count: z.int(),
-    estimated_duration_seconds: z.int(),
+    node_id: OfNode,
+    edges: z
+      .array(
+        z.object({
+          peer_node_id: Uuid.describe('The peer at the other end of the edge'),
+          mode: EdgeMode.describe('Whether packets go to the peer directly or through a relay'),
+        }),
+      )
+      .describe('By peer id'),
+    edge_count: z.int().describe('Number of edges that change'),
+    estimated_duration_seconds: z.int().describe('Seconds that the rotation is expected to take'),
   })
-  .meta({ id: 'KeyRotationPreview' })
+  .meta({ id: 'KeyRotationPreview', description: 'The edges that a rotation of the keys of a node would change.' })
 
 export const KeyRotationCompletionRequest = z
   .strictObject({ public_key: PublicKey })
-  .meta({ id: 'KeyRotationCompletionRequest' })
+  .meta({ id: 'KeyRotationCompletionRequest', description: 'The new public key of the node.' })
 
 export const KeyRotationCompleted = z
-  .object({ rotation_id: Uuid, node_id: Uuid, completed_at: Instant, psk_issued_at: PskIssuedAt })
-  .meta({ id: 'KeyRotationCompleted' })
+  .object({
+    rotation_id: Uuid.describe('The rotation'),
+    node_id: OfNode,
+    completed_at: Instant.describe('When it was completed'),
+    psk_issued_at: PskIssuedAt,
+  })
+  .meta({ id: 'KeyRotationCompleted', description: 'What a completed rotation leaves.' })
 
 export const MeshTopology = z
   .object({
-    domain_id: Uuid,
-    nodes: z.array(
-      z.object({
-        node_id: Uuid,
-        display_name: z.string(),
-        display_kind: z.string(),
-        mesh_address: z.string(),
-        reachability: ReachabilityState,
-        endpoint: z.string().describe('Empty while none is known or the last one is stale'),
-      }),
-    ),
+    domain_id: InDomain,
+    nodes: z
+      .array(
+        z.object({
+          node_id: OfNode,
+          display_name: ShownName,
+          display_kind: z.string().describe('What the node is, such as vm or bridge'),
+          mesh_address: z.string().describe('Address of the node in the mesh'),
+          reachability: ReachabilityState.describe('Whether the node reports in time'),
+          endpoint: z.string().describe('Empty while none is known or the last one is stale'),
+        }),
+      )
+      .describe('All nodes of the Domain'),
     edges: z
-      .array(z.object({ from: Uuid, to: Uuid, mode: EdgeMode, relay_node_id: Uuid.optional() }))
+      .array(
+        z.object({
+          from: Uuid.describe('Node at this end'),
+          to: Uuid.describe('Node at the other end'),
+          mode: EdgeMode.describe('Whether packets go directly or through a relay'),
+          relay_node_id: Uuid.optional().describe('Node that relays; absent for a direct edge'),
+        }),
+      )
       .describe('Directed: how `from` reaches `to`; by `from`, then `to`'),
   })
-  .meta({ id: 'MeshTopology' })
+  .meta({ id: 'MeshTopology', description: 'The nodes of a Domain and the edges between them.' })
 
 export const EdgeEpochsRequest = z
   .strictObject({
@@ -217,20 +284,27 @@ export const EdgeEpochsRequest = z
       .optional()
       .describe('Nodes whose reports to compare; all when absent, in a Domain of at most 1,000 nodes'),
   })
-  .meta({ id: 'EdgeEpochsVerifyRequest' })
+  .meta({ id: 'EdgeEpochsVerifyRequest', description: 'Which nodes to compare.' })
 
 export const EdgeEpochsVerified = z
   .object({
-    nodes_checked: z.int(),
+    nodes_checked: z.int().describe('Number of nodes whose report was compared'),
     edges_checked: z.int().describe('Ends of edges: each node counts its own'),
     agreeing: z.int().describe('Nodes whose report equals what the server computes'),
-    disagreeing: z.array(
-      z.object({
-        node_id: Uuid,
-        reason: z.enum(['not_reported', 'malformed', 'count_differs', 'epochs_differ']),
-        edges_expected: z.int(),
-        edges_reported: z.int().nullable(),
-      }),
-    ),
+    disagreeing: z
+      .array(
+        z.object({
+          node_id: OfNode,
+          reason: z
+            .enum(['not_reported', 'malformed', 'count_differs', 'epochs_differ'])
+            .describe('How the report differs'),
+          edges_expected: z.int().describe('Number of edges that the server computes'),
+          edges_reported: z.int().nullable().describe('Number of edges in the report; null without a readable one'),
+        }),
+      )
+      .describe('Nodes whose report differs from what the server computes'),
   })
-  .meta({ id: 'EdgeEpochsVerified' })
+  .meta({
+    id: 'EdgeEpochsVerified',
+    description: 'How the reports of nodes about their edges compare with what the server computes.',
+  })

@@ -36,6 +36,8 @@ export const nodes = defineSurface(
       method: 'POST',
       path: '/v1/nodes/register',
       summary: 'Enrol a node with a join token',
+      description:
+        'The answer has the secret key of the node, which is shown only here. A public key belongs to one node.',
       credentials: ['join-token'],
       unauthenticated: 'invalid_join_token',
       body: NodeRegisterRequest,
@@ -92,7 +94,7 @@ export const nodes = defineSurface(
         context: { 'node.list.authz_errors': { otherwise: 0 } },
       },
       paging: { limit: 'rejected', cursor: 'operation' },
-      responses: { 200: pageOf(NodeSummary).meta({ id: 'NodeList' }) },
+      responses: { 200: pageOf(NodeSummary).meta({ id: 'NodeList', description: 'A page of nodes.' }) },
       problems: ['invalid_domain_filter', 'invalid_reachability', 'invalid_label_filter'],
       sentences: {
         invalid_label_filter:
@@ -122,6 +124,7 @@ export const nodes = defineSurface(
       method: 'GET',
       path: '/v1/nodes/{id}',
       summary: 'Show a node',
+      description: 'With its endpoint, its capabilities and the ids of its valid keys.',
       credentials: OPERATOR,
       params,
       gate: check('read', 'node:{path.id}'),
@@ -231,6 +234,8 @@ export const nodes = defineSurface(
       method: 'POST',
       path: '/v1/nodes/{id}/heartbeat',
       summary: 'Report that the node is alive',
+      description:
+        'Sent at the interval that the registration answered. A clock that is more than 60 s wrong is refused with `clock_skew`.',
       credentials: ['nsk'],
       unauthenticated: 'unauthorized',
       params,
@@ -250,6 +255,7 @@ export const nodes = defineSurface(
       method: 'GET',
       path: '/v1/nodes/{id}/reachability',
       summary: 'Show the reachability of a node',
+      description: 'Follows from the heartbeats of the node.',
       credentials: [...OPERATOR, 'nsk'],
       unauthenticated: 'unauthorized',
       params,

@@ -14,12 +14,12 @@ export const OAUTH_METADATA_PATH = '/.well-known/oauth-authorization-server'
 /** RFC 6749 §5.1. */
 export const ServiceTokenResponse = z
   .object({
-    access_token: z.string().meta({ 'x-service-write-once': true }),
-    token_type: z.literal('Bearer'),
-    expires_in: z.int(),
-    scope: z.string(),
+    access_token: z.string().meta({ 'x-service-write-once': true }).describe('The API token; shown only once'),
+    token_type: z.literal('Bearer').describe('How the token is presented: `Authorization: Bearer <token>`'),
+    expires_in: z.int().describe('Seconds until the token expires'),
+    scope: z.string().describe('What the token may do, separated by blanks'),
   })
-  .meta({ id: 'ServiceTokenResponse' })
+  .meta({ id: 'ServiceTokenResponse', description: 'An API token, as OAuth clients read it (RFC 6749 §5.1).' })
 
 /** Audit relation of a poll of a device, at both endpoints that accept it. */
 export const DEVICE_POLL_RELATION = 'auth.device_code.poll'

@@ -1,3 +1,18 @@
+/** Values of `error` (RFC 6749 §5.2, RFC 8628 §3.5); a problem without one of its own has one of the last three. */
+const OAUTH_ERRORS = [
+  'access_denied',
+  'authorization_pending',
+  'expired_token',
+  'invalid_client',
+  'invalid_grant',
+  'invalid_scope',
+  'slow_down',
+  'unsupported_grant_type',
+  'invalid_request',
+  'server_error',
+  'temporarily_unavailable',
+]
+
 /** Parts of the document that no operation declares: problems, headers, credentials. */
 export const SHARED_COMPONENTS = {
   headers: {
@@ -56,11 +71,11 @@ export const SHARED_COMPONENTS = {
       required: ['type', 'title', 'status', 'detail', 'code', 'correlation_id'],
       properties: {
         type: { type: 'string', description: 'Ends with the kebab form of the code' },
-        title: { type: 'string' },
-        status: { type: 'integer' },
+        title: { type: 'string', description: 'The problem in a few words' },
+        status: { type: 'integer', description: 'HTTP status of the answer' },
         detail: { type: 'string', description: 'A fixed sentence for each code' },
-        code: { type: 'string' },
-        correlation_id: { type: 'string' },
+        code: { type: 'string', description: 'What programs tell problems apart by; later servers may send others' },
+        correlation_id: { type: 'string', description: 'Identifies the request in the server log and the audit log' },
         dimension: { type: 'string', description: 'With `capacity_exceeded`: what the Domain has too much of' },
         errors: {
           type: 'array',
@@ -70,17 +85,24 @@ export const SHARED_COMPONENTS = {
               {
                 type: 'object',
                 required: ['pointer', 'detail'],
-                properties: { pointer: { type: 'string', description: 'RFC 6901' }, detail: { type: 'string' } },
+                properties: {
+                  pointer: { type: 'string', description: 'Place in the body (RFC 6901)' },
+                  detail: { type: 'string', description: 'What is wrong there' },
+                },
               },
               {
                 type: 'object',
                 required: ['offset', 'length', 'code', 'message', 'expected'],
                 properties: {
-                  offset: { type: 'integer' },
-                  length: { type: 'integer' },
-                  code: { type: 'string' },
-                  message: { type: 'string' },
-                  expected: { type: 'array', items: { type: 'string' } },
+                  offset: { type: 'integer', description: 'Where the fault begins, in bytes of UTF-8' },
+                  length: { type: 'integer', description: 'How long it is, in bytes of UTF-8' },
+                  code: { type: 'string', description: 'What is wrong' },
+                  message: { type: 'string', description: 'What is wrong, in one sentence' },
+                  expected: {
+                    type: 'array',
+                    items: { type: 'string' },
+                    description: 'What could be there instead',
+                  },
                 },
               },
             ],
@@ -92,7 +114,16 @@ export const SHARED_COMPONENTS = {
       description: 'A problem with the member that OAuth clients read (RFC 6749 §5.2, RFC 8628 §3.5).',
       allOf: [
         { $ref: '#/components/schemas/Problem' },
-        { type: 'object', required: ['error'], properties: { error: { type: 'string' } } },
+        {
+          type: 'object',
+          required: ['error'],
+          properties: {
+            error: {
+              anyOf: [{ type: 'string', enum: OAUTH_ERRORS }, { type: 'string' }],
+              description: 'The error code that OAuth clients read',
+            },
+          },
+        },
       ],
     },
     PermissionDenied: {
@@ -110,13 +141,17 @@ export const SHARED_COMPONENTS = {
         'missing_relation',
       ],
       properties: {
-        type: { type: 'string' },
-        title: { type: 'string' },
-        status: { type: 'integer' },
-        detail: { type: 'string' },
-        code: { type: 'string', const: 'permission_denied' },
-        correlation_id: { type: 'string' },
-        reason: { type: 'string', enum: ['insufficient_relation', 'out_of_scope'] },
+        type: { type: 'string', description: '`/problems/permission-denied`' },
+        title: { type: 'string', description: 'The problem in a few words' },
+        status: { type: 'integer', description: '403' },
+        detail: { type: 'string', description: 'A fixed sentence' },
+        code: { type: 'string', const: 'permission_denied', description: 'What programs tell problems apart by' },
+        correlation_id: { type: 'string', description: 'Identifies the request in the server log and the audit log' },
+        reason: {
+          type: 'string',
+          enum: ['insufficient_relation', 'out_of_scope'],
+          description: 'Whether the caller lacks the relation, or its credential the scope',
+        },
         relation_path: {
           type: 'array',
           items: { type: 'string' },
@@ -125,7 +160,12 @@ export const SHARED_COMPONENTS = {
         missing_relation: {
           type: 'object',
           required: ['object', 'relation', 'subject'],
-          properties: { object: { type: 'string' }, relation: { type: 'string' }, subject: { type: 'string' } },
+          description: 'The tuple that would have granted it',
+          properties: {
+            object: { type: 'string', description: 'What was asked for, `<type>:<id>`' },
+            relation: { type: 'string', description: 'The relation that is missing' },
+            subject: { type: 'string', description: 'The caller' },
+          },
         },
       },
     },

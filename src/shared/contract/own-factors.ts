@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { defineSurface, open, OPERATOR } from './operation.ts'
-import { Instant, Uuid, uuidField } from './fields.ts'
+import { CreatedAt, Instant, OwnId, uuidField } from './fields.ts'
 
 const Factor = z
   .object({
-    id: Uuid,
-    kind: z.enum(['passkey', 'totp']),
-    label: z.string(),
-    created_at: Instant.nullable().describe('Null where it was set up before this was recorded'),
-    last_used_at: Instant.nullable(),
+    id: OwnId,
+    kind: z.enum(['passkey', 'totp']).describe('Passkey or authenticator app'),
+    label: z.string().describe('Name that the person gave it'),
+    created_at: CreatedAt.nullable().describe('Null where it was set up before this was recorded'),
+    last_used_at: Instant.nullable().describe('When it was used last; null before the first time'),
     required: z.boolean().describe('Whether it cannot be removed before there is another one'),
   })
-  .meta({ id: 'SecondFactor' })
+  .meta({ id: 'SecondFactor', description: 'A passkey or an authenticator app of the caller.' })
 
 const common = { credentials: OPERATOR, notProvisioned: 'bundled_provider_not_provisioned' } as const
 
@@ -28,7 +28,7 @@ export const ownFactors = defineSurface(
         'Passkeys and the authenticator app of the bundled provider; none for people of another provider. Further ones are set up during a sign-in.',
       gate: open("decision 0026: the caller's own"),
       audit: { relation: 'auth.factor.list', when: 'all', object: '{caller.subject}' },
-      responses: { 200: z.array(Factor) },
+      responses: { 200: z.array(Factor).describe('The second factors of the caller.') },
       problems: [],
       cli: {
         command: 'factors list',

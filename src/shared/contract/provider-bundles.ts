@@ -67,6 +67,7 @@ export const providerBundles = defineSurface(
       method: 'GET',
       path: '/v1/provider-bundles',
       summary: 'List the provider bundles that you may observe',
+      description: 'Bundles on which the caller does not hold `observe` are left out.',
       query: z.strictObject(pageQuery),
       gate: {
         ...open('each row is filtered by the relation observe'),
@@ -74,7 +75,9 @@ export const providerBundles = defineSurface(
       },
       audit: { relation: 'provider_bundle.read', when: 'all' },
       paging,
-      responses: { 200: pageOf(ProviderBundle).meta({ id: 'ProviderBundleList' }) },
+      responses: {
+        200: pageOf(ProviderBundle).meta({ id: 'ProviderBundleList', description: 'A page of provider bundles.' }),
+      },
       problems: [],
       cli: { command: 'bundles list', columns, wide },
     },
@@ -83,6 +86,7 @@ export const providerBundles = defineSurface(
       method: 'GET',
       path: '/v1/provider-bundles/{id}',
       summary: 'Show a provider bundle with the packages of its latest version',
+      description: 'Clouds stay at the version that they are pinned to, whatever the latest one is.',
       params,
       gate: check('observe', object),
       audit: { relation: 'provider_bundle.read', when: 'all' },
@@ -121,6 +125,7 @@ export const providerBundles = defineSurface(
       method: 'DELETE',
       path: '/v1/provider-bundles/{id}',
       summary: 'Delete a provider bundle that no Cloud references, with all its versions',
+      description: 'A bundle that a Cloud references is refused with `provider_bundle_referenced`.',
       params,
       gate: check('manage', object),
       audit: { relation: 'provider_bundle.delete', when: 'all' },
@@ -139,7 +144,12 @@ export const providerBundles = defineSurface(
       gate: check('manage', object),
       audit: { relation: 'provider_bundle.read', when: 'all' },
       paging,
-      responses: { 200: pageOf(ProviderBundleCloudRef).meta({ id: 'ProviderBundleCloudRefList' }) },
+      responses: {
+        200: pageOf(ProviderBundleCloudRef).meta({
+          id: 'ProviderBundleCloudRefList',
+          description: 'A page of Clouds that reference a provider bundle.',
+        }),
+      },
       problems: ['provider_bundle_not_found'],
       cli: {
         command: 'bundles clouds',
@@ -153,12 +163,18 @@ export const providerBundles = defineSurface(
       method: 'GET',
       path: '/v1/provider-bundles/{id}/versions',
       summary: 'List the versions of a provider bundle, newest first',
+      description: 'A version never changes; Clouds are pinned to one.',
       params,
       query: z.strictObject(pageQuery),
       gate: check('observe', object),
       audit: { relation: 'provider_bundle.read', when: 'all' },
       paging,
-      responses: { 200: pageOf(ProviderBundleVersion).meta({ id: 'ProviderBundleVersionList' }) },
+      responses: {
+        200: pageOf(ProviderBundleVersion).meta({
+          id: 'ProviderBundleVersionList',
+          description: 'A page of the versions of a provider bundle.',
+        }),
+      },
       problems: ['provider_bundle_not_found'],
       cli: {
         command: 'bundles versions',

@@ -57,6 +57,8 @@ export const relationTuples = defineSurface(
       method: 'POST',
       path: '/v1/authz/relation-tuples',
       summary: 'Bind a subject to an object of a Project by a role',
+      description:
+        'The object is the Project that the query names, or an object in it. One subject holds a role on an object at most once.',
       query: z.strictObject({ project_id: projectId }),
       body: RelationTupleCreateRequest,
       bodyBytesMax: 8 * KiB,
@@ -123,6 +125,7 @@ export const relationTuples = defineSurface(
       method: 'DELETE',
       path: '/v1/authz/relation-tuples/{id}',
       summary: 'Delete a tuple',
+      description: 'The role ends with the answer. It needs `manage` on the object of the tuple.',
       params,
       gate: { ...check('manage', '{row.resource}'), missingRow: 'tuple_not_found' },
       audit: { relation: 'authz.relation_tuple.delete', when: 'all' },

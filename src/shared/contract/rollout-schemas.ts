@@ -1,5 +1,17 @@
 import { z } from 'zod'
-import { Instant, Slug, Uuid } from './fields.ts'
+import {
+  CreatedAt,
+  CreatedBy,
+  InDomain,
+  Instant,
+  OfNode,
+  OwnId,
+  ShownName,
+  ShownSlug,
+  Slug,
+  UpdatedAt,
+  Uuid,
+} from './fields.ts'
 
 /** Nodes by percent of the fixed set, cumulative, or those whose label `update-group` has this value. */
 const Wave = z
@@ -23,8 +35,8 @@ const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must b
 /** When nodes may begin an upgrade: weekdays 1 (Monday) to 7, from inclusive to exclusive, in the zone's own time. */
 const MaintenanceWindow = z.strictObject({
   time_zone: z.string().min(1).max(64).describe('IANA time zone'),
-  days: z.array(z.int().min(1).max(7)).min(1).max(7),
-  from: TimeOfDay,
+  days: z.array(z.int().min(1).max(7)).min(1).max(7).describe('Weekdays, 1 (Monday) to 7 (Sunday)'),
+  from: TimeOfDay.describe('Time of day at which it begins, HH:MM'),
   to: TimeOfDay.describe('Before `from`: on the next day'),
 })
 
@@ -46,52 +58,58 @@ export const RolloutStatus = z.enum(['pending', 'running', 'paused', 'halted', '
 export const RolloutNodeState = z.enum(['pending', 'upgrading', 'soaking', 'done', 'failed', 'skipped'])
 
 const counts = z.object({
-  pending: z.int(),
-  upgrading: z.int(),
-  soaking: z.int(),
-  done: z.int(),
-  failed: z.int(),
-  skipped: z.int(),
+  pending: z.int().describe('Nodes whose turn has not come'),
+  upgrading: z.int().describe('Nodes that are upgrading'),
+  soaking: z.int().describe('Upgraded nodes that are being watched'),
+  done: z.int().describe('Nodes that are done'),
+  failed: z.int().describe('Nodes that failed'),
+  skipped: z.int().describe('Nodes that were skipped'),
 })
 
 export const Rollout = z
   .object({
-    id: Uuid,
-    domain_id: Uuid,
-    slug: z.string(),
-    status: RolloutStatus,
+    id: OwnId,
+    domain_id: InDomain,
+    slug: ShownSlug,
+    status: RolloutStatus.describe('How far it is; `completed` and `cancelled` are final'),
     ...plan,
     selector: z.string().describe('Canonical: each key is that of the Definition that it meant at the creation'),
     node_count: z.int().describe('Nodes that it has, fixed when it started; 0 before'),
     wave: z.int().nullable().describe('The wave in progress: 0 for the canaries; null before the start and at the end'),
     progress: z
-      .array(z.object({ wave: z.int(), nodes: z.int(), counts }))
+      .array(
+        z.object({
+          wave: z.int().describe('Number of the wave; 0 for the canaries'),
+          nodes: z.int().describe('Number of nodes in the wave'),
+          counts: counts.describe('Number of nodes by state'),
+        }),
+      )
       .describe('Per wave, beginning with the canaries where there are any'),
-    failures: z.int(),
-    halted_reason: z.string().nullable(),
+    failures: z.int().describe('Number of nodes that have failed'),
+    halted_reason: z.string().nullable().describe('Why it was halted; null where it was not'),
     waiting_for: z
       .enum(['window', 'capacity'])
       .nullable()
       .describe('What keeps the next upgrades from beginning; null where nothing does'),
-    created_by: z.string(),
-    created_at: Instant,
-    started_at: Instant.nullable(),
-    finished_at: Instant.nullable(),
-    updated_at: Instant,
+    created_by: CreatedBy,
+    created_at: CreatedAt,
+    started_at: Instant.nullable().describe('When it was started; null before'),
+    finished_at: Instant.nullable().describe('When it ended; null before'),
+    updated_at: UpdatedAt,
   })
-  .meta({ id: 'Rollout' })
+  .meta({ id: 'Rollout', description: 'The upgrade of many nodes to one release, wave by wave.' })
 
 export const RolloutNode = z
   .object({
-    node_id: Uuid,
-    display_name: z.string(),
-    wave: z.int(),
-    state: RolloutNodeState,
+    node_id: OfNode,
+    display_name: ShownName,
+    wave: z.int().describe('Number of its wave; 0 for the canaries'),
+    state: RolloutNodeState.describe('How far the node is'),
     reason: z.string().nullable().describe('Why it failed or was skipped'),
-    execution_id: Uuid.nullable(),
-    updated_at: Instant,
+    execution_id: Uuid.nullable().describe('The execution that upgrades it; null before its turn'),
+    updated_at: UpdatedAt,
   })
-  .meta({ id: 'RolloutNode' })
+  .meta({ id: 'RolloutNode', description: 'A node of a rollout.' })
 
 export const RolloutCreateRequest = z
   .strictObject({
@@ -106,4 +124,4 @@ export const RolloutCreateRequest = z
     window: plan.window.default(null),
     allow_downgrade: plan.allow_downgrade.default(false),
   })
-  .meta({ id: 'RolloutCreateRequest' })
+  .meta({ id: 'RolloutCreateRequest', description: 'A new rollout.' })

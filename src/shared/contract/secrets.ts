@@ -1,32 +1,38 @@
 import { z } from 'zod'
 import { heldFor } from './held-calls.ts'
 import { check, defineSurface, OPERATOR } from './operation.ts'
-import { Instant, KiB, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
+import { CreatedAt, CreatedBy, InProject, KiB, OwnId, pageOf, pageQuery, UpdatedAt, uuidField } from './fields.ts'
 
 /** Longest value of a secret, in bytes of UTF-8. */
 const VALUE_BYTES_MAX = 64 * KiB
 
 const Secret = z
   .object({
-    id: Uuid,
-    project_id: Uuid,
-    name: z.string(),
+    id: OwnId,
+    project_id: InProject,
+    name: z.string().describe('Name of the secret, unique in the Project'),
     latest_version: z.int().describe('The newest version that was not deleted'),
     versions: z
-      .array(z.object({ version: z.int(), created_by: z.string(), created_at: Instant }))
+      .array(
+        z.object({
+          version: z.int().describe('Number of the version: 1, 2, 3 …'),
+          created_by: CreatedBy,
+          created_at: CreatedAt,
+        }),
+      )
       .describe('Oldest first, at most 100; a deleted version is absent'),
     users: z
       .array(
         z.object({
-          object: z.string(),
+          object: z.string().describe('What refers to it, `<type>:<id>`'),
           version: z.int().nullable().describe('Null for whatever version is the newest'),
         }),
       )
       .describe('What refers to the secret'),
-    created_at: Instant,
-    updated_at: Instant,
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   })
-  .meta({ id: 'Secret' })
+  .meta({ id: 'Secret', description: 'A secret of a Project, without its value.' })
 
 const SecretWriteRequest = z
   .strictObject({
@@ -38,7 +44,7 @@ const SecretWriteRequest = z
       })
       .meta({ problem: 'invalid_secret', writeOnly: true, description: 'The secret text, never shown again' }),
   })
-  .meta({ id: 'SecretWriteRequest' })
+  .meta({ id: 'SecretWriteRequest', description: 'The value of a new version of a secret.' })
 
 const ofProject = z.strictObject({ id: uuidField('invalid_project_id', 'Project') })
 const params = ofProject.extend({
@@ -106,12 +112,13 @@ export const secrets = defineSurface(
       method: 'GET',
       path: '/v1/projects/{id}/secrets',
       summary: 'List the secrets of a Project with their versions and users, never a value',
+      description: 'In the order of their names. Values are only given to nodes that need them.',
       params: ofProject,
       query: z.strictObject(pageQuery),
       gate: check('deploy', 'project:{path.id}'),
       audit: { relation: 'secret.list', when: 'all' },
       paging: { limit: 'rejected', cursor: 'operation' },
-      responses: { 200: pageOf(Secret).meta({ id: 'SecretList' }) },
+      responses: { 200: pageOf(Secret).meta({ id: 'SecretList', description: 'A page of secrets.' }) },
       problems: [],
       cli: { command: 'secrets list', refs, columns },
     },
@@ -120,6 +127,7 @@ export const secrets = defineSurface(
       method: 'GET',
       path: '/v1/projects/{id}/secrets/{name}',
       summary: 'Show the versions and users of a secret, never its value',
+      description: 'The users are the configurations that refer to it, each with the version that it names.',
       params,
       gate: check('deploy', 'project:{path.id}'),
       audit: { relation: 'secret.read', when: 'all' },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
-import { Instant, KiB, uuidField } from './fields.ts'
+import { Instant, KiB, UpdatedAt, uuidField } from './fields.ts'
 import {
   CLIENT_CREDENTIALS_GRANT,
   DEVICE_GRANT,
@@ -27,9 +27,17 @@ const ServiceTokenRequest = z
     device_code: z.string().min(1).max(256).optional().describe('With the device grant'),
     scope: z.string().max(1024).optional().describe('Scopes of the token, separated by blanks; `*` by default'),
   })
-  .meta({ id: 'ServiceTokenRequest' })
+  .meta({
+    id: 'ServiceTokenRequest',
+    description: 'A request to the token endpoint (RFC 6749 §4.4, RFC 7523, RFC 8628).',
+  })
 
-const Jwks = z.strictObject({ keys: z.array(z.record(z.string().max(64), z.unknown())).max(64) })
+const Jwks = z.strictObject({
+  keys: z
+    .array(z.record(z.string().max(64), z.unknown()))
+    .max(64)
+    .describe('Public keys as JWKs, at most 64'),
+})
 const TrustDomain = z
   .string()
   .regex(/^[a-z0-9._-]{1,255}$/)
@@ -47,7 +55,10 @@ const TrustBundleWrite = z
         'Bundle endpoint (SPIFFE Federation, https_web) that is fetched again at the interval that it requests',
       ),
     jwks: Jwks.optional().describe('The bundle itself, where no endpoint serves it'),
-    allow_private_network: z.boolean().optional(),
+    allow_private_network: z
+      .boolean()
+      .optional()
+      .describe('Whether the endpoint may have an address that is not public'),
   })
   .refine(({ bundle_url: url, jwks }) => (url === undefined) !== (jwks === undefined), {
     error: 'give either bundle_url or jwks',
@@ -55,25 +66,34 @@ const TrustBundleWrite = z
 
 const TrustBundlesRequest = z
   .strictObject({ bundles: z.array(TrustBundleWrite).max(16).describe('All bundles: omitted ones are removed') })
-  .meta({ id: 'TrustBundlesRequest', problem: 'invalid_trust_bundle' })
+  .meta({
+    id: 'TrustBundlesRequest',
+    description: 'The SPIFFE trust domains that a Domain accepts from now on.',
+    problem: 'invalid_trust_bundle',
+  })
 
 const TrustBundles = z
   .object({
-    bundles: z.array(
-      z.object({
-        trust_domain: z.string(),
-        bundle_url: z.string().nullable(),
-        key_ids: z.array(z.string()).describe('Keys that verify JWT-SVIDs'),
-        allow_private_network: z.boolean(),
-        refreshed_at: Instant.nullable(),
-        refresh_failed_since: Instant.nullable().describe(
-          'Since when the endpoint has been unreachable; the old keys stay',
-        ),
-        updated_at: Instant,
-      }),
-    ),
+    bundles: z
+      .array(
+        z.object({
+          trust_domain: z.string().describe('Name of the SPIFFE trust domain'),
+          bundle_url: z
+            .string()
+            .nullable()
+            .describe('Endpoint that the bundle is fetched from; null where it was given'),
+          key_ids: z.array(z.string()).describe('Keys that verify JWT-SVIDs'),
+          allow_private_network: z.boolean().describe('Whether the endpoint may have an address that is not public'),
+          refreshed_at: Instant.nullable().describe('When the bundle was fetched last; null where it was given'),
+          refresh_failed_since: Instant.nullable().describe(
+            'Since when the endpoint has been unreachable; the old keys stay',
+          ),
+          updated_at: UpdatedAt,
+        }),
+      )
+      .describe('All trust domains of the Domain'),
   })
-  .meta({ id: 'TrustBundles' })
+  .meta({ id: 'TrustBundles', description: 'The SPIFFE trust domains whose JWT-SVIDs a Domain accepts.' })
 
 const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') })
 const columns = ['trust_domain', 'bundle_url', 'key_ids', 'refreshed_at', 'refresh_failed_since']
@@ -111,6 +131,8 @@ export const serviceToken = defineSurface(
       method: 'GET',
       path: '/v1/domains/{id}/trust-bundles',
       summary: 'Show the SPIFFE trust domains whose JWT-SVIDs a Domain accepts',
+      description:
+        'Workloads of these trust domains sign in with JWT-SVIDs, and need a service identity with their SPIFFE ID.',
       params: ofDomain,
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'trust_bundle.list', when: 'all' },
@@ -124,6 +146,8 @@ export const serviceToken = defineSurface(
       method: 'PUT',
       path: '/v1/domains/{id}/trust-bundles',
       summary: 'Set the SPIFFE trust domains whose JWT-SVIDs a Domain accepts',
+      description:
+        'Replaces the whole set. A bundle is given as keys, or as an endpoint from which the server fetches them again.',
       params: ofDomain,
       body: TrustBundlesRequest,
       bodyBytesMax: 256 * KiB,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineSurface, open, OPERATOR } from './operation.ts'
-import { Instant, KiB, Slug, Uuid, uuidField } from './fields.ts'
+import { CreatedAt, InDomain, Instant, KiB, OwnId, Slug, uuidField } from './fields.ts'
 
 /** How a request before the sign-in names its Domain or binding. */
 export const whereToSignIn = {
@@ -53,35 +53,42 @@ const SignInRequest = z
   .refine(({ max_age: age, max_age_seconds: earlier }) => age === undefined || earlier === undefined, {
     error: 'max_age and max_age_seconds exclude each other',
   })
-  .meta({ id: 'SignInRequest' })
+  .meta({ id: 'SignInRequest', description: 'With which identity provider, and how, a person signs in.' })
 
 const SignInResponse = z
   .object({
     authorization_url: z.string().meta({ format: 'uri' }).describe('The address to which the browser must go next'),
     state: z.string().describe('Opaque handle of this sign-in'),
-    expires_at: Instant,
+    expires_at: Instant.describe('When the sign-in has to be finished'),
   })
-  .meta({ id: 'SignInResponse' })
+  .meta({ id: 'SignInResponse', description: 'Where the browser goes to sign in.' })
 
 const SignInCompletion = z
-  .object({ subject: z.string(), domain_id: Uuid, return_to: z.string() })
-  .meta({ id: 'SignInCompletion' })
+  .object({
+    subject: z.string().describe('The person who signed in, `user:<uuid>`'),
+    domain_id: InDomain,
+    return_to: z.string().describe('Path on this origin to which the browser goes'),
+  })
+  .meta({ id: 'SignInCompletion', description: 'The end of a sign-in.' })
 
 const Session = z
   .object({
-    id: Uuid,
+    id: OwnId,
     current: z.boolean().describe('Whether this call was made with it'),
-    created_at: Instant,
-    last_seen_at: Instant,
-    expires_at: Instant,
-    idle_expires_at: Instant,
-    auth_time: Instant,
-    acr: z.string().nullable(),
-    amr: z.array(z.string()),
-    source_address: z.string(),
-    user_agent: z.string(),
+    created_at: CreatedAt,
+    last_seen_at: Instant.describe('When it was used last'),
+    expires_at: Instant.describe('When it ends at the latest'),
+    idle_expires_at: Instant.describe('When it ends unless it is used before'),
+    auth_time: Instant.describe('When the person signed in'),
+    acr: z
+      .string()
+      .nullable()
+      .describe('Authentication context class of the sign-in; null where the provider states none'),
+    amr: z.array(z.string()).describe('Authentication methods of the sign-in; empty where the provider states none'),
+    source_address: z.string().describe('Address from which the person signed in'),
+    user_agent: z.string().describe('Browser, as it names itself'),
   })
-  .meta({ id: 'Session' })
+  .meta({ id: 'Session', description: 'A browser session of the caller.' })
 
 const clearing = { 'Set-Cookie': 'Clears the session cookie' }
 
@@ -96,6 +103,8 @@ export const signIn = defineSurface(
       method: 'POST',
       path: '/v1/auth/sign-in',
       summary: 'Begin a sign-in with an identity provider',
+      description:
+        'The answer names the address at the identity provider to which the browser has to go. Where the Domain has several bindings and none is named, the primary one is taken.',
       credentials: [],
       perAddress: true,
       body: SignInRequest,
@@ -112,15 +121,17 @@ export const signIn = defineSurface(
       method: 'GET',
       path: '/v1/auth/callback',
       summary: 'Finish a sign-in; the identity provider sends the browser here',
+      description:
+        'Checks the answer of the identity provider, begins a session and sets its cookie. Each `state` is accepted once.',
       credentials: [],
       perAddress: true,
       // RFC 6749 §4.1.2.1 and RFC 9207: refusals and the issuer come as further members; unknown ones are tolerated.
       query: z.object({
-        code: z.string().min(1).max(4096).optional(),
-        state: z.string().min(1).max(512),
-        iss: z.string().max(2048).optional(),
-        error: z.string().max(128).optional(),
-        error_description: z.string().max(2048).optional(),
+        code: z.string().min(1).max(4096).optional().describe('Authorization code; absent where the provider refused'),
+        state: z.string().min(1).max(512).describe('Handle of the sign-in, as the authorization request carried it'),
+        iss: z.string().max(2048).optional().describe('Issuer of the answer (RFC 9207)'),
+        error: z.string().max(128).optional().describe('Why the provider refused (RFC 6749 §4.1.2.1)'),
+        error_description: z.string().max(2048).optional().describe('The same for people'),
       }),
       gate: open('S0 Authentication 2'),
       audit: { relation: 'auth.sign_in.complete', when: 'all' },
@@ -147,6 +158,7 @@ export const signIn = defineSurface(
       method: 'DELETE',
       path: '/v1/auth/whoami',
       summary: 'Sign this browser out',
+      description: 'Ends the session of the cookie and clears it. A call without a session succeeds, too.',
       credentials: [],
       gate: open('S0 Authentication 2: idempotent, always 204'),
       audit: { relation: 'auth.session.terminate', when: 'all' },
@@ -158,6 +170,7 @@ export const signIn = defineSurface(
       method: 'POST',
       path: '/v1/auth/sign-out/global',
       summary: 'End all of your sessions, in every browser',
+      description: 'The session of this call ends, too. API tokens are not affected.',
       credentials: OPERATOR,
       gate: open("S0 Authentication surface: the caller's own"),
       audit: { relation: 'auth.session.terminate.global', when: 'all', object: '{caller.subject}' },
@@ -173,7 +186,7 @@ export const signIn = defineSurface(
       credentials: OPERATOR,
       gate: open("decisions: the caller's own"),
       audit: { relation: 'auth.session.list', when: 'all', object: '{caller.subject}' },
-      responses: { 200: z.array(Session) },
+      responses: { 200: z.array(Session).describe('The live browser sessions of the caller.') },
       problems: [],
       cli: {
         command: 'sessions list',
@@ -185,6 +198,7 @@ export const signIn = defineSurface(
       method: 'DELETE',
       path: '/v1/auth/sessions/{id}',
       summary: 'End one of your own browser sessions',
+      description: 'The browser that uses the session is signed out at its next call.',
       params: z.strictObject({ id: uuidField('invalid_session_id', 'Session') }),
       credentials: OPERATOR,
       gate: open("decisions: the caller's own"),

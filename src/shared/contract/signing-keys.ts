@@ -6,12 +6,12 @@ import { heldFor } from './held-calls.ts'
 /** A JWK (RFC 7517 §4, RFC 8037 §2); the members beyond those of the RFCs are for people. */
 export const SigningKey = z
   .object({
-    kty: z.literal('OKP'),
-    crv: z.literal('Ed25519'),
+    kty: z.literal('OKP').describe('Key type (RFC 8037)'),
+    crv: z.literal('Ed25519').describe('Curve'),
     x: z.string().describe('The public key in base64url'),
     kid: z.string().describe('JWK thumbprint (RFC 7638)'),
-    alg: z.literal('EdDSA'),
-    use: z.literal('sig'),
+    alg: z.literal('EdDSA').describe('Algorithm'),
+    use: z.literal('sig').describe('The key verifies signatures'),
     nbf: z.int().describe('The key has signed nothing before; Unix seconds'),
     exp: z
       .int()
@@ -20,11 +20,11 @@ export const SigningKey = z
     state: z
       .enum(['next', 'current', 'retired', 'expired'])
       .describe('At the time of the answer; next ones sign later'),
-    signs_from: Instant,
+    signs_from: Instant.describe('When the key begins to sign'),
     not_before: Instant.describe('nbf as an instant'),
     not_after: Instant.nullable().describe('exp as an instant'),
   })
-  .meta({ id: 'SigningKey' })
+  .meta({ id: 'SigningKey', description: 'A public key of this server as a JWK (RFC 7517 §4, RFC 8037 §2).' })
 
 const SigningKeySet = z
   .object({
@@ -32,16 +32,16 @@ const SigningKeySet = z
       .array(SigningKey)
       .describe('The current one first, then its successor, then retired ones, then expired ones if requested'),
   })
-  .meta({ id: 'SigningKeySet' })
+  .meta({ id: 'SigningKeySet', description: 'The public keys that verify events and sessions.' })
 
 const SigningKeyRotation = z
   .object({
     kid: z.string().describe('The new key'),
     signs_from: Instant.describe('Until then the previous key signs'),
-    previous_kid: z.string(),
+    previous_kid: z.string().describe('The key that it replaces'),
     verifies_until: Instant.describe('Signatures of the previous key can be verified until then'),
   })
-  .meta({ id: 'SigningKeyRotation' })
+  .meta({ id: 'SigningKeyRotation', description: 'The new signing key, and until when the previous one counts.' })
 
 export const signingKeys = defineSurface(
   'signing-keys',

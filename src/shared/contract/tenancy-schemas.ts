@@ -1,5 +1,17 @@
 import { z } from 'zod'
-import { DisplayName, Instant, Slug, Uuid, uuidField } from './fields.ts'
+import {
+  CreatedAt,
+  DisplayName,
+  InDomain,
+  InProject,
+  OwnId,
+  ShownName,
+  ShownSlug,
+  Slug,
+  UpdatedAt,
+  Uuid,
+  uuidField,
+} from './fields.ts'
 
 const Cidr = z
   .string()
@@ -12,9 +24,9 @@ const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must b
 /** When `within_hours` holds: weekdays 1 (Monday) to 7, from inclusive to exclusive, in the zone's own time. */
 const BusinessHours = z.strictObject({
   time_zone: z.string().min(1).max(64).describe('IANA time zone'),
-  days: z.array(z.int().min(1).max(7)).min(1).max(7),
-  from: TimeOfDay,
-  to: TimeOfDay,
+  days: z.array(z.int().min(1).max(7)).min(1).max(7).describe('Weekdays, 1 (Monday) to 7 (Sunday)'),
+  from: TimeOfDay.describe('Time of day at which the hours begin, HH:MM'),
+  to: TimeOfDay.describe('Time of day at which the hours end, HH:MM'),
 })
 
 const EndpointTtl = z.int().min(30).max(3600).describe('Seconds that an observed endpoint stays fresh; 30 to 3600')
@@ -55,26 +67,26 @@ const settings = {
 
 export const Domain = z
   .object({
-    id: Uuid,
-    slug: z.string(),
-    display_name: z.string(),
-    mesh_cidr: z.string(),
+    id: OwnId,
+    slug: ShownSlug,
+    display_name: ShownName,
+    mesh_cidr: z.string().describe('Part of 100.64.0.0/10 that node addresses come from'),
     ...settings,
-    created_at: Instant,
-    updated_at: Instant,
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   })
-  .meta({ id: 'Domain' })
+  .meta({ id: 'Domain', description: 'A tenant with its settings.' })
 
 /** The Domain's name, so that the counts of several form a table. */
 export const DomainUsage = z
   .object({
-    id: Uuid,
-    slug: z.string(),
-    nodes: z.int(),
-    projects: z.int(),
+    id: OwnId,
+    slug: ShownSlug,
+    nodes: z.int().describe('Number of enrolled nodes'),
+    projects: z.int().describe('Number of Projects'),
     api_tokens: z.int().describe('Tokens that are neither revoked nor expired, without hidden ones'),
   })
-  .meta({ id: 'DomainUsage' })
+  .meta({ id: 'DomainUsage', description: 'How many objects a Domain holds.' })
 
 export const DomainCreateRequest = z
   .strictObject({
@@ -89,7 +101,7 @@ export const DomainCreateRequest = z
     peer_visibility: settings.peer_visibility.optional(),
     step_up: settings.step_up.optional(),
   })
-  .meta({ id: 'DomainCreateRequest' })
+  .meta({ id: 'DomainCreateRequest', description: 'A new Domain.' })
 
 export const DomainPatchRequest = z
   .strictObject({
@@ -102,42 +114,42 @@ export const DomainPatchRequest = z
     peer_visibility: settings.peer_visibility.optional(),
     step_up: settings.step_up.optional(),
   })
-  .meta({ id: 'DomainPatchRequest' })
+  .meta({ id: 'DomainPatchRequest', description: 'Settings of a Domain to change.' })
 
 export const Project = z
   .object({
-    id: Uuid,
-    domain_id: Uuid,
-    slug: z.string(),
-    display_name: z.string(),
-    created_at: Instant,
-    updated_at: Instant,
+    id: OwnId,
+    domain_id: InDomain,
+    slug: ShownSlug,
+    display_name: ShownName,
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   })
-  .meta({ id: 'Project' })
+  .meta({ id: 'Project', description: 'A part of a Domain with its own resources and roles.' })
 
 export const ProjectCreateRequest = z
   .strictObject({ slug: Slug, display_name: DisplayName })
-  .meta({ id: 'ProjectCreateRequest' })
+  .meta({ id: 'ProjectCreateRequest', description: 'A new Project.' })
 
 export const ProjectPatchRequest = z
   .strictObject({ display_name: DisplayName.optional() })
-  .meta({ id: 'ProjectPatchRequest' })
+  .meta({ id: 'ProjectPatchRequest', description: 'Members of a Project to change.' })
 
 const ResourceKind = z.enum(['bridge', 'network', 'workload', 'vm'])
 
 export const Resource = z
   .object({
-    id: Uuid,
-    domain_id: Uuid,
-    project_id: Uuid,
-    kind: ResourceKind,
-    slug: z.string(),
-    display_name: z.string(),
-    host_node_ids: z.array(Uuid),
-    created_at: Instant,
-    updated_at: Instant,
+    id: OwnId,
+    domain_id: InDomain,
+    project_id: InProject,
+    kind: ResourceKind.describe('What the resource is'),
+    slug: ShownSlug,
+    display_name: ShownName,
+    host_node_ids: z.array(Uuid).describe('Nodes that host the resource'),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   })
-  .meta({ id: 'Resource' })
+  .meta({ id: 'Resource', description: 'An object of a Project, such as a bridge or a workload.' })
 
 const HostNodes = z
   .array(uuidField('invalid_body', 'Node'))
@@ -145,9 +157,14 @@ const HostNodes = z
   .describe('Nodes of the Domain that host the resource')
 
 export const ResourceCreateRequest = z
-  .strictObject({ kind: ResourceKind, slug: Slug, display_name: DisplayName, host_node_ids: HostNodes.optional() })
-  .meta({ id: 'ResourceCreateRequest' })
+  .strictObject({
+    kind: ResourceKind.describe('What the resource is; never changes'),
+    slug: Slug,
+    display_name: DisplayName,
+    host_node_ids: HostNodes.optional(),
+  })
+  .meta({ id: 'ResourceCreateRequest', description: 'A new resource.' })
 
 export const ResourcePatchRequest = z
   .strictObject({ display_name: DisplayName.optional(), host_node_ids: HostNodes.optional() })
-  .meta({ id: 'ResourcePatchRequest' })
+  .meta({ id: 'ResourcePatchRequest', description: 'Members of a resource to change.' })

@@ -12,6 +12,7 @@ export type RequirementName =
   | 'promtool'
   | 'systemd-analyze'
   | 'python3-cryptography'
+  | 'openapi-tools'
   | 'spicedb'
 
 export declare const REQUIREMENTS: Readonly<

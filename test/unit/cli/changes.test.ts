@@ -87,7 +87,7 @@ describe('A change', () => {
 
   it('asks for what is missing, and names it where nobody can be asked', async () => {
     const asked = await run(['projects', 'create', 'api'], { isTty: true, answers: ['Api'] })
-    expect([asked.exitCode, asked.questions]).toEqual([0, ['Display name (--display-name)']])
+    expect([asked.exitCode, asked.questions]).toEqual([0, ['Name for people, 1 to 128 characters (--display-name)']])
     const alone = await run(['projects', 'create', 'api'])
     expect([alone.exitCode, alone.stderr.split('\n')[0]]).toEqual([2, 'error: --display-name is missing'])
   })

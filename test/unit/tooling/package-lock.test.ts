@@ -10,22 +10,34 @@ interface Lock {
   readonly packages: Readonly<Record<string, Locked>>
 }
 
-test('the lock has an entry for every optional package of every platform, or npm ci refuses it (scripts/complete-lock.mjs)', () => {
-  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock
-  const missing = Object.entries(packages).flatMap(([at, { optionalDependencies = {} }]) =>
-    Object.keys(optionalDependencies).filter(
-      (name) => !(`${at}/node_modules/${name}` in packages) && !(`node_modules/${name}` in packages),
-    ),
-  )
-  expect(missing).toEqual([])
-})
+const LOCKS = ['package-lock.json', 'tools/openapi/package-lock.json']
 
-test('no locked package asks for a newer Node than the oldest supported one, or npm warns of its engine', () => {
+test.each(LOCKS)(
+  '%s has an entry for every optional package of every platform, or npm ci refuses it (scripts/complete-lock.mjs)',
+  (file) => {
+    const { packages } = JSON.parse(readFileSync(file, 'utf8')) as Lock
+    const missing = Object.entries(packages).flatMap(([at, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).filter(
+        (name) => !(`${at}/node_modules/${name}` in packages) && !(`node_modules/${name}` in packages),
+      ),
+    )
+    expect(missing).toEqual([])
+  },
+)
+
+test('the oldest supported Node is named', () => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock
   expect(packages['']?.engines).toEqual({ node: '>=20.19' })
-  const newer = Object.entries(packages).filter(([, { engines }]) => !admits(engines?.node ?? '*', [20, 19, 0]))
-  expect(newer.map(([at, { engines }]) => `${at}: ${engines?.node}`)).toEqual([])
 })
+
+test.each(LOCKS)(
+  'no package of %s asks for a newer Node than the oldest supported one, or npm warns of its engine',
+  (file) => {
+    const { packages } = JSON.parse(readFileSync(file, 'utf8')) as Lock
+    const newer = Object.entries(packages).filter(([, { engines }]) => !admits(engines?.node ?? '*', [20, 19, 0]))
+    expect(newer.map(([at, { engines }]) => `${at}: ${engines?.node}`)).toEqual([])
+  },
+)
 
 test.each([
   ['>=22', false],
@@ -69,3 +81,7 @@ function compare(left: readonly number[], right: readonly number[]): number {
   const at = right.findIndex((part, index) => part !== (left[index] ?? 0))
   return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0)
 }
+
+test('the lock of the tools names no registry, so that any mirror serves it', () => {
+  expect(readFileSync('tools/openapi/package-lock.json', 'utf8')).not.toContain('"resolved"')
+})
