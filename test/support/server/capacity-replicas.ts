@@ -54,12 +54,12 @@ export async function startCapacityReplicas(store: TestStore): Promise<CapacityR
   })
   const [first] = made
   if (first === undefined) throw new Error('no replica was made')
-  const replicas = [first, make(tenancy as unknown as Backend)] as const
+  const replicas = [first, make(tenancy)] as const
   return {
     ...tenancy,
     replicas,
     elapsed,
-    replica: () => make(tenancy as unknown as Backend),
+    replica: () => make(tenancy),
     async round(ms = INTERVAL_MS) {
       elapsed.ms += ms
       tenancy.clock.nowMs += ms
