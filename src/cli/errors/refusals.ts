@@ -78,7 +78,7 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   capacity_not_sampled: waiting,
   capacity_exceeded: async (refusal) => [
     ...(await waiting(refusal)),
-    'See what is used of the target: ctl capacity show',
+    `See what the Domain uses of its target of ${String(refusal.problem.document['dimension'] ?? 'this')}: ctl capacity show`,
   ],
   slug_conflict: ({ words }) => [slugHint(words)],
   tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
