@@ -26,7 +26,7 @@ export interface Scale {
 /** A target so many times as large as what is used is left out of the scale. */
 const FAR = 8
 /** Steps of a scale, as parts of a power of ten; of 1024 for bytes. */
-const STEPS = [1, 2, 4, 6, 8, 10]
+const STEPS = [1, 1.2, 1.6, 2, 2.4, 3, 4, 6, 8, 10]
 const SIZE_STEPS = [1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024]
 
 /** A scale that shows what was used and, unless that is far below, the target. */
