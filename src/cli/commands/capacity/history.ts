@@ -55,10 +55,11 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
   const isForPeople = await isScreen(session)
   if (path !== undefined && !isForPeople)
     throw usageError('--svg is for people, and flags of tables and data are not: give one of them')
-  const named = { args: [await domainOf(session, given.args)], flags }
+  const domain = await domainOf(session, given.args)
+  const named = { args: [domain.text], flags }
   const isDrawn = path !== undefined || (isForPeople && session.io.stdout.isTty)
   if (session.shared.curl === true || !isDrawn) return perform(session, { operation }, named)
-  const drawn = await read(session, operation, named)
+  const drawn = await read(session, operation, { named, name: domain.name })
   if (drawn.found.points.length === 0) return noHours(session, path)
   return path === undefined
     ? session.io.stdout.write(plotOf(session, drawn))
@@ -71,18 +72,29 @@ interface Drawn {
   readonly name: string
 }
 
-async function read(session: Session, operation: ManifestOperation, named: Given): Promise<Drawn> {
+async function read(
+  session: Session,
+  operation: ManifestOperation,
+  { named, name }: { readonly named: Given; readonly name: string | undefined },
+): Promise<Drawn> {
   const [target] = await targetsOf(session, { operation }, named)
   const { value } = await (await session.caller()).call(operation, target?.input ?? {})
   const found = value as CapacityHistory // What the contract says of 200.
-  return { found, name: target?.object?.label ?? found.domain_id }
+  return { found, name: name ?? target?.object?.label ?? found.domain_id }
 }
 
-async function domainOf(session: Session, [text]: readonly string[]): Promise<string> {
-  if (text !== undefined) return text
+interface Meant {
+  /** As it may be typed. */
+  readonly text: string
+  /** What it is called; undefined where it was typed and is still to be looked up. */
+  readonly name?: string
+}
+
+async function domainOf(session: Session, [text]: readonly string[]): Promise<Meant> {
+  if (text !== undefined) return { text }
   const domain = await createResolver(session).fallback('domains', {})
   if (domain === undefined) throw usageError('<domain> is missing', 'See which there are: ctl domains list')
-  return domain.id
+  return { text: domain.id, name: domain.label }
 }
 
 /** A picture that was asked for is missing then, which scripts must not miss. */

@@ -7,6 +7,7 @@ import { derivedCommand } from '../../derive/derive.ts'
 import { perform } from '../../derive/perform.ts'
 import { bodyFromFile } from '../../derive/values.ts'
 import { usageError } from '../../errors/cli-error.ts'
+import { relative } from '../../output/cells.ts'
 import type { Row } from '../../output/members.ts'
 import { harmless } from '../../output/style.ts'
 import { operationOf } from '../../session/noun-lists.ts'
@@ -41,7 +42,9 @@ export function setTargets(manifest: Manifest): Command {
       const code = await perform(recorded, { operation, body }, { args: given.args, flags: othersOf(given) })
       const isNamed = changes.length === given.args.length
       for (const [at, change] of changes.entries())
-        session.note(changeText(change, (isNamed ? given.args[at] : undefined) ?? change.id))
+        session.note(
+          `Domain ${harmless((isNamed ? given.args[at] : undefined) ?? change.id)}: ${changeText(change, session)}`,
+        )
       return code
     },
   }
@@ -133,16 +136,17 @@ async function sampleBefore(
   }
 }
 
-/** `Domain default: nodes 10,000 → 20,000, sse_fanout no target (as before)`. */
-function changeText({ named, before, after }: Change, name: string): string {
+/** `nodes 10,000 → 20,000; sse_fanout stays 1,000, the default (before: as sampled 4s ago)`: a sample may be older than the last change. */
+function changeText({ named, before, after }: Change, { io }: Session): string {
   const texts = after.filter(({ dimension }) => named.includes(dimension)).map((one) => oneText(one, before))
-  return harmless(`Domain ${name}: ${texts.join(', ')}`)
+  const source = before === undefined ? '' : ` (before: as sampled ${relative(before.sampled_at, io.nowMs())})`
+  return `${harmless(texts.join('; '))}${source}`
 }
 
 function oneText({ dimension, target, is_default: isDefault }: Targets[number], sample: Change['before']): string {
   const { unit } = DIMENSION_FACTS[dimension]
   const text = (amount: number): string => (amount === 0 ? 'no target' : quantityText(amount, unit))
-  const now = `${text(target)}${isDefault ? ' (the default)' : ''}`
+  const now = `${text(target)}${isDefault ? ', the default' : ''}`
   const before = sample?.dimensions.find((one) => one.dimension === dimension)?.target
   if (before === undefined) return `${dimension} is ${now}`
   return before === target ? `${dimension} stays ${now}` : `${dimension} ${text(before)} → ${now}`

@@ -198,7 +198,7 @@ function ticksOf(columns: readonly Column[]): readonly (string | undefined)[] {
   return columns.map(({ hour }, at) => {
     const isNewDay = days[at] !== days[at - 1]
     const isNewHour = hour !== columns[at - 1]?.hour
-    if (columns.length - at < TICK_ROOM || !(isDaily ? isNewDay && at > 0 : isNewHour)) return undefined
+    if ((at > 0 && columns.length - at < TICK_ROOM) || !(isDaily ? isNewDay && at > 0 : isNewHour)) return undefined
     if (isDaily) return days[at]
     return isNewDay ? `${days[at] ?? ''} ${hourText(hour)}` : hourText(hour)
   })

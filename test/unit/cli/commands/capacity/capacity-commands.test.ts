@@ -241,7 +241,7 @@ describe('ctl capacity targets set', () => {
 
   it('says what the targets were before', async () => {
     expect((await set('default --nodes 20000 --sse-fanout 1000')).stderr).toBe(
-      'Domain default: nodes 10,000 → 20,000, sse_fanout stays 1,000 events/s (the default)\n',
+      'Domain default: nodes 10,000 → 20,000; sse_fanout stays 1,000 events/s, the default (before: as sampled 8s ago)\n',
     )
   })
 

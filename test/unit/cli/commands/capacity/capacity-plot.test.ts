@@ -66,6 +66,21 @@ describe('The plot of a history', () => {
       }
   })
 
+  it('names the time of a single hour', () => {
+    const one = history(
+      hoursOf(
+        1,
+        () => 1,
+        () => 2,
+      ),
+    )
+    expect(plot(one).slice(-3)).toEqual([
+      '0 └┬───',
+      '   Feb 1 12:00',
+      '╌╌ target 2   last 1 of 2 (50 %), highest 1 on Feb 1 12:00',
+    ])
+  })
+
   it('takes the largest of the hours that share a column', () => {
     const peak = history(
       hoursOf(
