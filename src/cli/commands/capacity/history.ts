@@ -15,6 +15,7 @@ import { createResolver } from '../../session/references.ts'
 import type { Session } from '../../session/session.ts'
 import type { CapacityHistory } from './answers.ts'
 import { plotLines } from './history/plot.ts'
+import { plottable } from './history/scale.ts'
 
 const DESCRIBED_DOMAIN = 'Domain; that of the context, else your own when absent'
 
@@ -80,7 +81,7 @@ async function read(
   const [target] = await targetsOf(session, { operation }, named)
   const { value } = await (await session.caller()).call(operation, target?.input ?? {})
   const found = value as CapacityHistory // What the contract says of 200.
-  return { found, name: name ?? target?.object?.label ?? found.domain_id }
+  return { found: { ...found, points: plottable(found) }, name: name ?? target?.object?.label ?? found.domain_id }
 }
 
 interface Meant {

@@ -4,6 +4,17 @@ import { SIZE_STEP } from '../quantity.ts'
 type Point = CapacityHistory['points'][number]
 
 const HOUR_MS = 3_600_000
+/** Twice as many as are kept. */
+const HOURS_MAX = 1_680
+
+/** The hours that a plot can show: with a time, and at most so long before the last one, whatever a server answers. */
+export function plottable({ points }: CapacityHistory): CapacityHistory['points'] {
+  const times = points.map(({ hour }) => Date.parse(hour)).filter((ms) => !Number.isNaN(ms))
+  const last = Math.max(...times)
+  return points
+    .filter(({ hour }) => last - Date.parse(hour) < HOURS_MAX * HOUR_MS)
+    .toSorted((one, other) => Date.parse(one.hour) - Date.parse(other.hour))
+}
 
 /** Hours in a row, one place for each; undefined where none was recorded. */
 export function hoursOf({ points }: CapacityHistory): readonly (Point | undefined)[] {

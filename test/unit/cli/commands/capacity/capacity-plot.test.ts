@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CapacityHistory } from '../../../../../src/cli/commands/capacity/answers.ts'
 import { plotLines, type PlotCanvas } from '../../../../../src/cli/commands/capacity/history/plot.ts'
-import { scaleOf } from '../../../../../src/cli/commands/capacity/history/scale.ts'
+import { plottable, scaleOf } from '../../../../../src/cli/commands/capacity/history/scale.ts'
 import { svg } from '../../../../../src/cli/commands/capacity/history/svg.ts'
 import { styleOf } from '../../../../../src/cli/output/style.ts'
 import { displayWidth } from '../../../../../src/cli/output/width.ts'
@@ -64,6 +64,17 @@ describe('The plot of a history', () => {
         expect(lines.filter((line) => displayWidth(line) > columns)).toEqual([])
         expect(lines.length).toBeLessThanOrEqual(Math.max(9, rows))
       }
+  })
+
+  it('leaves out what no plot can show: texts that are no times, and hours of other years', () => {
+    const [kept] = hoursOf(
+      1,
+      () => 1,
+      () => 2,
+    )
+    const others = ['', 'yesterday', '1970-01-01T00:00:00.000Z'].map((hour) => ({ hour, used_max: 9, target: 9 }))
+    expect(plottable(history([...others, ...(kept === undefined ? [] : [kept])]))).toEqual([kept])
+    expect(plottable(history([]))).toEqual([])
   })
 
   it('names the time of a single hour', () => {
