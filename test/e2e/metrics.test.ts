@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
 import {
@@ -52,9 +52,18 @@ let server: CtlProcess
 let scrape: string
 let metrics: ReadonlyMap<string, ScrapedMetric>
 beforeAll(async () => {
-  server = await startCtl({ args: ['--data-dir', join(folder, 'data'), '--ops-listen', '127.0.0.1:0'] })
+  const sampling = ['--capacity-sample-interval', '1s']
+  server = await startCtl({ args: ['--data-dir', join(folder, 'data'), '--ops-listen', '127.0.0.1:0', ...sampling] })
   await fetch(`${server.url}/v1/auth/whoami`)
-  scrape = await (await fetch(`${server.opsUrl ?? ''}/metrics`)).text()
+  // The Domain of the first run has metrics of its capacity from its first sample on.
+  scrape = await vi.waitFor(
+    async () => {
+      const text = await (await fetch(`${server.opsUrl ?? ''}/metrics`)).text()
+      if (!text.includes('service_capacity_used{')) throw new Error('there is no sample yet')
+      return text
+    },
+    { timeout: 60_000, interval: 200 },
+  )
   metrics = readMetrics(scrape)
 }, 180_000)
 afterAll(async () => {
