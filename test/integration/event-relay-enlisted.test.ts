@@ -115,26 +115,6 @@ describe.each(STORES)('events that are published in the transaction that signs t
       expect([await told(A), await waiting()]).toEqual([[], [['a', 1, null, false]]])
     })
 
-    test('that were signed before the signer failed are published, and the others afterwards', async () => {
-      await addLong(A, 1, 10)
-      await addLong(B, 1, 10)
-      const sign = world.signer.sign
-      let left = 1
-      world.signer.sign = async (bytes) => {
-        world.signer.isDead = left-- <= 0
-        return sign(bytes)
-      }
-      await expect(world.jobs.signing.run(leading)).rejects.toThrow('the signer is dead')
-      expect([await told(A), await told(B), await waiting()]).toEqual([
-        ['1 policy_updated'],
-        [],
-        [['b', 1, null, false]],
-      ])
-      left = 1
-      await world.jobs.signing.run(leading)
-      expect([await told(B), world.signer.signatures]).toEqual([['1 policy_updated'], 2])
-    })
-
     test('are published once and in order, whichever step the process crashes after', async () => {
       const signer = testSigner()
       world = relayWorld({ parts, leading, signer })
