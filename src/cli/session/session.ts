@@ -152,7 +152,7 @@ export function createSession(options: SessionOptions): Session {
       closers.forEach((close) => close())
       if (announced.size === 0) return
       const { retirement } = await import('../errors/retirement.ts')
-      for (const attempt of announced.values()) talk.warn(retirement(attempt))
+      for (const attempt of announced.values()) talk.warn(retirement(attempt, manifest()))
     },
   }
 

@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { mounted } from '../../../src/server/http/request-context.ts'
+import { mounted, type MountedSurface } from '../../../src/server/http/request-context.ts'
 import type { EndReason } from '../../../src/server/slices/node-events/stream.ts'
 import { createNodeEvents, type NodeEvents } from '../../../src/server/slices/node-events/service.ts'
 import type { EventBus } from '../../../src/server/ports/event-bus.ts'
@@ -31,17 +31,21 @@ export interface StreamedFleet extends Fleet {
 interface Asking {
   readonly as?: string
   readonly lastEventId?: string
+  /** `v1` by default. */
+  readonly major?: string
 }
 
 export interface StreamedOptions {
   readonly keepAliveMs?: number
+  /** Serves more over the same service. */
+  readonly more?: (events: NodeEvents['handlers'], backend: Backend) => readonly MountedSurface[]
 }
 
 /** Follows the bus; streams are kept alive every 60 s unless it is said otherwise. */
 export async function startStreamedFleet(
   store: TestStore,
   makeBus: (parts: Backend) => EventBus,
-  { keepAliveMs = 60_000 }: StreamedOptions = {},
+  { keepAliveMs = 60_000, more = () => [] }: StreamedOptions = {},
 ): Promise<StreamedFleet> {
   const metered: Metered = { open: 0, frames: 0, framesOf: {}, ends: [], rejected: [] }
   const meter = {
@@ -68,7 +72,7 @@ export async function startStreamedFleet(
       keepAliveMs,
       retryMs: 5,
     })
-    return { surfaces: [mounted(nodeEvents, service.handlers)] }
+    return { surfaces: [mounted(nodeEvents, service.handlers), ...more(service.handlers, parts)] }
   })
   await service?.start()
   const port = Number(new URL(fleet.url).port)
@@ -76,13 +80,13 @@ export async function startStreamedFleet(
     ...fleet,
     metered,
     port,
-    async follow(node, { as = node.nsk, lastEventId } = {}) {
+    async follow(node, { as = node.nsk, lastEventId, major = 'v1' } = {}) {
       const stream = await openRawStream(port)
       const headers = {
         Authorization: `Bearer ${as}`,
         ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }),
       }
-      stream.send(requestBytes(`GET /v1/nodes/${node.node_id}/events`, headers))
+      stream.send(requestBytes(`GET /${major}/nodes/${node.node_id}/events`, headers))
       return stream
     },
     async stop() {
