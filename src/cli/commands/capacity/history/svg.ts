@@ -14,7 +14,7 @@ const FONT = 12
 const LEFT = 96
 const BELOW = 26
 /** Above the scale, for a target that is beyond it. */
-const ABOVE = 28
+const ABOVE = 36
 const GRID_LINES = 4
 const TICKS_MAX = 8
 
@@ -105,7 +105,7 @@ function areasOf({ hours, x, y }: Field): readonly string[] {
 
 /** The target of each hour as one line of steps; at the upper edge where it is beyond the scale. */
 function targetLines(history: CapacityHistory, { hours, scale, x, y }: Field): readonly string[] {
-  const edge = ABOVE - 12
+  const edge = ABOVE - 22
   let [path, isDrawn] = ['', false]
   for (const [hour, point] of hours.entries()) {
     const target = point?.target ?? 0
