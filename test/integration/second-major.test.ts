@@ -68,7 +68,7 @@ describe.each(STORES)('a server of two major versions over $name', (store) => {
       label: 'Developers',
       created_at: second.body['created_at'],
     })
-    expect(second.headers.get('location')).toBe(`/v2/domains/${domainId}/groups/${second.body['id']}`)
+    expect(second.headers.get('location')).toBe(`/v2/domains/${domainId}/groups/${String(second.body['id'])}`)
     const [listed, shown] = [
       await fleet.call(fleet.root, `GET /v1/domains/${domainId}/groups`),
       await fleet.call(fleet.root, `GET /v2/domains/${domainId}/groups`),

@@ -47,7 +47,11 @@ const SignInRequest = z
       .min(60)
       .max(86_400)
       .optional()
-      .meta({ deprecated: true })
+      .meta({
+        deprecated: true,
+        'x-service-deprecated-since': '2026-11-25T00:00:00Z',
+        'x-service-successor': 'max_age',
+      })
       .describe('Earlier name of max_age, for providers that do not state the time; not together with max_age'),
   })
   .refine(({ max_age: age, max_age_seconds: earlier }) => age === undefined || earlier === undefined, {

@@ -226,7 +226,7 @@ it.each([
   const submit: Operation = {
     ...staying.PostDoubleSubmit,
     gate: young.gate,
-    deprecated: { ...deprecated!, successor: 'POST /v1/fixture/forms' },
+    deprecated: { since: '2026-01-01T00:00:00Z', sunset: '2027-01-01T00:00:00Z', successor: 'POST /v1/fixture/forms' },
   }
   const surface = { ...fixture, operations: { PostDoubleSubmit: submit } as Operations }
   const authorizer = isDenied ? { ...permissive, check: () => ({ allowed: false, path: [] }) as never } : permissive
