@@ -49,7 +49,7 @@ const SignInRequest = z
       .optional()
       .meta({
         deprecated: true,
-        'x-service-deprecated-since': '2026-11-25T00:00:00Z',
+        'x-service-deprecated-since': '2026-11-26T00:00:00Z',
         'x-service-successor': 'max_age',
       })
       .describe('Earlier name of max_age, for providers that do not state the time; not together with max_age'),
