@@ -124,6 +124,7 @@ test('nothing said gives the embedded defaults', () => {
     },
     staleChecks: { ttlMs: 30_000, entriesMax: 10_000 },
     staleStates: { ttlMs: 300_000, entriesMax: 10_000 },
+    capacityIntervalMs: 15_000,
     auditRetentionDays: 400,
     logLevel: 'info',
     isDev: false,
@@ -455,4 +456,17 @@ test.each([
   const states = { SERVICE_STATE_STALE_TTL: ttl, SERVICE_STATE_STALE_MAX_ENTRIES: '7' }
   const parsed = parseConfig({ argv: [], env: { HOME: '/home/ana', ...states } })
   expect(parsed.staleStates).toEqual({ ttlMs, entriesMax: 7 })
+})
+
+test.each([
+  ['1s', 1_000],
+  ['10m', 600_000],
+])('the capacity of Domains is sampled every %s', (text, ms) => {
+  expect(parse(['--capacity-sample-interval', text]).capacityIntervalMs).toBe(ms)
+})
+
+test.each(['0', '999ms', '10m1s', '15', '-15s'])('the capacity of Domains is not sampled every %s', (text) => {
+  expect(() => parse(['--capacity-sample-interval', text])).toThrow(
+    '--capacity-sample-interval must be a duration from 1s to 10m, such as 15s.',
+  )
 })
