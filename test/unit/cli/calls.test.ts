@@ -60,6 +60,19 @@ describe('A command', () => {
     expect(stderr).toContain('Try again in 60 s.')
   })
 
+  it('names the dimension that a Domain has too much of, the wait and where to look', async () => {
+    const document = {
+      ...refused(429, 'capacity_exceeded', 'The Domain has as much under way as its target allows.'),
+      headers: { 'retry-after': '60', 'content-type': 'application/problem+json' },
+    }
+    const body = { ...(document.body as object), dimension: 'action_executions' }
+    await against({ [`POST /v1/nodes/${ID.web}/executions`]: { ...document, body } })
+    const { exitCode, stderr } = await run(['executions', 'create', ID.web, 'ping'])
+    expect(exitCode).toBe(7)
+    expect(stderr).toContain('Try again in 60 s.')
+    expect(stderr).toContain('See what the Domain uses of its target of action_executions: ctl capacity show')
+  })
+
   it.each([
     [400, 9],
     [401, 4],
