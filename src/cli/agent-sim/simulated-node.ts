@@ -50,6 +50,8 @@ export interface SimulatedNode {
   lastDigest: string | undefined
   /** Number of its state reports on the server. */
   reports: number
+  /** A report of a workload is being put or deleted. */
+  isReporting: boolean
   /** Reports that the server has refused for now, by name. The newest is sent when the wait is over. */
   readonly deferred: Map<string, () => Promise<Outcome<unknown>>>
   /** No report before that time, which the server asked for. */
@@ -119,6 +121,7 @@ export function simulatedNode(identity: NodeIdentity, place: number, binaries = 
     isDigestDue: false,
     lastDigest: undefined,
     reports: 0,
+    isReporting: false,
     deferred: new Map(),
     deferredUntilMs: 0,
     seen: new Set(),

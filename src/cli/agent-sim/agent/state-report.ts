@@ -7,10 +7,19 @@ import { injectDuplicates } from './inject-duplicates.ts'
 /** Maximum number of reports per node; then the last one is deleted. */
 const REPORTS_MAX = 3
 
-/** Puts the next state report of a workload, or deletes the last one if the maximum is reached. */
+/**
+ * Puts the next state report of a workload, or deletes the last one if the maximum is reached. Does nothing while the former call
+ * runs: the server could take the two in another order.
+ */
 export async function reportWorkload(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
-  if (node.reports < REPORTS_MAX) await put(deps, node)
-  else await remove(deps, node)
+  if (node.isReporting) return
+  node.isReporting = true
+  try {
+    if (node.reports < REPORTS_MAX) await put(deps, node)
+    else await remove(deps, node)
+  } finally {
+    node.isReporting = false
+  }
 }
 
 async function put(deps: MeshAgentDeps, node: SimulatedNode): Promise<void> {
