@@ -20,10 +20,9 @@ test(
     const { call, domainId, simulate } = await startPlane()
     await call('PUT', `/v1/domains/${domainId}/capacity/targets`, { observability_ingest: TARGET })
     const habits = ['--reports', '100%/s', '--report-bytes', '4096', '--violations', '30%/min']
-    const fleet = simulate([
-      ...['--nodes', String(AGENTS), '--duration', '20s', '--heartbeat-interval', '1s', '--no-events', ...habits],
-      ...['--fail-on', 'refusals>0,errors>0,unsent_reports>0,p99(heartbeat)>2s'],
-    ])
+    const failOn = 'refusals>0,errors>0,unsent_reports>0,p99(heartbeat)>2s'
+    const times = ['--duration', '20s', '--heartbeat-interval', '1s']
+    const fleet = simulate(['--nodes', String(AGENTS), '--no-events', ...times, ...habits, '--fail-on', failOn])
     await expect.poll(fleet.progress, { timeout: 120_000 }).toContain('"phase":"running"')
     const { items } = await call('GET', `/v1/nodes?limit=${EXECUTED}`)
     for (const { id } of items as readonly { readonly id: string }[])
