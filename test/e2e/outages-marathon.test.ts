@@ -146,14 +146,22 @@ function report({
   summary,
 }: {
   readonly outages: readonly Outage[]
-  readonly client: { readonly answers: object; acknowledged(): number }
+  readonly client: { readonly answers: object; readonly undocumented: ReadonlySet<string>; acknowledged(): number }
   readonly summary: Summary
 }): void {
   const played = outages.map(({ dependency, how }) => `${dependency.name} ${how}`)
   const { operations, missed_events, failures } = summary
   console.info(
     JSON.stringify(
-      { played, acknowledged: client.acknowledged(), answers: client.answers, operations, missed_events, failures },
+      {
+        played,
+        acknowledged: client.acknowledged(),
+        answers: client.answers,
+        undocumented: [...client.undocumented],
+        operations,
+        missed_events,
+        failures,
+      },
       null,
       2,
     ),

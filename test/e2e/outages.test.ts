@@ -58,8 +58,8 @@ describe.skipIf(isMissing)('a server whose datastore or event stream goes and co
       { timeout: 240_000 },
       async (how) => {
         // Where nodes can join, the others have to receive that they did.
-        const join = (): Promise<unknown> => plane.enrolOne().catch(() => undefined)
-        await holdToTable(plane, { dependency: given(name), how }, join)
+        const joining = (): Promise<unknown> => plane.enrolOne().catch(() => undefined)
+        await holdToTable(plane, { dependency: given(name), how }, joining)
         await plane.enrolOne()
       },
     )

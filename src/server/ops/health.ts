@@ -32,7 +32,7 @@ export interface Unprobed {
   /** As of a probe. */
   readonly meanwhile: string
   /** Undefined before the first call has ended. */
-  lastCall(): LastCall | undefined
+  readonly lastCall: () => LastCall | undefined
 }
 
 export interface LastCall {

@@ -34,7 +34,9 @@ interface Request {
 
 export async function startMarathonClient(plane: Plane): Promise<MarathonClient> {
   const { server, token, domainId, projectId, node } = plane
-  const document = (await (await fetch(`${server.url}/v1/openapi.json`)).json()) as Document
+  const document = (await (
+    await fetch(`${server.url}/v1/openapi.json`, { headers: { authorization: `Bearer ${token}` } })
+  ).json()) as Document
   const acknowledged = new Map<string, string>()
   const undocumented = new Set<string>()
   const answers: Record<string, number> = {}

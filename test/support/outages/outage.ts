@@ -46,16 +46,26 @@ export async function holdToTable(
   const well = await answersOf(plane)
   const rows = rowsOf(dependency.name, how)
   const expected = expectedOf(rows, well)
-  await dependency.fail(how)
-  const seen = await answersMeanwhile(plane, well, expected)
-    .finally(meanwhile)
-    .finally(() => dependency.recover(how))
+  const seen = await failing(dependency, how, async () => {
+    const answers = await answersMeanwhile(plane, well, expected)
+    await meanwhile()
+    return answers
+  })
   const seconds = await recoveries(plane, well)
   expect(seen.answers).toEqual(expected)
   if (how !== 'slow') expect(seen.longestMs).toBeLessThan(ANSWER_MS_MAX)
   for (const { call, backWithin = RECOVERED_MS_MAX / 1000 } of rows)
     if (call !== EVERY_OTHER) expect(seconds[call], `${call} works again`).toBeLessThan(backWithin)
   expect(await answersOf(plane)).toEqual(well)
+}
+
+async function failing<T>(dependency: Dependency, how: How, work: () => Promise<T>): Promise<T> {
+  await dependency.fail(how)
+  try {
+    return await work()
+  } finally {
+    await dependency.recover(how)
+  }
 }
 
 function expectedOf(rows: readonly Row[], well: Answers): Answers {
