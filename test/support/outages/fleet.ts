@@ -8,24 +8,31 @@ export interface FleetOptions {
   readonly folder: string
   readonly nodes: number
   readonly seconds: number
-  /** Further words of the command. */
-  readonly args?: readonly string[]
+  /** Default: 1. */
+  readonly heartbeatSeconds?: number
 }
 
 /** Starts a fleet that reports and holds streams all the while; resolves once all of its nodes have reported. */
 export async function startFleet(
   { server, token }: Plane,
-  { folder, nodes, seconds, args = [] }: FleetOptions,
+  { folder, nodes, seconds, heartbeatSeconds = 1 }: FleetOptions,
 ): Promise<Simulation> {
   const fleet = startSimulation({ CTL_URL: server.url, CTL_TOKEN: token, CTL_CONFIG_DIR: join(folder, 'config') }, [
-    ...['--nodes', String(nodes), '--duration', `${seconds}s`, '--heartbeat-interval', '1s', '--deregister'],
+    ...[
+      '--nodes',
+      String(nodes),
+      '--duration',
+      `${seconds}s`,
+      '--heartbeat-interval',
+      `${heartbeatSeconds}s`,
+      '--deregister',
+    ],
     ...['--fail-on', 'missed_events>0,bad_signatures>0', '-o', 'json'],
-    ...args,
   ])
   const areReporting = async (): Promise<boolean> => {
     const { body } = await callServer(server, { token, path: '/v1/nodes?reachability=healthy&limit=200' })
     return (body['items'] as readonly unknown[]).length >= Math.min(nodes, 200)
   }
-  await vi.waitUntil(areReporting, { timeout: 120_000, interval: 500 })
+  await vi.waitUntil(areReporting, { timeout: 300_000, interval: 500 })
   return fleet
 }
