@@ -156,7 +156,7 @@ function report({
 }): void {
   const played = outages.map(({ dependency, how }) => `${dependency.name} ${how}`)
   const { operations, missed_events, failures } = summary
-  console.info(
+  process.stdout.write(
     JSON.stringify(
       {
         played,

@@ -18,16 +18,8 @@ export async function startFleet(
   { folder, nodes, seconds, heartbeatSeconds = 1 }: FleetOptions,
 ): Promise<Simulation> {
   const fleet = startSimulation({ CTL_URL: server.url, CTL_TOKEN: token, CTL_CONFIG_DIR: join(folder, 'config') }, [
-    ...[
-      '--nodes',
-      String(nodes),
-      '--duration',
-      `${seconds}s`,
-      '--heartbeat-interval',
-      `${heartbeatSeconds}s`,
-      '--deregister',
-    ],
-    ...['--fail-on', 'missed_events>0,bad_signatures>0', '-o', 'json'],
+    ...`--nodes ${nodes} --duration ${seconds}s --heartbeat-interval ${heartbeatSeconds}s --deregister`.split(' '),
+    ...'--fail-on missed_events>0,bad_signatures>0 -o json'.split(' '),
   ])
   const areReporting = async (): Promise<boolean> => {
     const { body } = await callServer(server, { token, path: '/v1/nodes?reachability=healthy&limit=200' })
