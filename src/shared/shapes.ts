@@ -40,11 +40,6 @@ export function textThat(fits: (value: string) => boolean, keywords: JsonSchema)
   return { schema: { type: 'string', ...keywords }, fits: (value) => typeof value === 'string' && fits(value) }
 }
 
-/** A text of a pattern, which has to be anchored. */
-export function textOf(pattern: RegExp, notes: TextNotes = {}): Shape<string> {
-  return textThat((value) => pattern.test(value), { pattern: pattern.source, ...notes })
-}
-
 /** A whole number that a double represents exactly. */
 export function integer(bounds: Pick<JsonSchema, 'minimum' | 'description'> = {}): Shape<number> {
   const { minimum = Number.MIN_SAFE_INTEGER } = bounds

@@ -78,7 +78,7 @@ const BY_CODE: Readonly<Record<string, Hints>> = {
   capacity_not_sampled: waiting,
   capacity_exceeded: async (refusal) => [
     ...(await waiting(refusal)),
-    `See what the Domain uses of its target of ${String(refusal.problem.document['dimension'] ?? 'this')}: ctl capacity show`,
+    `See what the Domain uses of its ${dimensionOf(refusal)}: ctl capacity show`,
   ],
   slug_conflict: ({ words }) => [slugHint(words)],
   tuple_already_exists: () => ['Nothing needs to be done: it is granted already.'],
@@ -209,4 +209,10 @@ function counts({ document }: ProblemAnswer): readonly string[] {
   const held = document['counts']
   if (!isRow(held)) return []
   return Object.entries(held).flatMap(([what, count]) => (count === 0 ? [] : [`  ${what}: ${String(count)}`]))
+}
+
+/** A server of another version may not name it. */
+function dimensionOf({ problem }: Refusal): string {
+  const { dimension } = problem.document
+  return typeof dimension === 'string' ? `target of ${dimension}` : 'targets'
 }

@@ -83,7 +83,7 @@ export const approvals = defineSurface(
       method: 'GET',
       path: '/v1/approvals/{id}',
       summary: 'Show an approval with its decisions',
-      description: 'Whoever requested it, may decide on it or may read its place may see it.',
+      description: 'Its requester, those who may decide on it, and those who may read its place may see it.',
       params,
       gate: { ...ofRow, anyOf: [decides, reads] },
       audit: { relation: 'approval.read', when: 'all', object: 'approval:{path.id}' },

@@ -3,12 +3,13 @@ import { CAPACITY_DIMENSIONS } from '../capacity/dimensions.ts'
 import { Instant, KiB, Uuid, uuidField } from './fields.ts'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 
-const Dimension = z.enum(CAPACITY_DIMENSIONS)
+const Dimension = z.enum(CAPACITY_DIMENSIONS).describe('What is counted')
+const Unit = z.enum(['count', 'events/sec', 'reads/sec', 'bytes/sec']).describe('Unit of `used` and of the target')
 
 const CapacityDimensionUse = z
   .object({
     dimension: Dimension,
-    unit: z.enum(['count', 'events/sec', 'reads/sec', 'bytes/sec']),
+    unit: Unit,
     used: z.number().describe('What the Domain has or uses now: a number, or a rate per second'),
     target: z.int().describe('How much it is meant to have at most; 0: no target'),
     ratio: z.number().nullable().describe('`used` divided by `target`; null without a target'),
@@ -25,7 +26,7 @@ const CapacityDimensionUse = z
 
 const DomainCapacity = z
   .object({
-    domain_id: Uuid,
+    domain_id: Uuid.describe('The Domain'),
     sampled_at: Instant.describe('When the sample was taken'),
     interval_seconds: z.number().describe('Seconds between two samples'),
     dimensions: z.array(CapacityDimensionUse).describe('All six, always in the same order'),
@@ -51,22 +52,24 @@ const CapacityTargetsRequest = z
 
 const CapacityTargets = z
   .object({
-    domain_id: Uuid,
-    targets: z.array(
-      z.object({
-        dimension: Dimension,
-        target: z.int().describe('0: no target'),
-        is_default: z.boolean().describe('Whether the Domain has no target of its own'),
-      }),
-    ),
+    domain_id: Uuid.describe('The Domain'),
+    targets: z
+      .array(
+        z.object({
+          dimension: Dimension,
+          target: z.int().describe('0: no target'),
+          is_default: z.boolean().describe('Whether the Domain has no target of its own'),
+        }),
+      )
+      .describe('All six, always in the same order'),
   })
   .meta({ id: 'CapacityTargets', description: 'The targets of a Domain after the change, of all six dimensions' })
 
 const CapacityHistory = z
   .object({
-    domain_id: Uuid,
+    domain_id: Uuid.describe('The Domain'),
     dimension: Dimension,
-    unit: z.enum(['count', 'events/sec', 'reads/sec', 'bytes/sec']),
+    unit: Unit,
     points: z
       .array(
         z.object({
@@ -134,6 +137,7 @@ export const capacity = defineSurface(
       method: 'GET',
       path: '/v1/domains/{domain_id}/capacity/history',
       summary: 'Show how the use of a dimension developed',
+      description: 'The largest sample of each hour. Hours are kept for 35 days.',
       query: z.strictObject({
         dimension: Dimension.meta({ problem: 'invalid_dimension', description: 'The dimension' }),
         since: z.iso.datetime({ offset: true }).optional().meta({

@@ -166,8 +166,7 @@ export const mediatedSessions = defineSurface(
       method: 'POST',
       path: '/v1/nodes/{id}/sessions/{session_id}',
       summary: 'Report that a session is in use',
-      description:
-        'Counts as use: a session without it ends after its idle timeout.',
+      description: 'Counts as use: a session without it ends after its idle timeout.',
       credentials: ['nsk'],
       unauthenticated: 'unauthorized',
       params: z.strictObject({

@@ -108,7 +108,7 @@ export async function writeSignerInUse(tx: Db, { signer, address }: Omit<SignerI
     .execute()
 }
 
-/** Notes a key that two rotations at once made in vain. */
+/** Notes a key that was made twice by two rotations at once, and is not used. */
 export async function notePassed(tx: Db, kid: string): Promise<void> {
   await tx.updateTable('signer_in_use').set({ passed_kid: kid }).execute()
 }

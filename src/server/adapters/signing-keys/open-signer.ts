@@ -8,7 +8,7 @@ import { settleSigner } from './settle-signer.ts'
 
 /** A signer that picks up the changes that other processes make to the keys. */
 export interface FollowingSigner extends Signer {
-  /** Publishes a key that was made in the other service by somebody else. Nothing where the keys are in the datastore. */
+  /** Publishes a key that was rotated in the other service itself. Nothing where the keys are in the datastore. */
   adopt(): Promise<void>
   /** Reloads the keys, and adopts new ones, every few seconds from now on. */
   follow(onFailure: (error: unknown) => void): void

@@ -29,7 +29,7 @@ export interface SignerDeps {
   readonly warn?: (message: string, error?: unknown) => void
 }
 
-/** Adds a key that somebody else made, unless it is known, was passed over, or another one is pending. */
+/** Adds a key that was made outside of this server, unless it is known, was passed over, or another one is pending. */
 export async function addForeign(tx: Db, deps: SignerDeps, newest: NewKey): Promise<boolean> {
   await lockKeys(tx)
   const nowMs = deps.clock.now()

@@ -12,7 +12,7 @@ export interface TransitPlace {
   readonly key: string
 }
 
-/** What the engine says of a key. */
+/** The description of a key by the engine. */
 export interface TransitKey {
   readonly type: string
   /** Why the private half could leave the engine, or the key is not one key; undefined where neither is so. */
@@ -24,7 +24,7 @@ export interface TransitKey {
   readonly publicKeys: ReadonlyMap<number, Buffer>
 }
 
-/** A signature with the version of the key that made it, as the engine says. */
+/** A signature with the version of the key that made it, as the engine reports it. */
 export interface TransitSignature {
   readonly version: number
   readonly signature: Buffer
@@ -135,7 +135,7 @@ function missing(mount: string, key: string): SignerError {
   return new SignerError('key', `there is no key ${key} in the Transit engine at ${mount}`)
 }
 
-/** Sentences by what the engine says of a version. */
+/** Sentences by what the engine reports of a version. */
 const BY_WORDS: readonly (readonly [RegExp, string])[] = [
   [/less than the minimum encryption key version/i, 'min_encryption_version keeps the version from signing'],
   [/higher than the latest key version/i, 'the key has no such version'],

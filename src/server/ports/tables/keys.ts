@@ -38,6 +38,6 @@ interface SignerInUseRow {
   singleton: Generated<boolean>
   signer: string
   address: string
-  /** A key that two rotations at once made in vain; it is not published by itself. */
+  /** A key that was made twice by two rotations at once; it is not published by itself. */
   passed_kid: string | null
 }

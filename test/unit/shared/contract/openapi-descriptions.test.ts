@@ -53,10 +53,10 @@ test('every parameter and every body is described', () => {
 test('every answer and its headers are described, and not in the words of the summary', () => {
   const missing = operations.flatMap(({ operationId, summary, responses }) =>
     Object.entries(responses as Readonly<Record<string, Json>>).flatMap(([status, answer]) => [
-      ...(isDescribed(answer) && answer['description'] !== summary ? [] : [`${operationId} ${status}`]),
+      ...(isDescribed(answer) && answer['description'] !== summary ? [] : [`${String(operationId)} ${status}`]),
       ...Object.entries((answer['headers'] ?? {}) as Readonly<Record<string, Json>>)
         .filter(([, header]) => !isDescribed(header))
-        .map(([name]) => `${operationId} ${status} ${name}`),
+        .map(([name]) => `${String(operationId)} ${status} ${name}`),
     ]),
   )
   expect(missing).toEqual([])
