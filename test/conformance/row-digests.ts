@@ -3,7 +3,7 @@ import type { Datastore } from '../../src/server/ports/datastore.ts'
 
 /** What the leader goes on with after the answer: sealing, numbering, the places of those who follow the outbox, events on their way, how far peers have changed. */
 const LEADERS_OWN =
-  '^(audit|outbox_|event_log|node_lanes|node_hints|peer_hints|pending_peers|visibility_changes|outgoing_events|bridge_addressees|domain_peer_marks|relay_preferences|relay_choices)'
+  '^(audit|outbox_|event_log|node_lanes|node_hints|peer_hints|pending_peers|visibility_changes|outgoing_events|bridge_addressees|domain_peer_marks|relay_preferences|relay_choices|capacity_totals|capacity_history|capacity_replicas)'
 
 /** Members of rows that the leader changes meanwhile: a running rollout waits for its window. */
 const LEADERS_MEMBERS: Readonly<Record<string, readonly string[]>> = { rollouts: ['waiting_for', 'updated_at'] }
