@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Datastore } from '../../src/server/ports/datastore.ts'
 
-/** What the leader goes on with after the answer: sealing, numbering, the places of those who follow the outbox, events on their way, how far peers have changed. */
+/** What the leader goes on with after the answer: sealing, numbering, the places of those who follow the outbox, events on their way, how far peers have changed, samples of capacity. */
 const LEADERS_OWN =
   '^(audit|outbox_|event_log|node_lanes|node_hints|peer_hints|pending_peers|visibility_changes|outgoing_events|bridge_addressees|domain_peer_marks|relay_preferences|relay_choices|capacity_totals|capacity_history|capacity_replicas)'
 
