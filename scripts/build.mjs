@@ -51,6 +51,11 @@ function writeRenderer() {
   writeFileSync(join(next, 'docs-renderer.LICENSE.txt'), licences)
 }
 
+/** Puts the recorded examples of the API document beside the modules. */
+function copyExamples() {
+  cpSync(join(root, 'docs/contract/examples.json'), join(next, 'contract-examples.json'))
+}
+
 /** Puts what a new embedded datastore begins as beside the modules. */
 async function writeBlankDatabase() {
   const load = (path) => import(pathToFileURL(join(next, 'server/adapters', path)).href)
@@ -72,6 +77,7 @@ try {
   await bundleCommandLine(next)
   await bundleServer(next)
   writeRenderer()
+  copyExamples()
   await writeBlankDatabase()
   stampBuild(next, startedAt)
   moveIntoPlace()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CONTRACT, EVENTS } from './lib/compat/base.mjs'
 import { runGate } from './lib/compat/gate.mjs'
+import { recordedExamples } from './lib/recorded-examples.mjs'
 import { root } from './lib/root.mjs'
 
 const load = (path) => import(pathToFileURL(join(root, 'dist', path)).href)
@@ -16,7 +17,9 @@ const DOCUMENTS = { [CONTRACT]: contractDocument, [EVENTS]: eventsDocument }
 
 /** The files are what is compared, so they have to be what the sources say. */
 function compare() {
-  const stale = Object.keys(DOCUMENTS).filter((path) => readFileSync(join(root, path), 'utf8') !== DOCUMENTS[path]())
+  const examples = recordedExamples(root)
+  const isStale = (path) => readFileSync(join(root, path), 'utf8') !== DOCUMENTS[path](examples)
+  const stale = Object.keys(DOCUMENTS).filter(isStale)
   if (stale.length > 0) {
     return {
       outcome: 'failed',

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { recordedExamples } from './lib/recorded-examples.mjs'
 import { root } from './lib/root.mjs'
 
 /** Each generated file, the built module that knows it, and the function there that returns its text. */
@@ -17,7 +18,7 @@ const GENERATED = [
 
 async function textOf({ module, from }) {
   const loaded = await import(pathToFileURL(join(root, 'dist', module)).href)
-  return loaded[from]()
+  return loaded[from](recordedExamples(root))
 }
 
 function committed(file) {
