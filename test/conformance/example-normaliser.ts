@@ -5,25 +5,52 @@ const TEXT_MAX = 2_000
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g
-const CREDENTIAL = /\b(psk|nsk|jtk)_[a-z0-9]+_[0-9a-f]{32}(_[\w-]+)?/g
-const JWT = /\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g
-const HEX_256 = /\b[0-9a-f]{64}\b/gi
-const BASE64_256 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{43}(?=$|[^A-Za-z0-9+/_-])/g
-const ADDRESS = /127\.0\.0\.1:\d+/g
-const MESH_ADDRESS = /\b100\.64\.\d+\.\d+\b/g
+const NOW = '2026-11-26T08:00:00.000Z'
+const LATER = '2026-12-26T08:00:00.000Z'
+/** Members with an instant at which something ends. */
+const ENDS = /(^|_)(expires_at|retires_at|until|not_after)$/
+
+/** Texts that differ from run to run, and the visibly invented ones in their places, in this order. */
+const INVENTED: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
+  [/\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g, 'eyJFWEFNUExFIjoxfQ.eyJFWEFNUExFIjoxfQ.EXAMPLE'],
+  [/\b(psk|nsk|jtk)_[a-z0-9]+_[0-9a-f]{32}(_[\w-]+)?/g, credentialLike],
+  // Not the hash before the first row of a chain.
+  [/\b(?!0{64}\b)[0-9a-f]{64}\b/gi, '0123456789abcdef'.repeat(4)],
+  [/(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{43}(?=$|[^A-Za-z0-9+/_-])/g, 'RVhBTVBMRS1FWEFNUExFLUVYQU1QTEUtRVhBTVBMRSE'],
+  [/(?<=user_code=)[A-Z]{4}-[A-Z]{4}/g, 'WDJB-MJHT'],
+  [/http:\/\/127\.0\.0\.1:\d+/g, 'https://ctl.example'],
+  [/http%3A%2F%2F127\.0\.0\.1%3A\d+/g, 'https%3A%2F%2Fctl.example'],
+  [/http:\/\/localhost:\d+/g, 'https://idp.example'],
+  [/127\.0\.0\.1:\d+/g, 'idp.example'],
+  [/\b100\.64\.\d+\.\d+\b/g, '100.64.0.7'],
+]
 
 /** Members whose numbers or texts differ from run to run. */
 const FIXED: Readonly<Record<string, unknown>> = {
   correlation_id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b',
   next_cursor: 'opaque-text-of-the-server',
-  state_of_sign_in: 'opaque-text-of-the-server',
   device_code: 'EXAMPLE-device-code-shown-only-once',
   user_code: 'WDJB-MJHT',
   one_time_password: 'EXAMPLE-one-time-password',
+  password: 'EXAMPLE-password',
+  client_secret: 'EXAMPLE-client-secret',
   nbf: 1_764_144_000,
   exp: 1_764_230_400,
   signature: 'EXAMPLE-signature',
+  // How far a chain of audit rows has got.
+  rows: 512,
+  verified_through: 512,
+  sealed_through: 512,
+  unsealed: 3,
+  signed_through: 500,
+  through_seq: 500,
+  heads_verified: 5,
 }
+
+/** Members that are written a moment after the call, so that an answer may show the next one or none yet. */
+const WRITTEN_LATER: ReadonlySet<string> = new Set(['last_used_at', 'last_sign_in_at'])
+
+type Members = Readonly<Record<string, unknown>>
 
 /**
  * Makes a function that puts fixed values in the places of those that differ from run to run. One value gets the same
@@ -41,39 +68,60 @@ export function createNormaliser(): (value: unknown) => unknown {
     return made
   }
 
-  function textOf(text: string): string {
-    return text
-      .replaceAll(JWT, 'eyJFWEFNUExFIjoxfQ.eyJFWEFNUExFIjoxfQ.EXAMPLE')
-      .replaceAll(CREDENTIAL, (_, kind: string, _rest, secret?: string) =>
-        secret === undefined ? `${kind}_test_${'0'.repeat(32)}` : `${kind}_test_${'0'.repeat(32)}_${secretOf()}`,
-      )
+  function textOf(text: string, instant: string): string {
+    let invented = text
+    for (const [found, by] of INVENTED) {
+      invented = typeof by === 'string' ? invented.replaceAll(found, by) : invented.replaceAll(found, by)
+    }
+    return invented
       .replaceAll(/\bx(?=[0-9a-f]{8}-)/g, 'example-')
       .replaceAll(UUID, idFor)
       .replaceAll(/example-01935b5e-8f3a-7c61-9d0a-0*([0-9a-f]+)/g, 'example-$1')
-      .replaceAll(INSTANT, (found) =>
-        /\.\d{9}Z$/.test(found) ? '2026-11-26T08:00:00.000000000Z' : '2026-11-26T08:00:00.000Z',
-      )
-      .replaceAll(HEX_256, '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08')
-      .replaceAll(BASE64_256, 'RVhBTVBMRS1FWEFNUExFLUVYQU1QTEUtRVhBTVBMRSE')
-      .replaceAll(ADDRESS, 'ctl.example:443')
-      .replaceAll(MESH_ADDRESS, '100.64.0.7')
+      .replaceAll(INSTANT, (found) => (/\.\d{9}Z$/.test(found) ? instant.replace('Z', '000000Z') : instant))
       .slice(0, TEXT_MAX)
   }
 
   function member(name: string, value: unknown): unknown {
-    return name in FIXED && typeof value === typeof FIXED[name] ? FIXED[name] : normalise(value)
+    if (WRITTEN_LATER.has(name)) return null
+    if (name in FIXED && typeof value === typeof FIXED[name]) return FIXED[name]
+    if (name === 'kid' && typeof value === 'string' && /^[\w-]{8}$/.test(value)) return 'EXAMPLE1'
+    return typeof value === 'string' && ENDS.test(name) ? textOf(value, LATER) : normalise(value)
   }
 
   function normalise(value: unknown): unknown {
-    if (typeof value === 'string') return textOf(value)
-    if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map(normalise)
+    if (typeof value === 'string') return textOf(value, NOW)
+    if (Array.isArray(value)) return fullest(value).map(normalise)
     if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [textOf(name), member(name, each)]))
+    const members = Object.entries(value).map(([name, each]) => [textOf(name, NOW), member(name, each)] as const)
+    return counted(Object.fromEntries(members))
   }
   return normalise
 }
 
-/** 40 characters that nobody takes for a secret. */
-function secretOf(): string {
-  return 'EXAMPLE'.padEnd(40, '0')
+/** The items with the most members, in their order: where lists are ordered by digests, the first ones differ from run to run. */
+function fullest(items: readonly unknown[]): readonly unknown[] {
+  const kept = items.toSorted((a, b) => membersOf(b) - membersOf(a)).slice(0, ITEMS_MAX)
+  return items.filter((each) => kept.includes(each)).slice(0, ITEMS_MAX)
+}
+
+function membersOf(value: unknown): number {
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0
+}
+
+/** A credential of the same length whose secret part, where there is one, nobody takes for a secret. */
+function credentialLike(found: string): string {
+  const [kind = '', , , ...secret] = found.split('_')
+  const fake = secret.length === 0 ? '' : `_${'EXAMPLE'.padEnd(secret.join('_').length, '0')}`
+  return `${kind}_test_${'0'.repeat(32)}${fake}`
+}
+
+/** Fixes what depends on other calls in the Domain: its counts, the place of a signed head, and how much is signed. */
+function counted(members: Members): Members {
+  const { target } = members
+  if (typeof target === 'number' && 'used' in members) return { ...members, used: target / 4, ratio: 0.25 }
+  if (typeof target === 'number' && 'used_max' in members) return { ...members, used_max: target / 4 }
+  if ('signature' in members && 'seq' in members) return { ...members, seq: FIXED['through_seq'] }
+  // Of a chain that has just begun one row is signed, or more.
+  const { items } = members
+  return 'through_seq' in members && Array.isArray(items) ? { ...members, items: items.slice(0, 1) } : members
 }

@@ -24,10 +24,20 @@ export function exampleOf({ id, body, answer }: RecordedCall): Recorded {
   }
 }
 
-/** The names of the members at each place, in which two examples must be alike; items of arrays count once, keys of maps do not. */
-export function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])]
-  if (typeof value !== 'object' || value === null) return 'value'
-  const members = Object.entries(value).map(([name, member]) => [name, shapeOf(member)] as const)
-  return Object.fromEntries(members.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+/**
+ * Whether two examples have the same members at each place; of lists the first items count. Members that only one of
+ * them has may be allowed: both fit the schema, so those are optional ones.
+ */
+export function isAlike(a: unknown, b: unknown, { mayLack }: { readonly mayLack: boolean }): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) {
+    if (a.length === 0 || b.length === 0) return mayLack || a.length === b.length
+    return isAlike(a[0], b[0], { mayLack })
+  }
+  if (!isObject(a) || !isObject(b)) return isObject(a) === isObject(b)
+  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])]
+  return names.every((name) => (name in a && name in b ? isAlike(a[name], b[name], { mayLack }) : mayLack))
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }

@@ -105,8 +105,17 @@ export interface RunningWorld extends Running<World> {
   readonly datastore: Datastore
 }
 
-/** Starts the whole server on a datastore of its own, and a SpiceDB of its own if asked, and makes a world in it. */
-export async function startWorld(store: TestStore, engine: EngineKind = 'embedded'): Promise<RunningWorld> {
+/**
+ * Starts the whole server on a datastore of its own, and a SpiceDB of its own if asked, and makes a world in it.
+ *
+ * @param nextName mints a slug or name that nothing has yet; by default in no order, so that lists by name have another
+ *   order than lists by age.
+ */
+export async function startWorld(
+  store: TestStore,
+  engine: EngineKind = 'embedded',
+  nextName: () => string = randomName,
+): Promise<RunningWorld> {
   const scratch = mkdtempSync(join(tmpdir(), 'ctl-conformance-'))
   const cluster = store.name === 'postgres' ? await startMigratedCluster() : undefined
   const fixed = ['--env', 'test', '--log-level', 'silent', '--capacity-sample-interval', '1s']
@@ -137,7 +146,7 @@ export async function startWorld(store: TestStore, engine: EngineKind = 'embedde
   const [backend] = opened
   if (backend === undefined) throw new Error('the server opened nothing')
   const issuer = await startTestIssuer()
-  const world = await makeWorld(server.url, { root: handover.token(), backend, issuer })
+  const world = await makeWorld(server.url, { root: handover.token(), backend, issuer, name: nextName })
   const { text } = await exchange(server.url, signed({ method: 'GET', path: '/v1/openapi.json' }, world.root))
   return {
     world,
@@ -160,11 +169,14 @@ interface Ground {
   readonly root: string
   readonly backend: Backend
   readonly issuer: TestIssuer
+  readonly name: () => string
 }
 
-async function makeWorld(url: string, { root, backend, issuer }: Ground): Promise<World> {
-  const name = (): string => `x${randomUUID()}`
+function randomName(): string {
+  return `x${randomUUID()}`
+}
 
+async function makeWorld(url: string, { root, backend, issuer, name }: Ground): Promise<World> {
   const make = (operationId: string, input: Input): Promise<Made> => makeAs(root, operationId, input)
 
   async function makeAs(credential: string, operationId: string, input: Input): Promise<Made> {

@@ -25,7 +25,7 @@ import { requireScopes, SCOPES } from '../slices/tokens/scopes.ts'
 import { createApprovalPorts, type ComposedApprovals } from './approval-ports.ts'
 import type { Backend } from './backend.ts'
 import { CONTENTS } from './contents.ts'
-import { readExamples } from './contract-examples.ts'
+import { openExamples } from './contract-examples.ts'
 import { readRenderer } from './docs-renderer.ts'
 import { createSecretWrites } from '../secrets/secret-writes.ts'
 import { createSignInPorts } from './sign-in-ports.ts'
@@ -84,7 +84,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     contract,
     contents: CONTENTS,
     renderer: readRenderer(),
-    examples: readExamples,
+    examples: openExamples(),
     ...capacity,
     meter: options.streamMeter ?? UNMETERED,
     secretWrites: createSecretWrites(adapters),
