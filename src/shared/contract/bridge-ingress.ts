@@ -56,15 +56,6 @@ export const ingressOperations = {
     audit: { relation: 'bridge.ingress.configure', when: 'all', ...identityConflicts },
     responses: { 201: BridgeIngressResponse },
     headers: { Location: 'Path of the new ingress rule' },
-    examples: {
-      body: {
-        slug: 'shop',
-        sni_host: 'shop.example.org',
-        target_node_id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b',
-        target_port: 8080,
-        acme_account_ref: null,
-      },
-    },
     problems: [...ofBridge, 'slug_conflict', ...refusals],
     cli: {
       command: 'bridge ingress create',

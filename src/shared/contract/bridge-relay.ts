@@ -37,7 +37,6 @@ export const relayOperations = {
     body: BridgeRelayRequest,
     audit: { relation: 'bridge.relay.configure', when: 'all' },
     responses: { 200: BridgeRelayResponse },
-    examples: { body: { enabled: true, listen_port: 51_821 } },
     problems: [...ofBridge, 'port_out_of_range', 'bridge_port_conflict', 'bridge_limit_exceeded'],
     cli: {
       command: 'bridge relay set',

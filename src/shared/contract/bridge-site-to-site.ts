@@ -53,17 +53,6 @@ export const siteToSiteOperations = {
     audit: { relation: 'bridge.site_to_site.configure', when: 'all', ...identityConflicts },
     responses: { 201: BridgeSiteToSiteResponse },
     headers: { Location: 'Path of the new site-to-site tunnel' },
-    examples: {
-      body: {
-        slug: 'hq',
-        kind: 'wireguard',
-        remote_host: 'vpn.example.org',
-        remote_port: 51_820,
-        auth_secret_ref: 'secret:acme/edge/hq-key',
-        allowed_subnets: ['10.20.0.0/16'],
-        routing_policy: 'bidirectional',
-      },
-    },
     problems: [...ofBridge, 'slug_conflict', ...refusals],
     cli: {
       command: 'bridge site-to-site create',

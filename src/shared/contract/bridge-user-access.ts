@@ -53,17 +53,6 @@ export const userAccessOperations = {
     audit: { relation: 'bridge.user_access.configure', when: 'all', ...identityConflicts },
     responses: { 201: BridgeUserAccessResponse },
     headers: { Location: 'Path of the new user-access provider' },
-    examples: {
-      body: {
-        slug: 'staff',
-        kind: 'wireguard',
-        interface_name: 'wg-staff',
-        listen_port: 51_830,
-        max_peers: 50,
-        auth_secret_ref: 'secret:acme/edge/staff-key',
-        routing_policy: {},
-      },
-    },
     problems: [...ofBridge, 'slug_conflict', ...refusals],
     cli: {
       command: 'bridge user-access create',

@@ -44,7 +44,6 @@ export const cloudCredentials = defineSurface(
       audit: { relation: 'cloud_credential.create', when: 'all' },
       responses: { 201: CloudCredential },
       headers: { Location: 'Path of the new credential' },
-      examples: { body: { display_name: 'Production', secret: { token: 'the token of the API' } } },
       problems: ['cloud_not_found', 'invalid_cloud_credential', 'secret_write_in_progress', 'secret_store_unavailable'],
       cli: {
         command: 'cloud-credentials create',

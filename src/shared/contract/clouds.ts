@@ -41,17 +41,6 @@ export const clouds = defineSurface(
       audit: { relation: 'cloud.create', when: 'all' },
       responses: { 201: Cloud },
       headers: { Location: 'Path of the new Cloud' },
-      examples: {
-        body: {
-          slug: 'eu1',
-          display_name: 'Europe 1',
-          provider: 'hetzner',
-          endpoint: { api_url: 'https://api.hetzner.cloud/v1' },
-          region_defaults: { location: 'fsn1' },
-          provider_bundle_id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b',
-          provider_bundle_version: 3,
-        },
-      },
       problems: ['slug_conflict', ...OF_REFERENCE],
       cli: {
         command: 'clouds create',

@@ -8,15 +8,6 @@ const ofDomain = z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') }
 const params = z.strictObject({ id: uuidField('invalid_project_id', 'Project') })
 const columns = ['slug', 'display_name', 'created_at', 'id']
 
-const example = {
-  id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4b',
-  domain_id: '01935b5e-8f3a-7c61-9d0a-3f5f3c1d2e4c',
-  slug: 'shop',
-  display_name: 'Shop',
-  created_at: '2026-03-01T08:00:00.000Z',
-  updated_at: '2026-03-01T08:00:00.000Z',
-}
-
 export const projects = defineSurface(
   'projects',
   {
@@ -37,7 +28,6 @@ export const projects = defineSurface(
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'project.create', when: 'all' },
       responses: { 201: Project },
-      examples: { body: { slug: example.slug, display_name: example.display_name }, answers: { 201: example } },
       headers: { Location: 'Path of the new Project' },
       problems: ['domain_not_found', 'slug_conflict'],
       notProvisioned: 'not_provisioned',
@@ -88,7 +78,6 @@ export const projects = defineSurface(
       path: '/v1/projects/{id}',
       summary: 'Rename a Project',
       description: 'Only the name for people changes; the slug never does.',
-      examples: { body: { display_name: 'Web shop' }, answers: { 200: { ...example, display_name: 'Web shop' } } },
       credentials: OPERATOR,
       params,
       body: ProjectPatchRequest,

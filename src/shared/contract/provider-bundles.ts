@@ -19,8 +19,6 @@ const refs = { id: 'bundles' }
 const paging = { limit: 'rejected', cursor: 'caller' } as const
 const common = { credentials: OPERATOR, notProvisioned: 'provider_bundles_not_provisioned' } as const
 
-const PACKAGE = { source: 'oci://registry.example/provider-hetzner', version: 'v1.4.0' }
-
 export const providerBundles = defineSurface(
   'provider-bundles',
   {
@@ -41,15 +39,6 @@ export const providerBundles = defineSurface(
       audit: { relation: 'provider_bundle.create', when: 'all' },
       responses: { 201: ProviderBundle },
       headers: { Location: 'Path of the new provider bundle' },
-      examples: {
-        body: {
-          slug: 'hetzner-base',
-          display_name: 'Hetzner base',
-          provider: 'hetzner',
-          provider_packages: [PACKAGE],
-          provider_config_api_version: 'v1beta1',
-        },
-      },
       problems: ['slug_conflict'],
       cli: {
         command: 'bundles create',
