@@ -46,6 +46,19 @@ const turns: fc.Arbitrary<(readonly Step[])[]> = fc.array(
 const walks = fc.record({ plan: plans, isStarted: fc.nat(9).map((n) => n > 0), turns })
 const OPEN: ReadonlySet<string> = new Set(['pending', 'ack', 'started'])
 const START: Step = { does: 'move', move: 'start' }
+const PASS: readonly Step[] = [{ does: 'pass' }]
+/** Which random walks come to their end depends on the order of the steps that are taken at once. This one always does. */
+const COMPLETED: { readonly plan: Plan; readonly isStarted: boolean; readonly turns: (readonly Step[])[] } = {
+  plan: { canaries: 0, percents: [100], inFlight: NODES, soakSeconds: 0, failuresMax: 0 },
+  isStarted: true,
+  turns: [
+    PASS,
+    ...Array.from({ length: NODES }, (_, at): readonly Step[] => [{ does: 'arrive', node: at }]),
+    PASS,
+    PASS,
+    PASS,
+  ],
+}
 
 describe.each(STORES)('The states of a rollout on the $name store', (store) => {
   describe.skipIf(store.missing)('', () => {
@@ -184,12 +197,12 @@ describe.each(STORES)('The states of a rollout on the $name store', (store) => {
         await end(arranged)
       })
       await fc.assert(walk, {
+        examples: [[COMPLETED]],
         endOnFailure: true,
         numRuns: depth({ ci: 30, deep: 500 }),
         ...depth({ ci: { seed: 1 }, deep: {} }),
       })
-      // Whether a walk comes to its end depends on the order of the steps that are taken at once.
-      expect(EVERYTHING.filter((word) => word !== 'completed' && !seen.has(word))).toEqual([])
+      expect([...seen].toSorted()).toEqual(EVERYTHING)
     })
   })
 })
