@@ -83,6 +83,11 @@ export const anyObject: Shape<Members> = { schema: { type: 'object' }, fits: isM
 /** Any JSON value. */
 export const anything: Shape<unknown> = { schema: {}, fits: () => true }
 
+/** The same shape with a description for readers of its schema. */
+export function described<T>(shape: Shape<T>, description: string): Shape<T> {
+  return { ...shape, schema: { ...shape.schema, description } }
+}
+
 /** A member that may be absent. */
 export function optional<T>(shape: Shape<T>): OptionalShape<T> {
   return { optional: shape }

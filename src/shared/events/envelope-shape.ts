@@ -1,4 +1,4 @@
-import { anyObject, constant, integer, object, textThat, type Members, type Shape } from '../shapes.ts'
+import { anyObject, constant, described, integer, object, textThat, type Members, type Shape } from '../shapes.ts'
 
 /** The major version of the API that envelopes belong to (S1 Versioning 1). */
 export const ENVELOPE_MAJOR = 'v1'
@@ -24,14 +24,26 @@ interface EnvelopeMembers {
 }
 
 /** An event as its node verifies it, without the signature. */
-export const ENVELOPE: Shape<EnvelopeMembers> = object<EnvelopeMembers>({
-  api_version: constant(ENVELOPE_MAJOR),
-  domain_id: filled({ format: 'uuid' }),
-  event_id: filled({ format: 'uuid' }),
-  kid: filled({ description: 'The key that signed, one of `GET /v1/signing-keys`' }),
-  node_id: filled({ format: 'uuid' }),
-  node_seq: integer({ minimum: 0, description: 'Per node, 1, 2, 3 …: a missing number is a missed event' }),
-  occurred_at: textThat(isInstant, { format: 'date-time', pattern: String.raw`^\d{4}-\d\d-\d\dT` }),
-  payload: anyObject,
-  type: filled(),
-})
+export const ENVELOPE: Shape<EnvelopeMembers> = object<EnvelopeMembers>(
+  {
+    api_version: constant(ENVELOPE_MAJOR, 'Major version of the envelope'),
+    domain_id: filled({ format: 'uuid', description: 'Domain of the node' }),
+    event_id: filled({ format: 'uuid', description: 'The event; the same wherever it is sent again' }),
+    kid: filled({ description: 'The signing key, as `GET /v1/signing-keys` lists it' }),
+    node_id: filled({ format: 'uuid', description: 'The node that the event is for' }),
+    node_seq: integer({
+      minimum: 0,
+      description: 'Number of the event among those of the node, rising by one: a missing number is a missed event',
+    }),
+    occurred_at: textThat(isInstant, {
+      format: 'date-time',
+      pattern: String.raw`^\d{4}-\d\d-\d\dT`,
+      description: 'When it happened',
+    }),
+    payload: described(anyObject, 'What happened, in the shape of `type`'),
+    type: filled({
+      description: 'Type of the event; one that a client does not know means that anything may have changed',
+    }),
+  },
+  'A signed event, as the `data` of a frame carries it. Members are in canonical order.',
+)
