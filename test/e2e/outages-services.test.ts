@@ -18,7 +18,7 @@ import { callServer } from '../support/server/replicas.ts'
 
 const NODES = 20
 /** About as long as the outages take together. */
-const FLEET_SECONDS = 70
+const FLEET_SECONDS = 90
 
 const isMissing = (['postgresql', 'spicedb'] as const).some((name) => requirement(name) === undefined)
 
@@ -38,7 +38,9 @@ describe.skipIf(isMissing)('a server whose services go and come back', () => {
       startBaoEmulator(),
     ])
     const [engine, store] = [await spicedbDependency(spicedb), await relayedDependency('OpenBao', bao.url)]
-    dependencies = { SpiceDB: engine, OpenBao: store }
+    const signer = await relayedDependency('Transit', bao.url)
+    bao.transit.create('ctl', { type: 'ed25519' })
+    dependencies = { SpiceDB: engine, OpenBao: store, Transit: signer }
     writeFileSync(join(folder, 'spicedb-token'), `${spicedb.token}\n`, { mode: 0o600 })
     writeFileSync(join(folder, 'bao-token'), bao.issue(), { mode: 0o600 })
     plane = await startPlane({
@@ -50,6 +52,8 @@ describe.skipIf(isMissing)('a server whose services go and come back', () => {
         SERVICE_SPICEDB_TOKEN_FILE: join(folder, 'spicedb-token'),
         SERVICE_SECRET_STORE_URL: `http://${store.address}`,
         ...baoLogin(folder),
+        SERVICE_SIGNER_URL: `http://${signer.address}/transit/ctl`,
+        SERVICE_SIGNER_TOKEN_FILE: join(folder, 'bao-token'),
       },
     })
     fleet = await startFleet(plane, { folder, nodes: NODES, seconds: FLEET_SECONDS })
@@ -76,7 +80,7 @@ describe.skipIf(isMissing)('a server whose services go and come back', () => {
     }
   }
 
-  describe.each(['SpiceDB', 'OpenBao'])('%s', (name) => {
+  describe.each(['SpiceDB', 'OpenBao', 'Transit'])('%s', (name) => {
     test('has rows for every call', () => expectComplete(name))
 
     test.each(HOWS)(
@@ -89,6 +93,25 @@ describe.skipIf(isMissing)('a server whose services go and come back', () => {
         await plane.enrolOne()
       },
     )
+  })
+
+  test('a session that is refused for want of a signature leaves no row', { timeout: 60_000 }, async () => {
+    const { server, token, projectId, node } = plane
+    const path = `/v1/projects/${projectId}/sessions`
+    const sessions = async (): Promise<number> => {
+      const { body } = await callServer(server, { token, path: `${path}?limit=200` })
+      return (body['items'] as readonly unknown[]).length
+    }
+    const body = { node_id: node.id, kind: 'ssh', target: 'deploy' }
+    const before = await sessions()
+    await away('Transit', async () => {
+      expect(await callServer(server, { token, method: 'POST', path, body })).toMatchObject({ status: 503 })
+      expect(await sessions()).toBe(before)
+    })
+    await expect
+      .poll(async () => (await callServer(server, { token, method: 'POST', path, body })).status, { timeout: 10_000 })
+      .toBe(201)
+    expect(await sessions()).toBe(before + 1)
   })
 
   test('a secret that a node has fetched opens without the store', async () => {
