@@ -97,7 +97,7 @@ function targets({ body }: SeenRequest): StubAnswer {
     const named = typed[dimension]
     const preset = DEFAULTS[dimension] ?? 0
     const now = named === undefined ? target : (named ?? preset)
-    return { dimension, target: now, is_default: now === preset }
+    return { dimension, target: now, former_target: target, is_default: now === preset }
   })
   return { body: { domain_id: ID.domain, targets: all } }
 }

@@ -58,6 +58,7 @@ const CapacityTargets = z
         z.object({
           dimension: Dimension,
           target: z.int().describe('0: no target'),
+          former_target: z.int().describe('The target before the change'),
           is_default: z.boolean().describe('Whether the Domain has no target of its own'),
         }),
       )

@@ -68,12 +68,12 @@ describe.each(STORES)('The capacity of a Domain on the $name store', (store) => 
       expect(body).toEqual({
         domain_id: domain,
         targets: [
-          { dimension: 'nodes', target: 20, is_default: false },
-          { dimension: 'sse_fanout', target: 1_000, is_default: true },
-          { dimension: 'secret_reads', target: 10_000, is_default: true },
-          { dimension: 'mediated_sessions', target: 500, is_default: true },
-          { dimension: 'observability_ingest', target: 5_242_880, is_default: true },
-          { dimension: 'action_executions', target: 7, is_default: false },
+          { dimension: 'nodes', target: 20, former_target: 20, is_default: false },
+          { dimension: 'sse_fanout', target: 1_000, former_target: 0, is_default: true },
+          { dimension: 'secret_reads', target: 10_000, former_target: 10_000, is_default: true },
+          { dimension: 'mediated_sessions', target: 500, former_target: 500, is_default: true },
+          { dimension: 'observability_ingest', target: 5_242_880, former_target: 5_242_880, is_default: true },
+          { dimension: 'action_executions', target: 7, former_target: 1_000, is_default: false },
         ],
       })
       expect(await world.outbox(answer)).toEqual([

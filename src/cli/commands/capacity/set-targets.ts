@@ -1,4 +1,3 @@
-import type { Caller, CallInput } from '../../../client/client.ts'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { CAPACITY_DIMENSIONS, DIMENSION_FACTS, type CapacityDimension } from '../../../shared/capacity/dimensions.ts'
 import type { Command, Given } from '../../argv/command.ts'
@@ -7,13 +6,12 @@ import { derivedCommand } from '../../derive/derive.ts'
 import { perform } from '../../derive/perform.ts'
 import { bodyFromFile } from '../../derive/values.ts'
 import { usageError } from '../../errors/cli-error.ts'
-import { relative } from '../../output/cells.ts'
 import type { Row } from '../../output/members.ts'
 import { harmless } from '../../output/style.ts'
 import { operationOf } from '../../session/noun-lists.ts'
 import type { Session } from '../../session/session.ts'
 import { withCaller } from '../../session/step-up.ts'
-import type { CapacityTargets, DomainCapacity } from './answers.ts'
+import type { CapacityTargets } from './answers.ts'
 import { quantityText } from './quantity.ts'
 import { DEFAULT, targetFrom } from './target-text.ts'
 
@@ -42,9 +40,7 @@ export function setTargets(manifest: Manifest): Command {
       const code = await perform(recorded, { operation, body }, { args: given.args, flags: othersOf(given) })
       const isNamed = changes.length === given.args.length
       for (const [at, change] of changes.entries())
-        session.note(
-          `Domain ${harmless((isNamed ? given.args[at] : undefined) ?? change.id)}: ${changeText(change, session)}`,
-        )
+        session.note(`Domain ${harmless((isNamed ? given.args[at] : undefined) ?? change.id)}: ${changeText(change)}`)
       return code
     },
   }
@@ -93,61 +89,40 @@ function othersOf({ flags }: Given): Given['flags'] {
   return Object.fromEntries(Object.entries(flags).filter(([name]) => !read.has(name)))
 }
 
-type Targets = CapacityTargets['targets']
-
 /** What a call changed. */
 interface Change {
   readonly id: string
   readonly named: readonly string[]
-  /** Undefined where they could not be read. */
-  readonly before: DomainCapacity | undefined
-  readonly after: Targets
+  readonly targets: CapacityTargets['targets']
 }
 
-/** The session, with changes of targets that record what there was before. */
+/** The session, with changes of targets that record what they changed. */
 function recordingChanges(session: Session, changes: Change[]): Session {
   return withCaller(session, (caller) => ({
     ...caller,
     async call(operation, input, options) {
-      if (operation.id !== 'SetCapacityTargets') return caller.call(operation, input, options)
-      const before = await sampleBefore(session, caller, input)
       const reply = await caller.call(operation, input, options)
+      if (operation.id !== 'SetCapacityTargets') return reply
       const { domain_id: id, targets } = reply.value as CapacityTargets // What the contract says of 200.
-      changes.push({ id, named: Object.keys(input['body'] as Row), before, after: targets })
+      changes.push({ id, named: Object.keys(input['body'] as Row), targets })
       return reply
     },
   }))
 }
 
-/** Shorter than the pause before a first sample: the change does not wait for it. */
-const BEFORE_MS = 2_000
-
-/** The last sample, which has the targets; undefined where it cannot be read, as before the first one. */
-async function sampleBefore(
-  session: Session,
-  caller: Caller,
-  { domain_id }: CallInput,
-): Promise<DomainCapacity | undefined> {
-  try {
-    const { value } = await caller.call(session.operation('GetDomainCapacity'), { domain_id }, { timeoutMs: BEFORE_MS })
-    return value as DomainCapacity // What the contract says of 200.
-  } catch {
-    return undefined // The change itself does not depend on it.
-  }
+/** `nodes 10,000 → 20,000; sse_fanout stays 1,000, the default` */
+function changeText({ named, targets }: Change): string {
+  return harmless(
+    targets
+      .filter(({ dimension }) => named.includes(dimension))
+      .map(oneText)
+      .join('; '),
+  )
 }
 
-/** `nodes 10,000 → 20,000; sse_fanout stays 1,000, the default (before: as sampled 4s ago)`: a sample may be older than the last change. */
-function changeText({ named, before, after }: Change, { io }: Session): string {
-  const texts = after.filter(({ dimension }) => named.includes(dimension)).map((one) => oneText(one, before))
-  const source = before === undefined ? '' : ` (before: as sampled ${relative(before.sampled_at, io.nowMs())})`
-  return `${harmless(texts.join('; '))}${source}`
-}
-
-function oneText({ dimension, target, is_default: isDefault }: Targets[number], sample: Change['before']): string {
+function oneText({ dimension, target, former_target: former, is_default: isDefault }: Change['targets'][number]) {
   const { unit } = DIMENSION_FACTS[dimension]
   const text = (amount: number): string => (amount === 0 ? 'no target' : quantityText(amount, unit))
   const now = `${text(target)}${isDefault ? ', the default' : ''}`
-  const before = sample?.dimensions.find((one) => one.dimension === dimension)?.target
-  if (before === undefined) return `${dimension} is ${now}`
-  return before === target ? `${dimension} stays ${now}` : `${dimension} ${text(before)} → ${now}`
+  return former === target ? `${dimension} stays ${now}` : `${dimension} ${text(former)} → ${now}`
 }

@@ -7,7 +7,7 @@ import { holdDomain } from '../../sql/hold-domain.ts'
 import type { DimensionUse, DomainMonitor } from './domain-monitor.ts'
 import { readHistory } from './history-store.ts'
 import { HISTORY_MS } from './history-writer.ts'
-import { domainExists, setTargets, type NewTarget } from './targets-store.ts'
+import { domainExists, setTargets, type NewTarget, type OwnTargets } from './targets-store.ts'
 
 export interface CapacityDeps {
   readonly datastore: Datastore
@@ -42,7 +42,7 @@ export function createCapacity(deps: CapacityDeps): Handlers<typeof capacity> {
         const detail = `must name at least one of ${CAPACITY_DIMENSIONS.join(', ')}`
         throw problem('invalid_body', { errors: [{ pointer: '', detail }] })
       }
-      const own = await ctx.change(async (change) => {
+      const { before, after } = await ctx.change(async (change) => {
         if (!(await holdDomain(change.db, domainId))) throw problem('domain_not_found')
         const targets = Object.fromEntries(named.map(({ dimension, target }) => [dimension, target]))
         const payload = { domain_id: domainId, targets }
@@ -53,8 +53,9 @@ export function createCapacity(deps: CapacityDeps): Handlers<typeof capacity> {
         domain_id: domainId,
         targets: CAPACITY_DIMENSIONS.map((dimension) => ({
           dimension,
-          target: own.get(dimension) ?? DIMENSION_FACTS[dimension].defaultTarget,
-          is_default: !own.has(dimension),
+          target: targetIn(after, dimension),
+          former_target: targetIn(before, dimension),
+          is_default: !after.has(dimension),
         })),
       }
     },
@@ -89,6 +90,10 @@ function toAnswer({ dimension, used, target, ratio, isOver, daysUntilFull }: Dim
     over_threshold: isOver,
     days_until_full: daysUntilFull,
   }
+}
+
+function targetIn(own: OwnTargets, dimension: CapacityDimension): number {
+  return own.get(dimension) ?? DIMENSION_FACTS[dimension].defaultTarget
 }
 
 function namedIn(body: Readonly<Partial<Record<CapacityDimension, number | null | undefined>>>): NewTarget[] {

@@ -8,12 +8,16 @@ export interface NewTarget {
   readonly target: number | null
 }
 
-/** Sets targets of a Domain, whose row is held. Returns all that it has of its own then. */
+/** The targets that a Domain has of its own, by dimension. */
+export type OwnTargets = ReadonlyMap<string, number>
+
+/** Sets targets of a Domain, whose row is held. Returns all that it had of its own before, and has then. */
 export async function setTargets(
   tx: Db,
   domainId: string,
   targets: readonly NewTarget[],
-): Promise<ReadonlyMap<string, number>> {
+): Promise<{ readonly before: OwnTargets; readonly after: OwnTargets }> {
+  const before = await readOwn(tx, domainId)
   const restored = targets.filter(({ target }) => target === null).map(({ dimension }) => dimension)
   const own = targets.filter(({ target }) => target !== null)
   await tx
@@ -28,6 +32,10 @@ export async function setTargets(
       as asked (dimension, target)
     order by asked.dimension
     on conflict (domain_id, dimension) do update set target = excluded.target`.execute(tx)
+  return { before, after: await readOwn(tx, domainId) }
+}
+
+async function readOwn(tx: Db, domainId: string): Promise<OwnTargets> {
   const rows = await tx
     .selectFrom('capacity_targets')
     .select(['dimension', 'target'])
