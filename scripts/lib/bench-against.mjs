@@ -61,8 +61,8 @@ function recordsOf(folder, names, args) {
   return new Map(records.map((record) => [nameOf(record), record]))
 }
 
-function nameOf({ bench, store, streams }) {
-  return [bench, store, streams].filter((part) => part !== undefined).join(' ')
+function nameOf({ bench, case: part, store, streams }) {
+  return [bench, part, store, streams].filter((each) => each !== undefined).join(' ')
 }
 
 function comparisons({ before, after }) {

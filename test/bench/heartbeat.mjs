@@ -6,6 +6,7 @@ import { startBaseline, startCtl, callApi, memoryOf } from './support/servers.mj
 import { startPostgresCluster } from '../support/datastores/postgres-cluster.mjs'
 import { post } from './support/load.mjs'
 import { median, printRecord, printTable, round } from './support/report.mjs'
+import { roundsOf } from './support/rounds.mjs'
 
 const ROUNDS = 5
 const SECONDS = 4
@@ -18,11 +19,11 @@ export async function run(args) {
     : args.includes('--postgres')
       ? ['postgres']
       : ['embedded', 'postgres']) {
-    await runOn(store)
+    await runOn(store, roundsOf(args, ROUNDS))
   }
 }
 
-async function runOn(store) {
+async function runOn(store, times) {
   const postgres = store === 'postgres' ? await startPostgresCluster({ collation: ['--locale=C'] }) : undefined
   const server = await startCtl({ databaseUrl: postgres?.url })
   if (postgres) await assertDurable(postgres)
@@ -56,7 +57,7 @@ async function runOn(store) {
   await loadBare()
   await loadCtl()
   const rounds = []
-  for (let count = 0; count < ROUNDS; count++) rounds.push({ bare: await loadBare(), ctl: await loadCtl() })
+  for (let count = 0; count < times; count++) rounds.push({ bare: await loadBare(), ctl: await loadCtl() })
   const lost = await countLost(server, nodes, acknowledged)
   const memory = await memoryOf(server.pid)
   await Promise.all([server.stop(), baseline.stop()])

@@ -3,6 +3,7 @@ import { startBaseline, startCtl, callApi, readMetrics, readSettledMetrics, memo
 import { startPostgresCluster } from '../support/datastores/postgres-cluster.mjs'
 import { post } from './support/load.mjs'
 import { median, printRecord, printTable, round } from './support/report.mjs'
+import { roundsOf } from './support/rounds.mjs'
 
 const ROUNDS = 5
 const SECONDS = 4
@@ -15,11 +16,11 @@ export async function run(args) {
     : args.includes('--postgres')
       ? ['postgres']
       : ['embedded', 'postgres']) {
-    await runOn(store)
+    await runOn(store, roundsOf(args, ROUNDS))
   }
 }
 
-async function runOn(store) {
+async function runOn(store, times) {
   const postgres = store === 'postgres' ? await startPostgresCluster({ collation: ['--locale=C'] }) : undefined
   const server = await startCtl({ databaseUrl: postgres?.url })
   const whoami = await callApi(server, 'GET', '/v1/auth/whoami')
@@ -36,7 +37,7 @@ async function runOn(store) {
   await load(server.url)
   const before = await readMetrics(server)
   const rounds = []
-  for (let count = 0; count < ROUNDS; count++)
+  for (let count = 0; count < times; count++)
     rounds.push({ bare: await load(baseline.url), ctl: await load(server.url) })
   const after = await readSettledMetrics(server)
   const memory = await memoryOf(server.pid)

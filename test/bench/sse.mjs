@@ -5,6 +5,7 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nextMessage, start } from './support/children.mjs'
 import { median, printRecord, printTable, round } from './support/report.mjs'
+import { roundsOf } from './support/rounds.mjs'
 
 const STREAMS = 10_000
 const ROUNDS = 9
@@ -23,7 +24,8 @@ export async function run(args) {
   // The first wave compiles.
   for (const side of [bare, ctl, bare, ctl]) await wave(side)
   const rounds = []
-  for (let count = 0; count < ROUNDS; count++) rounds.push({ bare: await wave(bare), ctl: await wave(ctl) })
+  const times = roundsOf(args, ROUNDS)
+  for (let count = 0; count < times; count++) rounds.push({ bare: await wave(bare), ctl: await wave(ctl) })
   for (const { server, readers } of [bare, ctl]) {
     await readers.ask('close')
     await server.ask('close')
