@@ -22,8 +22,8 @@ describe.skipIf(requirement('postgresql') === undefined)('the capacity of a Doma
   beforeAll(async () => {
     cluster = await startPostgresCluster({ isDurable: false })
     const databaseUrl = await cluster.createDatabase()
-    plane = await startPlane({ folder, name: 'counted', databaseUrl, env: INTERVAL })
-    const args = ['--data-dir', join(folder, 'second'), '--master-key-file', join(folder, 'counted', 'master.key')]
+    plane = await startPlane(folder, { SERVICE_DATABASE_URL: databaseUrl, ...INTERVAL })
+    const args = ['--data-dir', join(folder, 'second'), '--master-key-file', join(folder, 'data', 'master.key')]
     second = await startCtl({ args, env: { SERVICE_DATABASE_URL: databaseUrl, ...INTERVAL } })
   }, 180_000)
   afterAll(async () => {

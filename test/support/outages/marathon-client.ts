@@ -1,3 +1,4 @@
+import { readDocumentedAnswers } from './documented-codes.ts'
 import type { Plane } from './plane.ts'
 
 /** A client that changes things all the while, and remembers what was acknowledged. */
@@ -15,14 +16,6 @@ const WORKERS = 4
 const PAUSE_MS = 200
 const DEADLINE_MS = 60_000
 
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationOf>>>>
-}
-
-interface OperationOf {
-  readonly responses: Readonly<Record<string, { readonly 'x-service-codes'?: readonly string[] }>>
-}
-
 interface Request {
   readonly method: string
   /** As the document has it. */
@@ -34,23 +27,17 @@ interface Request {
 
 export async function startMarathonClient(plane: Plane): Promise<MarathonClient> {
   const { server, token, domainId, projectId, node } = plane
-  const document = (await (
-    await fetch(`${server.url}/v1/openapi.json`, { headers: { authorization: `Bearer ${token}` } })
-  ).json()) as Document
+  const documented = await readDocumentedAnswers(server.url, token)
   const acknowledged = new Map<string, string>()
   const undocumented = new Set<string>()
   const answers: Record<string, number> = {}
   const over = new AbortController()
 
   function note({ method, template }: Request, status: number, code: string | undefined): void {
-    const responses = document.paths[template]?.[method.toLowerCase()]?.responses ?? {}
-    const said = `${method} ${template}: ${status} ${code ?? ''}`.trimEnd()
+    const operation = `${method} ${template}`
+    const said = `${operation}: ${status} ${code ?? ''}`.trimEnd()
     answers[said] = (answers[said] ?? 0) + 1
-    const isDocumented =
-      code === undefined
-        ? responses[status] !== undefined
-        : responses[status]?.['x-service-codes']?.includes(code) === true
-    if (!isDocumented) undocumented.add(said)
+    if (!documented.has(operation, status, code)) undocumented.add(said)
   }
 
   /** The answer; undefined for none in time. */

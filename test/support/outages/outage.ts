@@ -1,8 +1,9 @@
-import { expect } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { CALLS, SENTENCES } from './calls.ts'
 import { HOWS, type Dependency, type How } from './dependencies.ts'
 import type { Plane } from './plane.ts'
 import { AS_ALWAYS, EVERY_OTHER, ROWS, type Row } from './table.ts'
+import type { DependencyName, World } from './world.ts'
 
 /** What was answered, in the words of the table, and after how long. */
 interface Answered {
@@ -20,12 +21,31 @@ const POLL_MS = 150
 /** What a call may take while a dependency is stopped or frozen: no call waits longer, as docs/degradation.md says. */
 const ANSWER_MS_MAX = 12_000
 
-export function rowsOf(dependency: string, how: How): readonly Row[] {
+/** Holds a world to the table: each dependency is taken away in each way, and comes back. */
+export function describeOutages(names: readonly DependencyName[], world: () => World): void {
+  describe.each(names)('%s', (name) => {
+    test('has rows for every call', () => expectComplete(name))
+
+    test.each(HOWS)(
+      '%s: every call is answered as the table says, and works again once it is back',
+      { timeout: 240_000 },
+      async (how) => {
+        const { plane, given } = world()
+        // Where nodes can join, the others have to receive that they did.
+        const joining = (): Promise<unknown> => plane.enrolOne().catch(() => undefined)
+        await holdToTable(plane, { dependency: given(name), how }, joining)
+        await plane.enrolOne()
+      },
+    )
+  })
+}
+
+function rowsOf(dependency: string, how: How): readonly Row[] {
   return ROWS.filter((row) => row.dependency === dependency && row.how === how)
 }
 
 /** Whether the table names each way to fail, calls that exist and what becomes of the others. */
-export function expectComplete(dependency: string): void {
+function expectComplete(dependency: string): void {
   for (const how of HOWS) {
     const calls = rowsOf(dependency, how).map(({ call }) => call)
     expect(calls, `${dependency}, ${how}`).toEqual([...new Set(calls)])
@@ -38,7 +58,7 @@ export function expectComplete(dependency: string): void {
  * Takes the dependency away and brings it back: each call is answered as its row says, in time, and as before within the
  * time of its row. `meanwhile` is done in the outage.
  */
-export async function holdToTable(
+async function holdToTable(
   plane: Plane,
   { dependency, how }: { readonly dependency: Dependency; readonly how: How },
   meanwhile: () => Promise<unknown>,

@@ -24,24 +24,18 @@ export interface Plane {
   stop(): Promise<void>
 }
 
-export interface PlaneOptions {
-  readonly folder: string
-  readonly name: string
-  readonly databaseUrl: string
-  readonly env?: Readonly<Record<string, string>>
-}
-
 /** What was cached before an outage lasts for all of it, however slow the machine is. */
 const LONG_CACHES = { AUTHZ_CHECK_STALE_TTL: '10m', SERVICE_STATE_STALE_TTL: '10m' }
 
 /** Nodes that have not pulled their state: each call of a well server takes one. */
 const NEWCOMERS = 40
 
-export async function startPlane({ folder, name, databaseUrl, env }: PlaneOptions): Promise<Plane> {
-  const tokenFile = join(folder, `${name}-bootstrap`)
+/** `env` names the datastore and whatever else the server depends on. */
+export async function startPlane(folder: string, env: Readonly<Record<string, string>>): Promise<Plane> {
+  const tokenFile = join(folder, 'bootstrap')
   const server = await startCtl({
-    args: ['--data-dir', join(folder, name), '--bootstrap-token-file', tokenFile],
-    env: { SERVICE_DATABASE_URL: databaseUrl, ...LONG_CACHES, ...env },
+    args: ['--data-dir', join(folder, 'data'), '--bootstrap-token-file', tokenFile],
+    env: { ...LONG_CACHES, ...env },
   })
   const token = readFileSync(tokenFile, 'utf8').trim()
   const make = maker(server, token)
