@@ -1,19 +1,8 @@
 import type { Unprobed } from '../ops/health.ts'
-import type { Signer } from '../ports/signer.ts'
-
-/** A signer that may say how the service behind it answered last. */
-interface ObservedSigner extends Pick<Signer, 'keys'> {
-  /** Absent where the keys are in the datastore, which has a probe. */
-  readonly status?: () => {
-    /** Undefined before the first call has ended. */
-    readonly isReachable: boolean | undefined
-    readonly since: Date | undefined
-    readonly fault: string | undefined
-  }
-}
+import type { Signer, SignerFault } from '../ports/signer.ts'
 
 /** What the server depends on and no probe asks: a signing service (S1 Degradation 1). */
-export function unprobedOf({ signer }: { readonly signer: ObservedSigner }): readonly Unprobed[] {
+export function unprobedOf({ signer }: { readonly signer: Pick<Signer, 'status'> }): readonly Unprobed[] {
   const { status } = signer
   if (status === undefined) return []
   const service: Unprobed = {
@@ -21,7 +10,7 @@ export function unprobedOf({ signer }: { readonly signer: ObservedSigner }): rea
     meanwhile:
       'No session is issued, and events wait in order until they can be signed; none is lost. Everything else works, and what was signed before stays good.',
     lastCall() {
-      const { isReachable, since, fault = '' } = status()
+      const { isReachable, since, fault = 'unreachable' } = status()
       if (isReachable === undefined || since === undefined) return undefined
       return { since, fault: isReachable ? undefined : (SENTENCES[fault] ?? 'it does not answer') }
     },
@@ -30,7 +19,7 @@ export function unprobedOf({ signer }: { readonly signer: ObservedSigner }): rea
 }
 
 /** Faults that its operator has to end; the others end by themselves. */
-const SENTENCES: Readonly<Record<string, string>> = {
+const SENTENCES: Readonly<Partial<Record<SignerFault, string>>> = {
   sealed: 'it is sealed: unseal it',
   full: 'it has no space left',
   overloaded: 'it has more to do than it can finish in time',
