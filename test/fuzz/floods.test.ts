@@ -9,7 +9,7 @@ import { tryFlood } from './floods/trial.ts'
 const PLAN = depth({
   ci: {
     stores: ['embedded'],
-    names: ['cookies-50-unread', 'refusals', 'lists-unread', 'held-bodies'],
+    names: ['cookies-50-unread', 'refusals', 'lists-unread', 'held-bodies', 'reports'],
     seconds: 2,
     scale: 0.1,
     settleSeconds: 2,

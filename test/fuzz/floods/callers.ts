@@ -1,3 +1,4 @@
+import { enrol, type EnrolledNode } from '../../support/server/replicas.ts'
 import type { Victim } from './victim.ts'
 
 /** Who takes part in a flood. Each has limits and audit rows of its own. */
@@ -9,7 +10,14 @@ export interface Callers {
   readonly narrow: string
   /** Somebody else, who reads and writes when a flood is over. */
   readonly bystander: string
+  /** A node whose reports are a flood. Its Domain may report `REPORTED_PER_SECOND` bytes. */
+  readonly node: EnrolledNode
+  /** Another node of that Domain. */
+  readonly neighbour: EnrolledNode
 }
+
+/** Target of the Domain: far less than a flood brings. */
+const REPORTED_PER_SECOND = 100_000
 
 /** Answer to a call, with its body as JSON. */
 export interface Called {
@@ -53,10 +61,16 @@ export async function makeCallers(victim: Victim): Promise<Callers> {
   const token = async (owner: string, scopes: readonly string[]): Promise<string> =>
     String((await done('POST /v1/admin/tokens', { identity_ref: owner, name: 'flood', scopes }))['token'])
   const flooder = await identity('flooder')
+  const at = { url: `http://127.0.0.1:${victim.port}` }
+  const [node, neighbour] = await enrol(at, { token: victim.root, domainId, nodes: 2 })
+  if (node === undefined || neighbour === undefined) throw new Error('no nodes have joined')
+  await done(`PUT /v1/domains/${domainId}/capacity/targets`, { observability_ingest: REPORTED_PER_SECOND })
   return {
     domainId,
     admin: await token(flooder, ['*']),
     narrow: await token(flooder, ['meta:read']),
     bystander: await token(await identity('bystander'), ['*']),
+    node,
+    neighbour,
   }
 }

@@ -61,6 +61,7 @@ function linesOf(outcome: Outcome): readonly string[] {
     logBytes,
     auditRowsLost,
     lagSeconds,
+    heartbeatMs,
     readMs,
     writeMs,
     exit,
@@ -68,7 +69,7 @@ function linesOf(outcome: Outcome): readonly string[] {
   const ms = (value: number | undefined): string => (value === undefined ? 'failed' : `${Math.round(value)} ms`)
   return [
     `memory: ${mebibytes(peakBytes)} MiB at the peak, ${mebibytes(settledBytes)} MiB 20 s later`,
-    `sent: ${mebibytes(sentBytes)} MiB on ${connections} connections; log: ${logBytes} bytes; audit rows lost: ${auditRowsLost}; event loop ${Math.round(lagSeconds * 1_000)} ms late at most`,
+    `sent: ${mebibytes(sentBytes)} MiB on ${connections} connections; log: ${logBytes} bytes; audit rows lost: ${auditRowsLost}; event loop ${Math.round(lagSeconds * 1_000)} ms late at most; heartbeats of another node ${Math.round(heartbeatMs)} ms at most`,
     `after it: a read ${ms(readMs)}, a write ${ms(writeMs)}; SIGTERM: ${exit}`,
     ...outcome.faults.map((fault) => `FAULT: ${fault}`),
   ]

@@ -7,6 +7,8 @@ import { pump, type Pumped, type Target } from './pump.ts'
 export interface Flood {
   readonly name: string
   readonly what: string
+  /** How long a heartbeat of another node may take meanwhile, ms; undefined where that is not promised. */
+  readonly heartbeatMsMax?: number
   readonly run: (target: Target, callers: Callers, scale: number) => Promise<Pumped>
 }
 
@@ -92,12 +94,31 @@ export const FLOODS: readonly Flood[] = [
       return pump(target, { connections: scaled(1_500, scale), reads: true, begin: () => once(bytes) })
     },
   },
+  {
+    ...pipelined('reports', '50 connections of a node with reports of 32 KiB, far beyond the target of its Domain', {
+      connections: 50,
+      reads: true,
+      next:
+        ({ node }) =>
+        () =>
+          report(node),
+    }),
+    heartbeatMsMax: 2_000,
+  },
   pipelined('tokens', '50 connections with API tokens and node secret keys of nobody, their checksums right', {
     connections: 50,
     reads: false,
     next: () => batchOf(() => whoami(bearer(nobodysToken()))),
   }),
 ]
+
+/** The largest report that is taken. */
+const REPORT = JSON.stringify({ value: 'x'.repeat(32 * 1024 - '{"value":""}'.length) })
+
+function report({ id, nsk }: Callers['node']): string {
+  const headers = { ...bearer(nsk), 'Content-Type': 'application/json', 'Content-Length': String(REPORT.length) }
+  return request(`PUT /v1/nodes/${id}/state/reports/flood`, headers) + REPORT
+}
 
 /** Gives the bytes one time. */
 function once(bytes: Uint8Array): () => Uint8Array | undefined {

@@ -4,7 +4,9 @@ import { call, makeCallers, type Callers } from './callers.ts'
 import { deadline } from './deadline.ts'
 import type { Flood } from './floods.ts'
 import type { Pumped } from './pump.ts'
+import { heartbeatOf } from '../../support/server/replicas.ts'
 import { startVictim, type Victim, type VictimOptions } from './victim.ts'
+import { watchMost } from './watch.ts'
 
 /** How a flood is held against a server. */
 export interface TrialOptions extends VictimOptions {
@@ -27,6 +29,8 @@ export interface Outcome {
   readonly auditRowsLost: number
   /** The longest delay of the event loop while the flood lasted; NaN where the server could not be asked. */
   readonly lagSeconds: number
+  /** The longest heartbeat of another node while the flood lasted; infinite where one was not answered. */
+  readonly heartbeatMs: number
   /** How long somebody else waited for a read and for a write, at once after the flood; undefined where there was no good answer. */
   readonly readMs: number | undefined
   readonly writeMs: number | undefined
@@ -42,7 +46,6 @@ export const SETTLED_BYTES_MAX = 900 * MIB
 
 /** Beside start, flood and settling: more than every call and the stop may take together. */
 const MARGIN_MS = 240_000
-const LOOK_EVERY_MS = 1_000
 
 /** Runs one flood against a fresh server of its own. Never throws for what the server does: that is a fault of the outcome. */
 export async function tryFlood(flood: Flood, options: TrialOptions): Promise<Outcome> {
@@ -62,8 +65,11 @@ async function observe(
 ): Promise<Outcome> {
   const callers = await makeCallers(victim)
   const logBefore = victim.logBytes()
-  const lag = watchLag(victim)
+  // A server that does not answer in time is asked again: the window of the metric is longer than that.
+  const lag = watchMost(() => victim.lagSeconds().catch(() => Number.NaN))
+  const heartbeats = watchMost(() => heartbeat(victim, callers).catch(() => Infinity))
   const pumped = await floodFor(seconds, (over) => flood.run({ port: victim.port, over }, callers, scale))
+  const heartbeatMs = await heartbeats.stop()
   const afterMs = performance.now()
   const faults: string[] = []
   const readMs = await attempt(faults, 'a read', () => read(victim, callers))
@@ -77,6 +83,8 @@ async function observe(
   if (!(memory.peak <= PEAK_BYTES_MAX)) faults.push(`its memory rose to ${mebibytes(memory.peak)} MiB`)
   if (!(memory.now <= SETTLED_BYTES_MAX))
     faults.push(`its memory was ${mebibytes(memory.now)} MiB ${settleSeconds} s later`)
+  if (!(heartbeatMs <= (flood.heartbeatMsMax ?? Infinity)))
+    faults.push(`a heartbeat of another node took ${heartbeatMs} ms`)
   if (exit !== 0) faults.push(`it did not end in order: ${exit}`)
   return {
     flood: flood.name,
@@ -87,34 +95,11 @@ async function observe(
     logBytes,
     auditRowsLost,
     lagSeconds,
+    heartbeatMs,
     readMs,
     writeMs,
     exit,
     faults,
-  }
-}
-
-/** Asks for the delay of the event loop until it is stopped, which resolves with the longest. */
-function watchLag(victim: Victim): { stop(): Promise<number> } {
-  const ended = new AbortController()
-  let longest = Number.NaN
-  async function look(): Promise<void> {
-    // A server that does not answer in time is asked again: the window of the metric is longer than that.
-    const seconds = await victim.lagSeconds().catch(() => Number.NaN)
-    if (seconds > longest || Number.isNaN(longest)) longest = seconds
-  }
-  const watching = (async () => {
-    while (!ended.signal.aborted) {
-      await look()
-      await sleep(LOOK_EVERY_MS, undefined, { signal: ended.signal }).catch(() => undefined)
-    }
-  })()
-  return {
-    async stop() {
-      ended.abort()
-      await watching
-      return longest
-    },
   }
 }
 
@@ -128,6 +113,13 @@ async function floodFor(seconds: number, run: (over: AbortSignal) => Promise<Pum
   } finally {
     clearTimeout(timer)
   }
+}
+
+async function heartbeat(victim: Victim, { neighbour }: Callers): Promise<number> {
+  const { method, path, body } = heartbeatOf(neighbour)
+  const { status, ms } = await call(victim, neighbour.nsk, `${method} ${path}`, body)
+  if (status !== 200) throw new Error(`the answer was ${status}`)
+  return ms
 }
 
 async function read(victim: Victim, { bystander }: Callers): Promise<number> {

@@ -54,6 +54,8 @@ export async function startVictim({ dist, databaseUrl }: VictimOptions): Promise
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
+      // Targets take effect with the next sample. No flag: a build that lacks it ignores it.
+      SERVICE_CAPACITY_SAMPLE_INTERVAL: '1s',
       ...(databaseUrl !== undefined && { SERVICE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') }),
     },
   })

@@ -56,7 +56,7 @@ export async function callServer(
   return { status: response.status, body: text === '' ? {} : JSON.parse(text) }
 }
 
-export function heartbeatOf({ id, nsk }: EnrolledNode): ApiCall {
+export function heartbeatOf({ id, nsk }: EnrolledNode): ApiCall & { readonly body: object } {
   const body = { client_now: new Date().toISOString(), binary_checksum: 'ab'.repeat(32), binary_version: '1' }
   return { token: nsk, method: 'POST', path: `/v1/nodes/${id}/heartbeat`, body }
 }
