@@ -11,13 +11,16 @@ const filled = (keywords: { readonly format?: string; readonly description?: str
 
 const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value))
 
-interface EnvelopeMembers {
+/** The members of an event that every server of this major version sends. */
+export interface EnvelopeMembers {
   readonly api_version: typeof ENVELOPE_MAJOR
   readonly domain_id: string
   readonly event_id: string
   readonly kid: string
   readonly node_id: string
+  /** From 0, at most 2^53 - 1. */
   readonly node_seq: number
+  /** RFC 3339. */
   readonly occurred_at: string
   readonly payload: Members
   readonly type: string

@@ -1,25 +1,12 @@
 import { canonicalize } from '../canonical-json.ts'
-import { isMembers, type Members } from '../shapes.ts'
-import { ENVELOPE, SIGNATURE, type ENVELOPE_MAJOR } from './envelope-shape.ts'
+import { isMembers } from '../shapes.ts'
+import { ENVELOPE, SIGNATURE, type EnvelopeMembers } from './envelope-shape.ts'
 
 /**
  * An envelope as it was received. Members that this version does not know are kept, and so are types: a later server may
  * send more (S1 Versioning 2). `isEvent` narrows an envelope to the payload of a known type.
  */
-export interface ReceivedEnvelope {
-  readonly api_version: typeof ENVELOPE_MAJOR
-  readonly domain_id: string
-  readonly event_id: string
-  readonly kid: string
-  readonly node_id: string
-  /** From 0, at most 2^53 - 1. */
-  readonly node_seq: number
-  /** RFC 3339. */
-  readonly occurred_at: string
-  readonly payload: Members
-  readonly type: string
-  readonly [member: string]: unknown
-}
+export type ReceivedEnvelope = EnvelopeMembers & { readonly [member: string]: unknown }
 
 /** The data of a frame in its parts. Nothing is verified. */
 export interface SignedEnvelope {
