@@ -1,22 +1,23 @@
-import { takesPart, type AgentDeps } from './agent/agent-deps.ts'
-import { handleEvent, type ReceivedEvent } from './agent/handle-event.ts'
-import { startHeartbeats } from './agent/heartbeat.ts'
+import { takesPart, type SimulatedDeps } from './agent/agent-deps.ts'
+import { handleEvent, type ReceivedEvent } from '../../client/agent/events/handle-event.ts'
+import { simulatedActions } from './agent/actions.ts'
+import { keepReporting } from './agent/heartbeat.ts'
 import { startAgent } from './agent/routines.ts'
 import { startChores } from './chores.ts'
-import { createTaskTracker } from './task-tracker.ts'
+import { createTaskTracker } from '../../client/agent/tasks/task-tracker.ts'
 import type { FleetDeps } from './fleet-deps.ts'
 import { runConcurrently } from './run-concurrently.ts'
 import { createMesh } from './mesh.ts'
 import { createMadeBridges } from './made-bridges.ts'
-import type { NodeWire } from './node-wire.ts'
+import type { NodeWire } from '../../client/agent/calls/node-wire.ts'
 import type { Habits } from './plan.ts'
 import { playScenario } from './scenario/play.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import type { PhaseState } from './scenario/stage.ts'
 import { settle } from './settling.ts'
 import type { SimulatedNode } from './simulated-node.ts'
-import type { PullsOver } from './state-pulls.ts'
-import { createTimerWheel } from './timer-wheel.ts'
+import type { PullsOver } from '../../client/agent/state/state-pulls.ts'
+import { createTimerWheel } from '../../client/agent/tasks/timer-wheel.ts'
 
 /** The calls of mesh agents that the typed client does not offer. */
 export interface MeshWire {
@@ -39,7 +40,7 @@ export interface RunPlan {
 
 /** Runs the agents of a fleet, from the first event to the last call. */
 export interface AgentRuntime {
-  readonly deps: AgentDeps
+  readonly deps: SimulatedDeps
   /** Handles an event of a node. */
   readonly onEvent: (node: SimulatedNode, received: ReceivedEvent) => void
   readonly run: (plan: RunPlan, until: AbortSignal) => Promise<void>
@@ -60,13 +61,14 @@ export function createAgentRuntime(options: FleetOptions, nodes: () => readonly 
   const ended = new AbortController()
   const madeHosts = new Set<string>()
   const phaseState: PhaseState = { rates: {}, outages: 0 }
-  const deps: AgentDeps = {
+  const deps: SimulatedDeps = {
     ...options,
     wheel,
     tasks,
     until: ended.signal,
     notProvisioned: new Set(),
     isOutage: () => phaseState.outages > 0,
+    actions: simulatedActions(() => deps),
     mesh: mesh && createMesh({ ...options, ...mesh, nodes, isMadeHost: (id) => madeHosts.has(id) }),
   }
   const bridges = takesPart(deps)
@@ -77,7 +79,7 @@ export function createAgentRuntime(options: FleetOptions, nodes: () => readonly 
 
   /** Starts the periodic work of the agents, until the signal is aborted. */
   function startAgents({ heartbeatIntervalMs, scenario }: RunPlan, until: AbortSignal): void {
-    for (const node of nodes()) startHeartbeats(deps, node, { intervalMs: heartbeatIntervalMs, until })
+    for (const node of nodes()) keepReporting(deps, node, { intervalMs: heartbeatIntervalMs, until })
     if (takesPart(deps) && bridges !== undefined) {
       if (options.habits.bridges.count > 0) tasks.track(bridges.create())
       const starting = runConcurrently(nodes(), { concurrency: START_CONCURRENCY, until }, (node) =>

@@ -1,4 +1,4 @@
-import type { ApiClient } from './fleet-deps.ts'
+import type { ApiClient } from '../../client/agent/agent-deps.ts'
 
 /** A bridge of the simulator. */
 export interface MadeBridge {

@@ -1,10 +1,10 @@
-import type { ReadBridge } from '../../client/agent/own-bridges.ts'
+import type { ReadBridge } from '../../client/agent/bridges/own-bridges.ts'
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
-import { fetchVersion } from './agent/bridge-secrets.ts'
+import { fetchVersion } from '../../client/agent/bridges/bridge-secrets.ts'
 import type { MadeBridges } from './made-bridges.ts'
 import { runConcurrently } from './run-concurrently.ts'
 import type { SimulatedNode } from './simulated-node.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { Snapshot } from '../../client/agent/state/snapshot.ts'
 
 /** Number of comparisons of a host, because the last event or hint may be delayed. */
 const TIMES = 10

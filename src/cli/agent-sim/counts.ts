@@ -1,47 +1,4 @@
-/** Measured operations, with one histogram each. `stream` ends when the head of the answer arrives. */
-export const OPERATIONS = [
-  'register',
-  'heartbeat',
-  'deregister',
-  'stream',
-  'endpoint',
-  'capabilities',
-  'state_pull',
-  'edge_key',
-  'secret',
-  'key_rotation',
-  'nsk_rotation',
-  'nsk_revocation',
-  'report',
-  'report_deletion',
-  'violations',
-  'execution',
-  'release',
-  'session',
-  'bridge_change',
-] as const
-export type SimulatedOperation = (typeof OPERATIONS)[number]
-
-/** Counters of event streams. */
-export const EVENT_COUNTS = [
-  /** Open now. */
-  'streams',
-  /** Verified events, each counted once. */
-  'events',
-  /** Events that are missing in a stream, or that the server has and did not send. */
-  'missed_events',
-  /** Signed with no published key, or not with the named one. */
-  'bad_signatures',
-  'duplicate_events',
-  'reordered_events',
-  /** Frames without an envelope, for another node, too large, or with a wrong event type. */
-  'refused_frames',
-  /** Events that ask for a pull because they do not list all changes. */
-  'resyncs',
-  'stream_reconnects',
-  /** Streams whose last event could not be compared with the server's. */
-  'unconfirmed_streams',
-] as const
+import { EVENT_COUNTS } from '../../client/agent/counts.ts'
 
 /** Counters of the mesh, from the agents' point of view. */
 export const MESH_COUNTS = [
@@ -121,7 +78,6 @@ export const FAULT_COUNTS = [
 /** All counters except those of calls. */
 export const EXTRA_COUNTS = [...EVENT_COUNTS, ...MESH_COUNTS, ...FAULT_COUNTS] as const
 export type ExtraCount = (typeof EXTRA_COUNTS)[number]
-export type EventCount = (typeof EVENT_COUNTS)[number]
 export type MeshCount = (typeof MESH_COUNTS)[number]
 export type FaultCount = (typeof FAULT_COUNTS)[number]
 

@@ -1,4 +1,5 @@
-import { MESH_COUNTS, FAULT_COUNTS, type EventCount, type MeshCount, type FaultCount } from './counts.ts'
+import type { EventCount } from '../../client/agent/counts.ts'
+import { MESH_COUNTS, FAULT_COUNTS, type MeshCount, type FaultCount } from './counts.ts'
 import { reasonOf, type Summary } from './statistics.ts'
 
 /** Progress of a run, without its counters. */

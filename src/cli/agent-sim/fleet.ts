@@ -1,14 +1,14 @@
 import { setMaxListeners } from 'node:events'
 import { createAgentRuntime, type FleetOptions, type RunPlan } from './agent-runtime.ts'
-import { holdStream } from './event-agent.ts'
+import { holdStream } from '../../client/agent/events/event-stream-holder.ts'
 import { startBinary } from './binary.ts'
 import { runConcurrently } from './run-concurrently.ts'
-import { generateMeshKey } from './mesh-key.ts'
-import { createPacer } from './pacer.ts'
+import { generateMeshKey } from '../../client/agent/keys/mesh-key.ts'
+import { createPacer } from '../../client/agent/calls/pacer.ts'
 import { withRateLimitRetries, type PacedCall } from './rate-limit-retry.ts'
 import type { NodeIdentity } from './state-directory.ts'
 import { simulatedNode, tallyReachability, type SimulatedNode } from './simulated-node.ts'
-import { createPacedLimiter } from './paced-limiter.ts'
+import { createPacedLimiter } from '../../client/agent/calls/paced-limiter.ts'
 
 /** The token with which nodes register. */
 export interface JoinToken {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { EpochReport } from '../../shared/mesh/epoch-digest.ts'
 import { createEpochLines } from '../../shared/mesh/epoch-lines.ts'
-import type { PeerBook } from './peer-book.ts'
-import type { PeerView } from './peer-view.ts'
+import type { PeerBook } from '../../client/agent/peers/peer-book.ts'
+import type { PeerView } from '../../client/agent/peers/peer-view.ts'
 
 /** Computes the digest of all edge epochs of an agent from its own half, `own`, and its peers. */
 export type DigestKnown = (view: PeerView, own: string) => EpochReport

@@ -1,4 +1,4 @@
-import { attempt, OUTAGE } from './attempt.ts'
+import { attempt, OUTAGE } from '../../client/agent/calls/attempt.ts'
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
 import { BRIDGE_CHANGES, fillBridge, type MadeBridge } from './bridge-changes.ts'
 import type { BridgeHabits } from './plan.ts'

@@ -1,5 +1,6 @@
+import { dimensionOf } from '../../client/agent/calls/capacity-dimension.ts'
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
-import type { SimulatedOperation } from './counts.ts'
+import type { AgentOperation } from '../../client/agent/calls/operations.ts'
 import type { Statistics } from './statistics.ts'
 
 /**
@@ -9,7 +10,7 @@ import type { Statistics } from './statistics.ts'
  */
 export async function measure<T>(
   statistics: Statistics,
-  operation: SimulatedOperation,
+  operation: AgentOperation,
   call: () => Promise<T>,
 ): Promise<T | undefined> {
   const startedMs = performance.now()
@@ -27,10 +28,4 @@ function failureCode(error: unknown): string {
   if (error instanceof ProblemAnswer) return error.code
   if (error instanceof TransportFailure) return error.fault
   throw error
-}
-
-/** The dimension of capacity of which a Domain has too much; undefined for any other failure. */
-export function dimensionOf(error: unknown): string | undefined {
-  const dimension = error instanceof ProblemAnswer ? error.document['dimension'] : undefined
-  return typeof dimension === 'string' ? dimension : undefined
 }

@@ -1,17 +1,17 @@
-import type { MeshDeps } from './agent/agent-deps.ts'
+import type { SimulatedMesh } from './agent/agent-deps.ts'
 import { createEdgeLedger } from './edge-ledger.ts'
-import { createBridgeBook } from './bridge-book.ts'
-import type { AgentClock } from './fleet-deps.ts'
+import { createBridgeBook } from '../../client/agent/bridges/bridge-book.ts'
+import type { AgentClock } from '../../client/agent/agent-clock.ts'
 import { createKnownEpochs } from './known-epochs.ts'
-import type { NodeWire } from './node-wire.ts'
-import { createPacer } from './pacer.ts'
-import { createPeerBook } from './peer-book.ts'
+import type { NodeWire } from '../../client/agent/calls/node-wire.ts'
+import { createPacer } from '../../client/agent/calls/pacer.ts'
+import { createPeerBook } from '../../client/agent/peers/peer-book.ts'
 import type { Habits } from './plan.ts'
-import { createPolicyBook } from './policy-book.ts'
+import { createPolicyBook } from '../../client/agent/policies/policy-book.ts'
 import { neighboursOf } from './neighbours.ts'
 import type { SimulatedNode } from './simulated-node.ts'
-import type { PullsOver } from './state-pulls.ts'
-import { createPacedLimiter } from './paced-limiter.ts'
+import type { PullsOver } from '../../client/agent/state/state-pulls.ts'
+import { createPacedLimiter } from '../../client/agent/calls/paced-limiter.ts'
 import { createWantedRelease } from './wanted-release.ts'
 
 /** Rate limits of the simulator on two cores that it shares with a server. */
@@ -35,11 +35,11 @@ interface MeshOptions {
   /** Planned number of nodes. */
   readonly size: number
   readonly nodes: () => readonly SimulatedNode[]
-  readonly isMadeHost: MeshDeps['isMadeHost']
+  readonly isMadeHost: SimulatedMesh['isMadeHost']
 }
 
 /** Makes the mesh state and limiters that the agents of a fleet share. */
-export function createMesh({ clock, wire, pulls, habits, size, nodes, isMadeHost }: MeshOptions): MeshDeps {
+export function createMesh({ clock, wire, pulls, habits, size, nodes, isMadeHost }: MeshOptions): SimulatedMesh {
   const plannedPulls = (size * habits.rates.pulls) / 60
   const digestsPerSecond = Math.min(DIGESTS_PER_SECOND, DIGESTED_EDGES_PER_SECOND / size)
   const pullsPerSecond = Math.min(PULLS_PER_SECOND, PULLED_BYTES_PER_SECOND / (PEER_BYTES * size))

@@ -1,7 +1,7 @@
 import type { ProblemDocument, TransportFault } from '../../client/failures.ts'
-import type { PullCall } from './node-wire.ts'
-import type { PeerFacts } from './peer-book.ts'
-import type { PulledState } from './state-pulls.ts'
+import type { PullCall } from '../../client/agent/calls/node-wire.ts'
+import type { PeerFacts } from '../../client/agent/peers/peer-book.ts'
+import type { PulledState } from '../../client/agent/state/state-pulls.ts'
 
 /** Options of the pull thread. */
 export interface PullThreadOptions {

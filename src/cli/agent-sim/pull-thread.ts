@@ -4,10 +4,10 @@ import { createCaller } from '../../client/client.ts'
 import { ProblemAnswer, TransportFailure, type ProblemDocument } from '../../client/failures.ts'
 import { createTransport } from '../../client/transport.ts'
 import { builtManifest } from '../argv/built-manifest.ts'
-import { createNodeWire } from './node-wire.ts'
-import { createPeerBook, type PeerBook, type PeerFacts } from './peer-book.ts'
+import { createNodeWire } from '../../client/agent/calls/node-wire.ts'
+import { createPeerBook, type PeerBook, type PeerFacts } from '../../client/agent/peers/peer-book.ts'
 import type { PullAnswer, PullRequest, PullResult, PullThreadOptions } from './pull-messages.ts'
-import { pullsInThisThread, type PullState } from './state-pulls.ts'
+import { pullsInThisThread, type PullState } from '../../client/agent/state/state-pulls.ts'
 
 /** Serves the pull requests of the main thread. */
 function servePulls(options: PullThreadOptions): void {

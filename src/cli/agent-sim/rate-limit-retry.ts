@@ -1,12 +1,12 @@
 import type { FleetDeps } from './fleet-deps.ts'
 import { measure } from './measure.ts'
-import { requestedWaitMs } from './requested-wait.ts'
-import type { Pacer } from './pacer.ts'
-import type { SimulatedOperation } from './counts.ts'
+import { requestedWaitMs } from '../../client/agent/calls/requested-wait.ts'
+import type { Pacer } from '../../client/agent/calls/pacer.ts'
+import type { AgentOperation } from '../../client/agent/calls/operations.ts'
 
 /** How a paced call is made. */
 export interface PacedCall {
-  readonly operation: SimulatedOperation
+  readonly operation: AgentOperation
   readonly pace: Pacer
   /** No call starts after it is aborted. */
   readonly until: AbortSignal

@@ -1,12 +1,12 @@
-import type { OwnPolicies } from '../../client/agent/own-policies.ts'
-import { attempt } from './attempt.ts'
+import type { OwnPolicies } from '../../client/agent/policies/own-policies.ts'
+import { attempt } from '../../client/agent/calls/attempt.ts'
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
 import { compareBridges } from './bridge-drift.ts'
 import { runConcurrently } from './run-concurrently.ts'
-import { createPeerView, type PeerDifference } from './peer-view.ts'
+import { createPeerView, type PeerDifference } from '../../client/agent/peers/peer-view.ts'
 import type { MadeBridges } from './made-bridges.ts'
 import type { SimulatedNode } from './simulated-node.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { Snapshot } from '../../client/agent/state/snapshot.ts'
 import type { Statistics } from './statistics.ts'
 
 /** Maximum wait for open tasks at the end. A stream may stay open for half a minute after its key was revoked. */

@@ -1,26 +1,16 @@
 import { mkdir, open, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { MemberIdentity } from '../../client/agent/member.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { EXIT } from '../errors/exit-code.ts'
 import type { Binary } from './binary.ts'
 
 /** The stored state of a simulated node, with which a later run resumes it. */
-export interface NodeIdentity {
-  readonly node_id: string
-  readonly name: string
-  /** The node secret key. */
-  readonly nsk: string
-  /** Curve25519 private key, PKCS #8 DER in base64. */
-  readonly private_key: string
-  /** Its half of the epoch of each edge; absent if an earlier version stored the node. */
-  readonly psk_issued_at?: string
+export interface NodeIdentity extends MemberIdentity {
   /** Whether it joined with an ephemeral token; absent if unknown. */
   readonly is_ephemeral?: boolean
   /** What it runs; absent if an earlier version stored the node. */
   readonly binary?: Binary
-  /** Position in its event stream; absent before the first event. */
-  readonly last_event_id?: string
-  readonly last_node_seq?: number
 }
 
 /** Stores the nodes of a fleet between runs, in a file with mode 0600 because it contains secrets. */

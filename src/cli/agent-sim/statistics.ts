@@ -1,5 +1,7 @@
 import { build, type Histogram } from 'hdr-histogram-js'
-import { EXTRA_COUNTS, OPERATIONS, type ExtraCount, type SimulatedOperation } from './counts.ts'
+import type { AgentStatistics } from '../../client/agent/agent-deps.ts'
+import { OPERATIONS } from '../../client/agent/calls/operations.ts'
+import { EXTRA_COUNTS, type ExtraCount } from './counts.ts'
 
 /** Codes of rate and capacity limits. They are normal under load and counted separately from errors (S1 Capacity). */
 const DEFENSIVE = new Set([
@@ -13,18 +15,7 @@ const DEFENSIVE = new Set([
 ])
 
 /** Counts outcomes and records latencies per operation. */
-export interface Statistics {
-  succeeded(operation: SimulatedOperation, durationMs: number): void
-  /**
-   * `code`: the problem code, or the transport fault if there was no answer. `dimension`: of which the Domain has too much, where the
-   * refusal names it.
-   */
-  failed(operation: SimulatedOperation, code: string, dimension?: string): void
-  /**
-   * Counts a failure that the scenario expects, which is not an error: a refusal due to a fault, or one during an
-   * outage.
-   */
-  expected(operation: SimulatedOperation, code: string, as: 'expected_refusals' | 'outage_errors'): void
+export interface Statistics extends AgentStatistics {
   /** Adds to a counter; `by` is 1 by default. */
   count(name: ExtraCount, by?: number): void
   /** Resets the latencies and keeps the counters. */

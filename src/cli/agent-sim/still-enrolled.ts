@@ -1,8 +1,9 @@
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
-import type { AgentClock, ApiClient } from './fleet-deps.ts'
+import type { AgentClock } from '../../client/agent/agent-clock.ts'
+import type { ApiClient } from '../../client/agent/agent-deps.ts'
 import { runConcurrently } from './run-concurrently.ts'
-import { createPacer } from './pacer.ts'
-import { isRefusedKey } from './refused-key.ts'
+import { createPacer } from '../../client/agent/calls/pacer.ts'
+import { isRefusedKey } from '../../client/agent/calls/refused-key.ts'
 import type { NodeIdentity } from './state-directory.ts'
 
 /** The default rate limit of registrations, so resuming a fleet takes no longer than enrolling it. */

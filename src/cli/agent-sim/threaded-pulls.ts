@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import { packageFile } from '../../shared/package-files.ts'
-import type { PeerBook } from './peer-book.ts'
+import type { PeerBook } from '../../client/agent/peers/peer-book.ts'
 import type { PullAnswer, PullRequest, PullThreadOptions } from './pull-messages.ts'
-import type { PulledState, PullsOver, PullState } from './state-pulls.ts'
+import type { PulledState, PullsOver, PullState } from '../../client/agent/state/state-pulls.ts'
 
 /** The thread that pulls states. */
 export interface PullThread {

@@ -134,9 +134,9 @@ async function simulateFleet(session: Session, { url, joinToken, nodes, signal }
   ] = await Promise.all([
     import('../agent-sim/simulation.ts'),
     import('../../client/client.ts'),
-    import('../agent-sim/node-streams.ts'),
-    import('../agent-sim/node-wire.ts'),
-    import('../agent-sim/state-pulls.ts'),
+    import('../../client/agent/events/node-streams.ts'),
+    import('../../client/agent/calls/node-wire.ts'),
+    import('../../client/agent/state/state-pulls.ts'),
     import('../agent-sim/plan.ts'),
   ])
   const caller = await session.caller({ url, token: undefined, timeoutMs: 15_000, load: { connections: 8 } })

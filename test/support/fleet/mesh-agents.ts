@@ -1,21 +1,23 @@
 import { setMaxListeners } from 'node:events'
 import { createCipheriv, randomBytes } from 'node:crypto'
 import { ProblemAnswer } from '../../../src/client/failures.ts'
+import { simulatedActions } from '../../../src/cli/agent-sim/agent/actions.ts'
 import type { MeshAgentDeps } from '../../../src/cli/agent-sim/agent/agent-deps.ts'
 import { createEdgeLedger } from '../../../src/cli/agent-sim/edge-ledger.ts'
-import { createTaskTracker } from '../../../src/cli/agent-sim/task-tracker.ts'
-import type { AgentClock, ApiClient } from '../../../src/cli/agent-sim/fleet-deps.ts'
-import type { NodeWire, PulledBytes } from '../../../src/cli/agent-sim/node-wire.ts'
+import { createTaskTracker } from '../../../src/client/agent/tasks/task-tracker.ts'
+import type { AgentClock } from '../../../src/client/agent/agent-clock.ts'
+import type { ApiClient } from '../../../src/client/agent/agent-deps.ts'
+import type { NodeWire, PulledBytes } from '../../../src/client/agent/calls/node-wire.ts'
 import { createKnownEpochs } from '../../../src/cli/agent-sim/known-epochs.ts'
-import { createPeerBook, type PeerFacts } from '../../../src/cli/agent-sim/peer-book.ts'
-import { createBridgeBook } from '../../../src/cli/agent-sim/bridge-book.ts'
-import { createPolicyBook } from '../../../src/cli/agent-sim/policy-book.ts'
+import { createPeerBook, type PeerFacts } from '../../../src/client/agent/peers/peer-book.ts'
+import { createBridgeBook } from '../../../src/client/agent/bridges/bridge-book.ts'
+import { createPolicyBook } from '../../../src/client/agent/policies/policy-book.ts'
 import { DEFAULT_HABITS, type Habits } from '../../../src/cli/agent-sim/plan.ts'
 import { simulatedNode, type SimulatedNode } from '../../../src/cli/agent-sim/simulated-node.ts'
-import { pullsInThisThread } from '../../../src/cli/agent-sim/state-pulls.ts'
+import { pullsInThisThread } from '../../../src/client/agent/state/state-pulls.ts'
 import { createStatistics, type Statistics } from '../../../src/cli/agent-sim/statistics.ts'
-import type { PacedLimiter } from '../../../src/cli/agent-sim/paced-limiter.ts'
-import { createTimerWheel } from '../../../src/cli/agent-sim/timer-wheel.ts'
+import type { PacedLimiter } from '../../../src/client/agent/calls/paced-limiter.ts'
+import { createTimerWheel } from '../../../src/client/agent/tasks/timer-wheel.ts'
 import { createWantedRelease } from '../../../src/cli/agent-sim/wanted-release.ts'
 import { canonicalize } from '../../../src/shared/canonical-json.ts'
 import { mintNsk, parseNsk } from '../../../src/shared/credential-formats.ts'
@@ -183,6 +185,7 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1 }: WorldO
     until: ended.signal,
     notProvisioned: new Set(),
     isOutage: () => false,
+    actions: simulatedActions(() => deps),
     mesh: {
       wire: {
         fetchEdgeKey: over('fetchEdgeKey', wire.fetchEdgeKey),

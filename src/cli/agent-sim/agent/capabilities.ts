@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { attempt } from '../attempt.ts'
-import type { Outcome } from '../outcome.ts'
+import { attempt } from '../../../client/agent/calls/attempt.ts'
+import type { Outcome } from '../../../client/agent/calls/outcome.ts'
 import { sha256 } from '../binary.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
-import type { AgentDeps } from './agent-deps.ts'
-import { sendReport } from './deferred-reports.ts'
+import type { SimulatedDeps } from './agent-deps.ts'
+import { sendReport } from '../../../client/agent/calls/deferred-reports.ts'
 
 /** Hooks that executions can run in addition to the built-in actions. */
 export const HOOKS = [hook('simulated-backup'), hook('simulated-restart')] as const
@@ -19,11 +19,11 @@ export function alteredHook(name: string, place: number): string {
 }
 
 /** Reports the node's binary, host key and hooks. */
-export async function reportCapabilities(deps: AgentDeps, node: SimulatedNode): Promise<void> {
+export async function reportCapabilities(deps: SimulatedDeps, node: SimulatedNode): Promise<void> {
   await sendReport(deps, node, { name: 'capabilities', send: () => putCapabilities(deps, node) })
 }
 
-function putCapabilities(deps: AgentDeps, node: SimulatedNode): Promise<Outcome<unknown>> {
+function putCapabilities(deps: SimulatedDeps, node: SimulatedNode): Promise<Outcome<unknown>> {
   const id = node.identity.node_id
   const host = createHash('sha256').update(id).digest('base64').slice(0, 43)
   const { version: binary_version, checksum: binary_checksum, architecture } = node.binary

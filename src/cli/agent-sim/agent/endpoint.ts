@@ -1,6 +1,6 @@
-import { attempt } from '../attempt.ts'
+import { attempt } from '../../../client/agent/calls/attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
-import type { AgentDeps } from './agent-deps.ts'
+import type { SimulatedDeps } from './agent-deps.ts'
 import { injectDuplicates } from './inject-duplicates.ts'
 
 const NAT_TYPES = ['cone', 'restricted', 'port_restricted', 'symmetric', 'unknown'] as const
@@ -15,7 +15,7 @@ const SKEW_MS_MAX = 60_000
 const PORT_MIN = 1024
 
 /** Reports the node's endpoint, and again before it expires, until the signal is aborted. */
-export async function keepEndpoint(deps: AgentDeps, node: SimulatedNode, until: AbortSignal): Promise<void> {
+export async function keepEndpoint(deps: SimulatedDeps, node: SimulatedNode, until: AbortSignal): Promise<void> {
   const { clock, wheel, tasks } = deps
   const lifetimeMs = (await reportEndpoint(deps, node)) ?? LIFETIME_MS
   const pauseMs = lifetimeMs * (REPORTED_AGAIN_AFTER - JITTER * clock.random())
@@ -25,14 +25,14 @@ export async function keepEndpoint(deps: AgentDeps, node: SimulatedNode, until: 
 }
 
 /** Changes the endpoint as a NAT rebinding does, and reports it. */
-export async function changeEndpoint(deps: AgentDeps, node: SimulatedNode): Promise<void> {
+export async function changeEndpoint(deps: SimulatedDeps, node: SimulatedNode): Promise<void> {
   node.endpoint = rebound(node.endpoint, () => deps.clock.random())
   deps.statistics.count('endpoint_changes')
   await reportEndpoint(deps, node)
 }
 
 /** Resolves with the lifetime of the endpoint, in ms; undefined if the server refused it. */
-async function reportEndpoint(deps: AgentDeps, node: SimulatedNode): Promise<number | undefined> {
+async function reportEndpoint(deps: SimulatedDeps, node: SimulatedNode): Promise<number | undefined> {
   let lifetimeMs: number | undefined
   await injectDuplicates(node, async (olderMs) => {
     lifetimeMs = (await putEndpoint(deps, node, olderMs)) ?? lifetimeMs
@@ -40,7 +40,7 @@ async function reportEndpoint(deps: AgentDeps, node: SimulatedNode): Promise<num
   return lifetimeMs
 }
 
-async function putEndpoint(deps: AgentDeps, node: SimulatedNode, olderMs: number): Promise<number | undefined> {
+async function putEndpoint(deps: SimulatedDeps, node: SimulatedNode, olderMs: number): Promise<number | undefined> {
   const { client, clock } = deps
   const { endpoint, place } = node
   const { skewMs } = node.faults

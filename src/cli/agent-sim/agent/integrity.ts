@@ -1,4 +1,4 @@
-import { attempt } from '../attempt.ts'
+import { attempt } from '../../../client/agent/calls/attempt.ts'
 import { isAltered } from '../binary.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'

@@ -1,8 +1,8 @@
 import type { SessionSetupPayload } from '../../../shared/events/wire-types.ts'
-import { attempt } from '../attempt.ts'
+import { attempt } from '../../../client/agent/calls/attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
-import { addIfNew } from './recently-seen.ts'
+import { addIfNew } from '../../../client/agent/executions/recently-seen.ts'
 
 type Activity = Parameters<MeshAgentDeps['client']['PostSessionActivity']>[0]['body']
 

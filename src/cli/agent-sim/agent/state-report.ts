@@ -1,7 +1,7 @@
-import { attempt } from '../attempt.ts'
+import { attempt } from '../../../client/agent/calls/attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
-import { sendReport } from './deferred-reports.ts'
+import { sendReport } from '../../../client/agent/calls/deferred-reports.ts'
 import { injectDuplicates } from './inject-duplicates.ts'
 
 /** Maximum number of reports per node; then the last one is deleted. */

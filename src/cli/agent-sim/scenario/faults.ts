@@ -1,5 +1,5 @@
-import { takesPart, type AgentDeps } from '../agent/agent-deps.ts'
-import { pullSoon } from '../agent/state-pull.ts'
+import { takesPart, type SimulatedDeps } from '../agent/agent-deps.ts'
+import { pullSoon } from '../../../client/agent/state/state-pull.ts'
 import { NO_FAULTS, type SimulatedNode, type InjectedFaults } from '../simulated-node.ts'
 import { revoke } from './revocation.ts'
 import type { Fault } from './scenario.ts'
@@ -48,7 +48,7 @@ const FAULTS: { readonly [Kind in Fault['kind']]: (stage: Stage, fault: FaultOf<
 }
 
 /** Forgets what the node's bridges run, as a process that starts again; it pulls its state and applies it from the start. */
-function restart(deps: AgentDeps, node: SimulatedNode): void {
+function restart(deps: SimulatedDeps, node: SimulatedNode): void {
   node.stream?.cut()
   node.bridges = undefined
   node.hosted.clear()

@@ -1,5 +1,5 @@
-import type { AgentDeps } from '../agent/agent-deps.ts'
-import { attempt } from '../attempt.ts'
+import type { SimulatedDeps } from '../agent/agent-deps.ts'
+import { attempt } from '../../../client/agent/calls/attempt.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 
 /** A stream checks its key with every keep-alive (S0 Events), which a busy server may delay. */
@@ -7,7 +7,7 @@ const CLOSED_WITHIN_MS = 25_000 + 5_000
 const POLL_MS = 100
 
 /** Revokes a node's keys with the operator's credential, and checks that its open stream ends in time. */
-export async function revoke(deps: AgentDeps, node: SimulatedNode): Promise<void> {
+export async function revoke(deps: SimulatedDeps, node: SimulatedNode): Promise<void> {
   const { client, clock, statistics, until } = deps
   node.isRevoked = true
   const id = node.identity.node_id

@@ -1,4 +1,4 @@
-import type { AgentDeps } from '../agent/agent-deps.ts'
+import type { SimulatedDeps } from '../agent/agent-deps.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { Rates } from './rates.ts'
 
@@ -12,7 +12,7 @@ export interface PhaseState {
 
 /** The fleet to which a scenario applies its faults. */
 export interface Stage {
-  readonly deps: AgentDeps
+  readonly deps: SimulatedDeps
   readonly nodes: readonly SimulatedNode[]
   readonly phaseState: PhaseState
 }

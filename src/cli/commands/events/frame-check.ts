@@ -64,7 +64,7 @@ async function openVerifier(session: Session, nodeId: string): Promise<FrameVeri
     import('../../../client/published-keys.ts'),
     import('../../../shared/events/verifier.ts'),
     import('../../../shared/events/frame-verifier.ts'),
-    import('./verify-signature.ts'),
+    import('../../../client/verify-signature.ts'),
     session.caller(),
   ])
   const findKey = createPublishedKeys({ caller, manifest: session.manifest() })

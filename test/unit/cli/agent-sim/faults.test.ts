@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { startHeartbeats } from '../../../../src/cli/agent-sim/agent/heartbeat.ts'
+import { keepReporting } from '../../../../src/cli/agent-sim/agent/heartbeat.ts'
 import { changeEndpoint, keepEndpoint } from '../../../../src/cli/agent-sim/agent/endpoint.ts'
-import { pullSoon } from '../../../../src/cli/agent-sim/agent/state-pull.ts'
-import type { HeldStream } from '../../../../src/cli/agent-sim/held-stream.ts'
-import type { PeerFacts } from '../../../../src/cli/agent-sim/peer-book.ts'
+import { pullSoon } from '../../../../src/client/agent/state/state-pull.ts'
+import type { HeldStream } from '../../../../src/client/agent/events/held-stream.ts'
+import type { PeerFacts } from '../../../../src/client/agent/peers/peer-book.ts'
 import { playScenario } from '../../../../src/cli/agent-sim/scenario/play.ts'
 import type { Fault } from '../../../../src/cli/agent-sim/scenario/scenario.ts'
 import type { PhaseState } from '../../../../src/cli/agent-sim/scenario/stage.ts'
@@ -37,7 +37,7 @@ function playing(fault: Fault, answers: Answers, stream?: Partial<HeldStream>) {
   const phaseState: PhaseState = { rates: {}, outages: 0 }
   const deps = { ...world.deps, isOutage: () => phaseState.outages > 0 }
   for (const node of world.nodes) {
-    startHeartbeats(deps, node, { intervalMs: 1_000, until: world.deps.until })
+    keepReporting(deps, node, { intervalMs: 1_000, until: world.deps.until })
     if (stream !== undefined) node.stream = stream as HeldStream
   }
   const phase = { name: 'faults', durationMs: 10_000, rates: { reports: 0.5 }, faults: [fault] }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createKnownEpochs } from '../../../../src/cli/agent-sim/known-epochs.ts'
-import { createPeerBook } from '../../../../src/cli/agent-sim/peer-book.ts'
-import { createPeerView } from '../../../../src/cli/agent-sim/peer-view.ts'
+import { createPeerBook } from '../../../../src/client/agent/peers/peer-book.ts'
+import { createPeerView } from '../../../../src/client/agent/peers/peer-view.ts'
 import { digestEpochs } from '../../../../src/shared/mesh/epoch-digest.ts'
 import { id, issued, peer } from '../../../support/fleet/mesh-agents.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { createPeerBook } from '../../../../src/cli/agent-sim/peer-book.ts'
+import { createPeerBook } from '../../../../src/client/agent/peers/peer-book.ts'
 import { startPullThread } from '../../../../src/cli/agent-sim/threaded-pulls.ts'
 import { id, issued, peer, pulled } from '../../../support/fleet/mesh-agents.ts'
 import { refused, startStub, type StubRoutes } from '../../../support/cli/stub-server.ts'

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { TransportFailure } from '../../../../src/client/failures.ts'
 import { reportCapabilities } from '../../../../src/cli/agent-sim/agent/capabilities.ts'
-import { handleEvent } from '../../../../src/cli/agent-sim/agent/handle-event.ts'
-import { startHeartbeats } from '../../../../src/cli/agent-sim/agent/heartbeat.ts'
+import { handleEvent } from '../../../../src/client/agent/events/handle-event.ts'
+import { keepReporting } from '../../../../src/cli/agent-sim/agent/heartbeat.ts'
 import { alterHook } from '../../../../src/cli/agent-sim/agent/integrity.ts'
 import { sha256 } from '../../../../src/cli/agent-sim/binary.ts'
 import { binariesOf, upgradesOf } from '../../../../src/cli/agent-sim/binary-flags.ts'
@@ -99,7 +99,7 @@ describe('An agent that is asked to upgrade', () => {
     const read = world.calls.find(({ operation }) => operation === 'GetPlexdArtifact')
     expect([read?.input, read?.token]).toEqual([{ version: '1.5.0' }, world.node.identity.nsk])
     expect(world.bodies('PutNodeCapabilities')).toMatchObject([{ binary_version: '1.5.0', binary_checksum: CHECKSUM }])
-    startHeartbeats(world.deps, world.node, { intervalMs: 1_000, until: world.deps.until })
+    keepReporting(world.deps, world.node, { intervalMs: 1_000, until: world.deps.until })
     await world.clock.advance(100)
     expect(world.bodies('PostNodeHeartbeat')).toMatchObject([{ binary_version: '1.5.0', binary_checksum: CHECKSUM }])
     expect(['upgrades', 'upgrades_failed', 'violations_reported', 'errors'].map(world.count)).toEqual([1, 0, 0, 0])

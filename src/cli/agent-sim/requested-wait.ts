@@ -1,7 +1,0 @@
-import { ProblemAnswer } from '../../client/failures.ts'
-
-/** The wait that a limit of rate or capacity requests, in ms; undefined for any other failure. */
-export function requestedWaitMs(error: unknown): number | undefined {
-  const isLimited = error instanceof ProblemAnswer && error.status === 429
-  return isLimited ? (error.retryAfterSeconds ?? 1) * 1000 : undefined
-}

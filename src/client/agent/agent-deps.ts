@@ -1,0 +1,92 @@
+import type { contract } from '../../shared/contract/index.ts'
+import type { EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
+import type { EpochReport } from '../../shared/mesh/epoch-digest.ts'
+import type { SessionSetupPayload } from '../../shared/events/wire-types.ts'
+import type { Client } from '../client.ts'
+import type { AgentClock } from './agent-clock.ts'
+import type { BridgeBook } from './bridges/bridge-book.ts'
+import type { NodeWire } from './calls/node-wire.ts'
+import type { AgentOperation } from './calls/operations.ts'
+import type { PacedLimiter } from './calls/paced-limiter.ts'
+import type { AgentCount } from './counts.ts'
+import type { Member } from './member.ts'
+import type { PeerBook } from './peers/peer-book.ts'
+import type { PolicyBook } from './policies/policy-book.ts'
+import type { PulledExecution } from './state/snapshot.ts'
+import type { PullState } from './state/state-pulls.ts'
+import type { TaskTracker } from './tasks/task-tracker.ts'
+import type { TimerWheel } from './tasks/timer-wheel.ts'
+
+export type ApiClient = Client<typeof contract>
+
+/** Counts outcomes and records latencies per operation. */
+export interface AgentStatistics {
+  succeeded(operation: AgentOperation, durationMs: number): void
+  /**
+   * `code`: the problem code, or the transport fault if there was no answer. `dimension`: of which the Domain has too much, where the
+   * refusal names it.
+   */
+  failed(operation: AgentOperation, code: string, dimension?: string): void
+  /**
+   * Counts a failure that a scenario expects, which is not an error: a refusal due to a fault, or one during an
+   * outage.
+   */
+  expected(operation: AgentOperation, code: string, as: 'expected_refusals' | 'outage_errors'): void
+  /** Adds to a counter; `by` is 1 by default. */
+  count(name: AgentCount, by?: number): void
+}
+
+/** What every call of an agent needs. */
+export interface AgentDeps {
+  readonly client: ApiClient
+  readonly statistics: AgentStatistics
+  readonly clock: AgentClock
+  readonly wheel: TimerWheel
+  readonly tasks: TaskTracker
+  /** Agents start nothing after it is aborted. */
+  readonly until: AbortSignal
+  /** Operations that the server does not provide; they are not called again. */
+  readonly notProvisioned: Set<AgentOperation>
+  /** Whether a scenario expects an outage now. */
+  readonly isOutage: () => boolean
+}
+
+/** A key of an edge, opened, with its epoch. */
+export interface OpenedEdgeKey {
+  readonly peerId: string
+  readonly epoch: EdgeEpoch
+  /** 32 bytes. */
+  readonly key: Uint8Array
+}
+
+/** What an agent does with what it learns. A real one changes its machine; a simulated one compares and counts. */
+export interface MemberActions<M extends Member> {
+  /** Peers whose edge keys the agent needs. */
+  edgesOf(member: M): readonly string[]
+  takeEdgeKey(member: M, opened: OpenedEdgeKey): void
+  /** The digest of the epochs that are in force; undefined before the first pull. */
+  digestOf(member: M): EpochReport | undefined
+  /** Called with each execution of a pull or an event, any number of times. */
+  execute(member: M, execution: PulledExecution): void
+  /** Called with each live session of a pull or an event, any number of times. */
+  openSession(member: M, session: SessionSetupPayload): void
+  /** Why the member cannot apply configurations of bridges; undefined where it can. */
+  bridgeFault(member: M): string | undefined
+}
+
+/** What agents of one process share. */
+export interface MeshParts {
+  readonly wire: Pick<NodeWire, 'fetchEdgeKey' | 'fetchSecret'>
+  readonly pull: PullState
+  readonly book: PeerBook
+  readonly policies: PolicyBook
+  readonly bridges: BridgeBook
+  /** Limits for all of them, so that ten thousand agents do not make the same call at once. */
+  readonly limiters: Readonly<Record<'pulls' | 'edgeKeys' | 'digests' | 'secrets', PacedLimiter>>
+}
+
+/** The dependencies of an agent that takes part in the mesh. */
+export interface MemberDeps<M extends Member> extends AgentDeps {
+  readonly mesh: MeshParts
+  readonly actions: MemberActions<M>
+}

@@ -1,0 +1,55 @@
+import type { Outcome } from './outcome.ts'
+import type { Member } from '../member.ts'
+import type { AgentDeps } from '../agent-deps.ts'
+
+/** A report that replaces the node's former one of that name. */
+export interface Report {
+  readonly name: string
+  /** Sends what is to be reported now, with `isDeferred`. */
+  readonly send: () => Promise<Outcome<unknown>>
+}
+
+/**
+ * Sends a report. Where the Domain reports too much, it is kept, and sent after the time that the server asks for; until then the
+ * node sends no report, and of two of one name only the newer one is kept. Resolves with whether it was taken or kept.
+ */
+export async function sendReport(deps: AgentDeps, node: Member, { name, send }: Report): Promise<boolean> {
+  if (node.deferred.size > 0 || deps.clock.now() < node.deferredUntilMs) {
+    node.deferred.set(name, send)
+    return true
+  }
+  const outcome = await send()
+  if (outcome.ok || outcome.waitMs === undefined) return outcome.ok
+  // A newer one of that name may have been kept meanwhile.
+  if (!node.deferred.has(name)) node.deferred.set(name, send)
+  wait(deps, node, outcome.waitMs)
+  return true
+}
+
+/** Sends what is kept when the wait is over, unless the server has asked for more time by then. */
+function wait(deps: AgentDeps, node: Member, waitMs: number): void {
+  const untilMs = deps.clock.now() + waitMs
+  if (untilMs <= node.deferredUntilMs) return
+  node.deferredUntilMs = untilMs
+  deps.tasks.schedule(waitMs, async () => {
+    if (deps.clock.now() >= node.deferredUntilMs) await sendDeferred(deps, node)
+  })
+}
+
+/** A report stays kept until it is answered: one that is deleted meanwhile may then be unknown to the server. */
+async function sendDeferred(deps: AgentDeps, node: Member): Promise<void> {
+  for (const [name, send] of node.deferred) {
+    if (deps.until.aborted || node.isRevoked) return
+    const outcome = await send()
+    if (!outcome.ok && outcome.waitMs !== undefined) return wait(deps, node, outcome.waitMs)
+    if (node.deferred.get(name) === send) node.deferred.delete(name)
+    else await sendNewer(deps, node, name)
+  }
+}
+
+/** Sends the one that took the place of a report while that one was sent. */
+async function sendNewer(deps: AgentDeps, node: Member, name: string): Promise<void> {
+  const send = node.deferred.get(name)
+  node.deferred.delete(name)
+  if (send !== undefined) await sendReport(deps, node, { name, send })
+}

@@ -1,0 +1,7 @@
+import { ProblemAnswer } from '../../failures.ts'
+
+/** The wait that a limit of rate or capacity requests, in ms; undefined for any other failure. */
+export function requestedWaitMs(error: unknown): number | undefined {
+  const isLimited = error instanceof ProblemAnswer && error.status === 429
+  return isLimited ? (error.retryAfterSeconds ?? 1) * 1000 : undefined
+}

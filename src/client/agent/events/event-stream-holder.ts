@@ -1,0 +1,149 @@
+import { followStream, type Cut, type Frame, type StreamListener } from '../../event-stream.ts'
+import { ProblemAnswer, TransportFailure } from '../../failures.ts'
+import { readStreamHead } from '../../stream-head.ts'
+import { createFrameVerifier, type FrameFault, type FrameVerification } from '../../../shared/events/frame-verifier.ts'
+import { createEventOrder, type EventOrder } from '../../../shared/events/order.ts'
+import { isResync } from '../../../shared/events/payloads.ts'
+import type { ReceivedEvent } from './handle-event.ts'
+import type { AgentDeps } from '../agent-deps.ts'
+import type { HeldStream } from './held-stream.ts'
+import type { NodeStreams } from './node-streams.ts'
+import type { Member } from '../member.ts'
+import type { EventCount } from '../counts.ts'
+import { createConnections, type ConnectionDeps } from './stream-connections.ts'
+
+export interface StreamDeps<M extends Member> extends Pick<AgentDeps, 'clock'>, ConnectionDeps {
+  readonly streams: NodeStreams
+  /** Called once with each verified event. */
+  readonly onEvent?: (node: M, received: ReceivedEvent) => void
+}
+
+/** Faults that mean that the event does not come from the server. */
+const FORGERIES: ReadonlySet<FrameFault> = new Set(['bad_signature', 'unknown_key', 'expired_key'])
+const LOOK_EVERY_MS = 50
+/** Long, because thousands of agents read the head at the same time on one thread. */
+const HEAD_MS_MAX = 30_000
+
+/** Holds the event stream of a node over any number of connections. Verifies every event and counts the results. */
+export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): HeldStream {
+  const { clock, statistics, streams } = deps
+  const { identity } = node
+  const order = createEventOrder({ last: identity.last_node_seq ?? 0 })
+  const verifier = createFrameVerifier({ verify: streams.verify, nodeId: identity.node_id, order })
+  const ending = new AbortController()
+  const connect = streams.connect(() => node.identity)
+  const first = withResolvers()
+  let lastEventId = identity.last_event_id ?? '0'
+  const connections = createConnections(deps, node)
+  let frameMs = 0
+
+  const listener: StreamListener = {
+    opened() {
+      verifier.connected()
+      connections.opened()
+      first.resolve()
+    },
+    async frame(frame) {
+      if (frameMs > 0) await clock.pause(frameMs, ending.signal)
+      const missing = order.missing()
+      const verification = await verifier.verify(frame)
+      for (const name of countsOf(verification)) statistics.count(name)
+      statistics.count('missed_events', order.missing() - missing)
+      if (!verification.ok) return false
+      lastEventId = frame.id ?? lastEventId
+      deps.onEvent?.(node, verification)
+      return true
+    },
+    cut(cut) {
+      connections.ended(failureOf(cut))
+      if (cut.reason === 'frame_too_large') statistics.count('refused_frames')
+    },
+  }
+  const following = followStream({ connect: connections.timed(connect), signal: ending.signal, lastEventId }, listener)
+    .then(() => connections.ended(undefined))
+    .catch((error: unknown) => connections.ended(codeOf(error)))
+    .finally(() => first.resolve())
+
+  return {
+    opened: first.promise,
+    progress: () => ({ last_event_id: lastEventId, last_node_seq: order.last() ?? 0 }),
+    async confirm(until) {
+      if (node.isRevoked) return
+      const head = await headOf(deps, { connect, nodeId: identity.node_id, until })
+      if (head === undefined) return statistics.count('unconfirmed_streams')
+      while ((order.last() ?? 0) < head && !until.aborted) await clock.pause(LOOK_EVERY_MS, until)
+      return statistics.count('missed_events', missedOf(order, head))
+    },
+    isOpen: () => connections.isOpen(),
+    cut: () => connections.cut(),
+    slowDown(ms) {
+      frameMs = ms
+    },
+    stop() {
+      ending.abort()
+      return following
+    },
+  }
+}
+
+/** Number of events that the server has and the stream did not deliver. */
+function missedOf(order: EventOrder, head: number): number {
+  return Math.max(0, head - (order.last() ?? 0))
+}
+
+function countsOf(verification: FrameVerification): readonly EventCount[] {
+  if (!verification.ok) {
+    if (verification.fault === 'duplicate') return ['duplicate_events']
+    return [FORGERIES.has(verification.fault) ? 'bad_signatures' : 'refused_frames']
+  }
+  const { envelope, place } = verification
+  return [
+    'events',
+    ...(place.kind === 'reordered' ? (['reordered_events'] as const) : []),
+    ...(isResync(envelope) ? (['resyncs'] as const) : []),
+  ]
+}
+
+/** The code under which a cut is counted; undefined for a regular end. */
+function failureOf({ reason, cause }: Cut): string | undefined {
+  if (reason === 'ended') return undefined
+  return cause instanceof ProblemAnswer ? cause.code : reason
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof ProblemAnswer) return error.code
+  if (error instanceof TransportFailure) return error.fault
+  throw error
+}
+
+interface HeadRequest {
+  readonly connect: ReturnType<NodeStreams['connect']>
+  readonly nodeId: string
+  readonly until: AbortSignal
+}
+
+/** The number of the node's last event on the server, from a signed resync; undefined if it cannot be read. */
+async function headOf(
+  { statistics, streams }: Pick<StreamDeps<Member>, 'statistics' | 'streams'>,
+  { connect, nodeId, until }: HeadRequest,
+): Promise<number | undefined> {
+  let frame: Frame | undefined
+  try {
+    frame = await readStreamHead({ connect, signal: until, waitMsMax: HEAD_MS_MAX })
+  } catch (error) {
+    statistics.failed('stream', codeOf(error))
+  }
+  if (frame === undefined) return undefined
+  const verification = await streams.verify(frame.data, { nodeId })
+  if (verification.ok) return verification.envelope.node_seq
+  statistics.count('bad_signatures')
+  return undefined
+}
+
+function withResolvers() {
+  let resolve: () => void = () => undefined
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}

@@ -1,0 +1,83 @@
+import type { Place } from '../../../shared/events/order.ts'
+import { isEvent, type KnownEvent } from '../../../shared/events/payloads.ts'
+import type { ReceivedEnvelope } from '../../../shared/events/signed-envelope.ts'
+import type { Member } from '../member.ts'
+import type { MemberDeps, MeshParts } from '../agent-deps.ts'
+import { applyGroupChanges } from '../peers/group-changes.ts'
+import { rotateSoon } from '../keys/key-rotation.ts'
+import { applyBridgeUpdate, refreshSecrets } from '../bridges/bridge-changes.ts'
+import { applyPolicyUpdate } from '../policies/policy-changes.ts'
+import { applyChanges } from '../peers/peer-changes.ts'
+import { pullSoon } from '../state/state-pull.ts'
+
+/** Maximum random delay of a pull after a hint for one node. */
+const OWN_WITHIN_MS = 500
+/** Pulls per second of the whole fleet after a hint for all nodes. */
+const ALL_PER_SECOND = 200
+
+/** Handles a verified event of the node. */
+export function handleEvent<M extends Member>(deps: MemberDeps<M>, node: M, received: ReceivedEvent): void {
+  const { envelope, place } = received
+  if (isEvent(envelope, 'node_state_updated')) return takeHint(deps, node, { event: envelope, place })
+  if (isEvent(envelope, 'action_request')) return deps.actions.execute(node, envelope.payload)
+  if (isEvent(envelope, 'session_setup')) return deps.actions.openSession(node, envelope.payload)
+  if (isEvent(envelope, 'policy_updated')) return takePolicy(deps, node, { event: envelope, place })
+  if (isEvent(envelope, 'bridge_config_updated')) return takeBridge(deps, node, { event: envelope, place })
+  // An unknown type may mean any change.
+  return pullSoon(deps, node, OWN_WITHIN_MS)
+}
+
+/** A verified event with its place in the order of the node's events. */
+export interface ReceivedEvent {
+  readonly envelope: ReceivedEnvelope
+  readonly place: Place
+}
+
+interface Hint {
+  readonly event: KnownEvent<'node_state_updated'>
+  readonly place: Place
+}
+
+interface PolicyUpdate {
+  readonly event: KnownEvent<'policy_updated'>
+  readonly place: Place
+}
+
+function takePolicy<M extends Member>(deps: MemberDeps<M>, node: M, { event, place }: PolicyUpdate): void {
+  // A reordered update could restore an older revision.
+  const isEnough = isInOrder(place) && applyPolicyUpdate(deps, node, event.payload)
+  if (!isEnough) pullSoon(deps, node, OWN_WITHIN_MS)
+}
+
+interface BridgeUpdate {
+  readonly event: KnownEvent<'bridge_config_updated'>
+  readonly place: Place
+}
+
+function takeBridge<M extends Member>(deps: MemberDeps<M>, node: M, { event, place }: BridgeUpdate): void {
+  const isEnough = isInOrder(place) && applyBridgeUpdate(deps, node, event.payload)
+  if (!isEnough) pullSoon(deps, node, OWN_WITHIN_MS)
+}
+
+function isInOrder({ kind }: Place): boolean {
+  return kind === 'next' || kind === 'first'
+}
+
+function takeHint<M extends Member>(deps: MemberDeps<M>, node: M, { event, place }: Hint): void {
+  const { reason, blocks, peers, groups = [] } = event.payload
+  if (blocks.includes('keys')) rotateSoon(deps, node)
+  // A reordered hint could overwrite newer facts, and a gap means that changes are missing.
+  const isWhole = reason !== 'resync' && isInOrder(place)
+  if (!isWhole || blocks.includes('bridge')) refreshSecrets(deps, node)
+  if (!isWhole) return pullSoon(deps, node, spreadMs(deps))
+  const isEnough = applyChanges(deps, node, peers)
+  applyGroupChanges(node, groups)
+  const isOwn = blocks.some((block) => block !== 'peers' && block !== 'keys')
+  if (!isEnough || isOwn) pullSoon(deps, node, OWN_WITHIN_MS)
+  return undefined
+}
+
+/** Time over which the agents of a fleet spread their pulls, in ms. */
+function spreadMs({ mesh }: { readonly mesh: MeshParts }): number {
+  return Math.max(OWN_WITHIN_MS, (mesh.book.size() / ALL_PER_SECOND) * 1000)
+}

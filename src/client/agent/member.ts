@@ -1,0 +1,104 @@
+import type { SecretVersions } from '../../shared/bridges/host-report.ts'
+import type { EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
+import type { OwnBridges } from './bridges/own-bridges.ts'
+import type { Outcome } from './calls/outcome.ts'
+import type { PeerView } from './peers/peer-view.ts'
+import type { OwnPolicies } from './policies/own-policies.ts'
+
+/** Who a node is, and the keys that it has. */
+export interface MemberIdentity {
+  readonly node_id: string
+  readonly name: string
+  /** The node secret key. */
+  readonly nsk: string
+  /** Curve25519 private key, PKCS #8 DER in base64. */
+  readonly private_key: string
+  /** Its half of the epoch of each edge; absent if an earlier version stored the node. */
+  readonly psk_issued_at?: string
+  /** Position in its event stream; absent before the first event. */
+  readonly last_event_id?: string
+  readonly last_node_seq?: number
+}
+
+/** A node of the mesh, as its agent knows it. */
+export interface Member {
+  /** Replaced when one of its keys changes. */
+  identity: MemberIdentity
+  /** The peers that it knows; undefined before the first pull. */
+  view: PeerView | undefined
+  /** The policies that match it; undefined before the first pull. */
+  policies: OwnPolicies | undefined
+  /** The bridges that it hosts; undefined before the first pull or event. */
+  bridges: OwnBridges | undefined
+  /** What it runs for each bridge, by resource id, as it reports it. */
+  readonly hosted: Map<string, HostedBridge>
+  /** Bridges that are being applied, by resource id. `again`: another try was requested meanwhile. */
+  readonly applying: Map<string, 'once' | 'again'>
+  /** Bridges whose secrets are to be fetched again. */
+  readonly refetching: Set<string>
+  /** `ETag` of the last applied pull. */
+  etag: string | undefined
+  readonly pulling: Pulling
+  /** The current epoch of each edge whose key it has, by peer id. Undefined before the first. */
+  edges: Map<string, EdgeEpoch> | undefined
+  /** Edges whose key is being fetched, by peer id. `again`: another fetch was requested meanwhile. */
+  readonly fetching: Map<string, 'once' | 'again'>
+  isRotating: boolean
+  /** A report of its epoch digest is scheduled. */
+  isDigestDue: boolean
+  /** The last reported digest. */
+  lastDigest: string | undefined
+  /** Reports that the server has refused for now, by name. The newest is sent when the wait is over. */
+  readonly deferred: Map<string, () => Promise<Outcome<unknown>>>
+  /** No report before that time, which the server asked for. */
+  deferredUntilMs: number
+  /** Ids of the latest executions and sessions that it has handled. */
+  readonly seen: Set<string>
+  /** Its secret keys were revoked, so refusals are expected. */
+  isRevoked: boolean
+}
+
+export interface Pulling {
+  /** `due`: scheduled; `running`: the request is open; `again`: the request is open and another pull is wanted. */
+  state: 'idle' | 'due' | 'running' | 'again'
+  /** Peers that events changed during the pull. Whether the event or the answer is newer is unknown. */
+  readonly changedPeers: Set<string>
+  /** Policies that events changed during the pull, likewise. */
+  readonly changedPolicies: Set<string>
+  /** Bridges that events changed during the pull, likewise. */
+  readonly changedBridges: Set<string>
+}
+
+/** What a host runs for a bridge. */
+export interface HostedBridge {
+  /** Of the applied configuration; null before the first. */
+  readonly fingerprint: string | null
+  /** Version of each fetched secret, by reference. */
+  readonly secrets: SecretVersions
+  readonly appliedAt: string | null
+  /** Why it does not run the newest configuration with all of its secrets. */
+  readonly error: string | undefined
+}
+
+/** What a node knows that has done nothing yet. */
+export function newMember(): Omit<Member, 'identity'> {
+  return {
+    view: undefined,
+    policies: undefined,
+    bridges: undefined,
+    hosted: new Map(),
+    applying: new Map(),
+    refetching: new Set(),
+    etag: undefined,
+    pulling: { state: 'idle', changedPeers: new Set(), changedPolicies: new Set(), changedBridges: new Set() },
+    edges: undefined,
+    fetching: new Map(),
+    isRotating: false,
+    isDigestDue: false,
+    lastDigest: undefined,
+    deferred: new Map(),
+    deferredUntilMs: 0,
+    seen: new Set(),
+    isRevoked: false,
+  }
+}

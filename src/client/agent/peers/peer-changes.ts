@@ -1,0 +1,68 @@
+import type { PeerChange } from '../../../shared/events/wire-types.ts'
+import type { PeerFacts } from './peer-book.ts'
+import type { PeerView } from './peer-view.ts'
+import type { Member } from '../member.ts'
+import type { MemberDeps } from '../agent-deps.ts'
+import { fetchEdgeKeySoon } from '../keys/edge-key.ts'
+import { digestSoon } from '../keys/epoch-report.ts'
+
+const NO_GROUPS: readonly number[] = []
+
+/**
+ * Applies the peer changes of a hint. Returns false if a pull is needed, because a change of an unknown peer is
+ * incomplete.
+ */
+export function applyChanges<M extends Member>(deps: MemberDeps<M>, node: M, changes: readonly PeerChange[]): boolean {
+  // Without a first pull there is nothing to change. The server will request the pull.
+  if (node.view === undefined) return true
+  let isComplete = true
+  for (const change of changes) {
+    if (node.pulling.state === 'running' || node.pulling.state === 'again')
+      node.pulling.changedPeers.add(change.node_id)
+    isComplete = apply(deps, node, { change, view: node.view }) && isComplete
+  }
+  return isComplete
+}
+
+interface Applied {
+  readonly change: PeerChange
+  readonly view: PeerView
+}
+
+function apply<M extends Member>(deps: MemberDeps<M>, node: M, { change, view }: Applied): boolean {
+  const known = view.find(change.node_id)
+  if (change.changes.at(-1) === 'deregistered') {
+    view.set(change.node_id, undefined)
+    node.edges?.delete(change.node_id)
+    if (known !== undefined) digestSoon(deps, node)
+    return true
+  }
+  const facts = merged(known, change)
+  if (facts === undefined) return false
+  view.set(change.node_id, facts)
+  if (facts.psk_issued_at === known?.psk_issued_at) return true
+  digestSoon(deps, node)
+  if (deps.actions.edgesOf(node).includes(change.node_id)) fetchEdgeKeySoon(deps, node, change.node_id)
+  return true
+}
+
+/**
+ * The merged facts; undefined if a member is missing. Keeps the known key if it is newer: the hint arrived after a
+ * newer pull.
+ */
+function merged(known: PeerFacts | undefined, change: PeerChange): PeerFacts | undefined {
+  const { node_id, public_key, mesh_address, endpoint, psk_issued_at, groups } = { ...UNKNOWN, ...known, ...change }
+  if (public_key === undefined || mesh_address === undefined || psk_issued_at === undefined) return undefined
+  const isOlder = known !== undefined && known.psk_issued_at > psk_issued_at
+  const key = isOlder ? known : { public_key, psk_issued_at }
+  return { node_id, public_key: key.public_key, mesh_address, endpoint, psk_issued_at: key.psk_issued_at, groups }
+}
+
+/** The facts of an unknown peer. It has no endpoint and is in no group. */
+const UNKNOWN = {
+  public_key: undefined,
+  mesh_address: undefined,
+  endpoint: '',
+  psk_issued_at: undefined,
+  groups: NO_GROUPS,
+}

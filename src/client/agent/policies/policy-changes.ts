@@ -1,0 +1,41 @@
+import { createOwnPolicies, type OwnPolicies } from './own-policies.ts'
+import type { PolicyUpdatedPayload } from '../../../shared/events/wire-types.ts'
+import type { Member } from '../member.ts'
+import type { MemberDeps } from '../agent-deps.ts'
+
+/** Takes the policies of a pull, as the snapshot has them. Counts what violates the specification. */
+export function applyPulledPolicies<M extends Member>(
+  { mesh, statistics }: MemberDeps<M>,
+  node: M,
+  text: string,
+): void {
+  const policies = (node.policies ??= createOwnPolicies(mesh.policies.read))
+  const before = new Set(policies.list().map(({ revisionId }) => revisionId))
+  const refused = policies.replace(mesh.policies.given(text), node.pulling.changedPolicies)
+  statistics.count('bad_policies', refused.length)
+  // Each revision counts once, however often it is pulled.
+  for (const { revisionId, unknown } of policies.list())
+    if (!before.has(revisionId)) statistics.count('unknown_entries', unknown)
+}
+
+/** Applies a `policy_updated`. Returns false if a pull is needed, because its rules do not have its fingerprint. */
+export function applyPolicyUpdate<M extends Member>(
+  { statistics }: MemberDeps<M>,
+  { policies, pulling }: Member,
+  update: PolicyUpdatedPayload,
+): boolean {
+  // Without a first pull there is nothing to change. The server will request the pull.
+  if (policies === undefined) return true
+  const isApplied = policies.apply(update)
+  if (!isApplied) {
+    statistics.count('bad_policies')
+    return false
+  }
+  statistics.count('unknown_entries', unknownOf(policies, update.policy_id))
+  if (pulling.state === 'running' || pulling.state === 'again') pulling.changedPolicies.add(update.policy_id)
+  return true
+}
+
+function unknownOf(policies: OwnPolicies, policyId: string): number {
+  return policies.list().find((policy) => policy.policyId === policyId)?.unknown ?? 0
+}
