@@ -6,7 +6,8 @@ import { median, printRecord, printTable, round } from '../../test/bench/support
 /** What a benchmark may lose before it counts as slower, unless its own figures differ by more from run to run. */
 const ALLOWED = 0.03
 /** Figures that describe the run and not the server. */
-const NOT_JUDGED = /goal|^cores$|^load$|_read_back$|^bare_/
+const NOT_JUDGED =
+  /goal|^cores$|^load$|_read_back$|^bare_|^(?:requests|audit_rows_written|committed|received|nodes|changes)$/
 /** Figures of which more is better; less of all others is. */
 const MORE_IS_BETTER = /rps$|per_s$|per_second$|^ratio$/
 
