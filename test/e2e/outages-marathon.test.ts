@@ -64,13 +64,19 @@ interface Summary {
   readonly failures: readonly { readonly operation: string; readonly code: string; readonly count: number }[]
 }
 
-/** Operations of the simulator that these agents perform, as the API document names them. */
+/** What agents of the simulator do by themselves, as the API document names it. */
 const PERFORMED: Readonly<Record<string, string>> = {
   register: 'POST /v1/nodes/register',
   heartbeat: 'POST /v1/nodes/{id}/heartbeat',
-  stream: 'GET /v1/nodes/{id}/events',
-  state_pull: 'GET /v1/nodes/{id}/state',
   deregister: 'DELETE /v1/nodes/{id}',
+  stream: 'GET /v1/nodes/{id}/events',
+  endpoint: 'PUT /v1/nodes/{id}/endpoint',
+  capabilities: 'PUT /v1/nodes/{id}/capabilities',
+  state_pull: 'GET /v1/nodes/{id}/state',
+  edge_key: 'GET /v1/nodes/{id}/peers/{peer_node_id}/psk',
+  report: 'PUT /v1/nodes/{id}/state/reports/{key}',
+  report_deletion: 'DELETE /v1/nodes/{id}/state/reports/{key}',
+  violations: 'POST /v1/nodes/{id}/integrity-violations',
 }
 /** The answer did not come in the time that an agent waits. */
 const NO_ANSWER = 'timeout'
