@@ -52,7 +52,7 @@ export function integer(bounds: Pick<JsonSchema, 'minimum' | 'description'> = {}
 /** One value and no other. */
 export function constant<const Value extends string | number>(only: Value, description?: string): Shape<Value> {
   return {
-    schema: { const: only, ...(description !== undefined && { description }) },
+    schema: { type: typeof only, const: only, ...(description !== undefined && { description }) },
     fits: (value) => value === only,
   }
 }

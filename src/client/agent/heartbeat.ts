@@ -40,7 +40,7 @@ export function startHeartbeats(
   scheduleNext()
 }
 
-/** What a heartbeat says. */
+/** Content of a heartbeat. */
 export interface HeartbeatNews {
   readonly clientNowMs: number
   readonly binary: { readonly version: string; readonly checksum: string }
