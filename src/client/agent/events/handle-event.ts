@@ -21,8 +21,10 @@ export function handleEvent<M extends Member>(deps: MemberDeps<M>, node: M, rece
   if (isEvent(envelope, 'node_state_updated')) return takeHint(deps, node, { event: envelope, place })
   if (isEvent(envelope, 'action_request')) return deps.actions.execute(node, envelope.payload)
   if (isEvent(envelope, 'session_setup')) return deps.actions.openSession(node, envelope.payload)
-  if (isEvent(envelope, 'policy_updated')) return takePolicy(deps, node, { event: envelope, place })
-  if (isEvent(envelope, 'bridge_config_updated')) return takeBridge(deps, node, { event: envelope, place })
+  if (isEvent(envelope, 'policy_updated'))
+    return takeUpdate(deps, node, { place, apply: () => applyPolicyUpdate(deps, node, envelope.payload) })
+  if (isEvent(envelope, 'bridge_config_updated'))
+    return takeUpdate(deps, node, { place, apply: () => applyBridgeUpdate(deps, node, envelope.payload) })
   // An unknown type may mean any change.
   return pullSoon(deps, node, OWN_WITHIN_MS)
 }
@@ -38,24 +40,15 @@ interface Hint {
   readonly place: Place
 }
 
-interface PolicyUpdate {
-  readonly event: KnownEvent<'policy_updated'>
+interface Update {
   readonly place: Place
+  /** Applies it; false if a pull is needed. */
+  readonly apply: () => boolean
 }
 
-function takePolicy<M extends Member>(deps: MemberDeps<M>, node: M, { event, place }: PolicyUpdate): void {
-  // A reordered update could restore an older revision.
-  const isEnough = isInOrder(place) && applyPolicyUpdate(deps, node, event.payload)
-  if (!isEnough) pullSoon(deps, node, OWN_WITHIN_MS)
-}
-
-interface BridgeUpdate {
-  readonly event: KnownEvent<'bridge_config_updated'>
-  readonly place: Place
-}
-
-function takeBridge<M extends Member>(deps: MemberDeps<M>, node: M, { event, place }: BridgeUpdate): void {
-  const isEnough = isInOrder(place) && applyBridgeUpdate(deps, node, event.payload)
+/** Takes a whole policy or configuration. One that came out of order could restore an older revision. */
+function takeUpdate<M extends Member>(deps: MemberDeps<M>, node: M, { place, apply }: Update): void {
+  const isEnough = isInOrder(place) && apply()
   if (!isEnough) pullSoon(deps, node, OWN_WITHIN_MS)
 }
 
