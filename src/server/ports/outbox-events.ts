@@ -39,6 +39,7 @@ export const aboutNode = z.object({ node_id: z.uuid() })
 
 /** The members of an event that the relay passes on to the node's peers. */
 export const aboutPeer = aboutNode.extend({
+  name: z.string().optional(),
   endpoint: z.string().optional(),
   fallback_endpoint: z.string().optional(),
   public_key: z.string().optional(),

@@ -59,7 +59,7 @@ export async function peersChangedWhole(tx: Db, domainId: string): Promise<void>
 /** Who changed a node's own state. What the node itself reports, it need not pull. */
 export type ChangedBy = 'server' | 'node'
 
-/** Says that the nodes' own policies, bridges, reports, executions or sessions changed. */
+/** Says that something changed that a node sees of itself: its name or keys, its policies, bridges, reports, executions or sessions. */
 export async function ownStateChanged(tx: Db, nodeIds: readonly string[], by: ChangedBy = 'server'): Promise<void> {
   if (nodeIds.length === 0) return
   // Locked in one order: batches of heartbeats lock many of these rows too.

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { InDomain, Instant, JsonValue, OfNode, ShownName, Uuid, uuidField } from './fields.ts'
-import { BinaryVersion, Checksum, PublicKey, ReachabilityState } from './node-schemas.ts'
+import { BinaryVersion, Checksum, MeshCidr, PublicKey, ReachabilityState } from './node-schemas.ts'
 
 /** An instant as a client sends it. */
 const SentInstant = z.iso.datetime({ offset: true })
@@ -138,6 +138,7 @@ export const PskIssuedAt = z.string().meta({
 
 const Peer = z.object({
   node_id: OfNode,
+  name: z.string().describe('Name of the peer, unique in the Domain'),
   public_key: z.string().describe('Curve25519, 32 bytes in padded base64'),
   mesh_address: z.string().describe('Address of the peer in the mesh'),
   endpoint: z.string().describe('`host:port`; empty while none is known or the last one is stale'),
@@ -170,6 +171,13 @@ const PulledSession = z.object({
     .describe('Seconds without traffic after which the session ends; absent: no limit'),
 })
 
+const Self = z.object({
+  name: z.string().describe('Name of the node, unique in the Domain'),
+  mesh_address: z.string().describe('Address of the node in the mesh'),
+  mesh_cidr: MeshCidr,
+  psk_issued_at: PskIssuedAt,
+})
+
 export const NodeStateSnapshot = z
   .object({
     peers: z.array(Peer).describe('Every other node of the Domain, by node id'),
@@ -199,6 +207,7 @@ export const NodeStateSnapshot = z
           .describe('One entry for each bridge'),
       })
       .describe('Bridges that the node hosts'),
+    self: Self.describe('The node itself, as the server knows it'),
     'state/reports': z.record(z.string(), z.unknown()).describe('The node’s last report under each key'),
     executions: z.array(PulledExecution).describe('Those not ended, by `requested_at`, then id'),
     sessions: z.array(PulledSession).describe('Those live, by when they were issued, then id'),

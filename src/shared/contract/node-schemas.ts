@@ -22,6 +22,11 @@ export const Checksum = z
   .regex(/^([0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=)$/)
   .meta({ problem: 'invalid_checksum', description: 'SHA-256 as 64 hex digits or padded base64' })
 
+/** The block that the addresses of a Domain's nodes come from. */
+export const MeshCidr = z
+  .string()
+  .describe('Part of 100.64.0.0/10 that the addresses of all nodes of the Domain come from')
+
 export const BinaryVersion = z.string().min(1).max(128)
 
 export const PublicKey = z
@@ -82,6 +87,7 @@ export const NodeDetail = z
     name: z.string().describe('Name of the node, unique in the Domain'),
     kind: z.string().describe('What the node is, such as vm, bridge or worker'),
     project_id: InProject.nullable().describe('Project of the node; null where it is in none'),
+    mesh_cidr: MeshCidr,
     public_key: z.string().describe('Curve25519 public key: 32 bytes in padded base64'),
     nat_type: z.string().nullable().describe('As the node observed it with its endpoint; null before it reported one'),
     endpoint_reported_at: Instant.nullable().describe(
@@ -130,6 +136,7 @@ export const NodeRegisterResponse = z
     node_id: OfNode,
     domain_id: InDomain,
     mesh_address: z.string().describe('Address of the node in the mesh'),
+    mesh_cidr: MeshCidr,
     psk_issued_at: z.string().describe('Its half of the epoch of each edge: UTC, nine fractional digits'),
     nsk: z.string().meta({ description: 'The node secret key; shown only once', 'x-service-write-once': true }),
     signing_keys: z.array(SigningKey).describe('Keys that verify event envelopes, as GET /v1/signing-keys lists them'),

@@ -9,7 +9,7 @@ export const nodeState = defineSurface('node-state', 'What a node is to do', {
     path: '/v1/nodes/{id}/state',
     summary: 'Pull the desired state of a node',
     description:
-      'The whole state: peers, policies, bridges, the node’s own reports, and pending executions and sessions. When an event arrives, pull it again.',
+      'The whole state: peers, policies, bridges, the node itself and its own reports, and pending executions and sessions. When an event arrives, pull it again.',
     credentials: [...OPERATOR, 'nsk'],
     unauthenticated: 'unauthorized',
     params: z.strictObject({ id: uuidField('invalid_node_id', 'Node') }),

@@ -44,6 +44,7 @@ const peerChange = object<PeerChange>(
   {
     node_id: described(uuid, 'The peer'),
     changes: described(listOf(openWord(PEER_CHANGES)), 'What happened to the peer, in order, each once'),
+    name: optional(text({ description: 'Name of the peer, unique in the Domain' })),
     endpoint: optional(text({ description: 'New address of the peer, `host:port`; empty when it is stale' })),
     fallback_endpoint: optional(text({ description: 'New address of the relay of the peer, `host:port`' })),
     public_key: optional(text({ description: 'New public key: 32 bytes in padded base64' })),

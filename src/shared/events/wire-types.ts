@@ -10,7 +10,7 @@ export const WIRE_TYPES = [
 export type WireType = (typeof WIRE_TYPES)[number]
 
 /** The parts of a node's state that may have changed. */
-export const STATE_BLOCKS = ['peers', 'keys', 'policy', 'bridge', 'executions', 'sessions'] as const
+export const STATE_BLOCKS = ['peers', 'keys', 'policy', 'bridge', 'executions', 'sessions', 'self'] as const
 
 export type StateBlock = (typeof STATE_BLOCKS)[number]
 
@@ -22,6 +22,7 @@ export const PEER_CHANGES = [
   'key_rotated',
   'endpoint_changed',
   'groups_changed',
+  'renamed',
 ] as const
 
 export type PeerChangeWord = (typeof PEER_CHANGES)[number]
@@ -31,6 +32,8 @@ export interface PeerChange {
   readonly node_id: string
   /** In order of occurrence, each once. */
   readonly changes: readonly PeerChangeWord[]
+  /** Unique in the Domain. */
+  readonly name?: string
   /** `host:port`; empty when the peer's endpoint is stale. */
   readonly endpoint?: string
   readonly fallback_endpoint?: string

@@ -9,7 +9,7 @@ import { completeRotation } from '../../sql/key-rotations.ts'
 import { announcePskAssigned, sealFreshPsk } from '../../sql/node-psk.ts'
 import { nextPskIssuedAt } from '../../sql/psk-epoch.ts'
 import { parsePublicKey } from '../../sql/public-key.ts'
-import { holdPeers, peersChanged } from '../../sql/state-revisions.ts'
+import { holdPeers, ownStateChanged, peersChanged } from '../../sql/state-revisions.ts'
 import { announceKeyRotated } from './announce.ts'
 import { findPendingRotation, lockNodeKeys, replaceKeys, keyStateOf, type NodeKeys } from './rotation-store.ts'
 
@@ -39,6 +39,7 @@ export function createCompletion({
         const issued = nextPskIssuedAt(ctx.nowMs, BigInt(keys.psk_issued_at))
         await replaceKeys(change.db, nodeId, { publicKey, pskSealed, pskIssuedAtNs: issued, atMs: ctx.nowMs })
         await peersChanged(change.db, domainId, [nodeId])
+        await ownStateChanged(change.db, [nodeId], 'node')
         announceKeyRotated(change, { nodeId, domainId }, publicKey)
         announcePskAssigned(change, { nodeId, domainId }, issued)
         return { rotationId: completed, pskIssuedAtNs: issued }

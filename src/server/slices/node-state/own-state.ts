@@ -1,7 +1,9 @@
 import { canonicalize } from '../../../shared/canonical-json.ts'
+import { formatPskIssuedAt } from '../../../shared/mesh/psk-instant.ts'
 
-/** The stored blocks of a node's own state: its tasks and its reports; each list in its display order. */
+/** The stored blocks of a node's own state: itself, its tasks and its reports; each list in its display order. */
 export interface OwnBlocks {
+  readonly self: OwnSelf
   /** Those in force whose selector the node's labels satisfy. `rules` is canonical JSON. */
   readonly policies: readonly {
     readonly policyId: string
@@ -17,6 +19,15 @@ export interface OwnBlocks {
   readonly executions: readonly OwnExecution[]
   /** Those live. */
   readonly sessions: readonly OwnSession[]
+}
+
+/** What a node is in its Domain. */
+export interface OwnSelf {
+  /** A slug. */
+  readonly name: string
+  readonly meshAddress: string
+  readonly meshCidr: string
+  readonly pskIssuedAtNs: bigint
 }
 
 export interface OwnExecution {
@@ -48,28 +59,38 @@ export interface OwnState {
   readonly tail: Uint8Array
 }
 
-/** The text before and after the peers of a node without blocks of its own. Most nodes share it. */
-const NOTHING = rendered({ policies: [], bridges: [], reports: [], executions: [], sessions: [] })
+/** The text before the peers of a node without bridges and executions. Most nodes share it. */
+const EMPTY_HEAD = headOf({ bridges: [], executions: [] })
 
 /** Renders the text before and after the peers, in the order of RFC 8785. Canonical texts are inserted as they are. */
 export function renderOwn(blocks: OwnBlocks): Pick<OwnState, 'head' | 'tail'> {
-  const hasSome = Object.values(blocks).some(({ length }: readonly unknown[]) => length > 0)
-  return hasSome ? rendered(blocks) : NOTHING
+  const isEmpty = blocks.bridges.length + blocks.executions.length === 0
+  return { head: isEmpty ? EMPTY_HEAD : headOf(blocks), tail: tailOf(blocks) }
 }
 
-function rendered({ policies, bridges, reports, executions, sessions }: OwnBlocks): Pick<OwnState, 'head' | 'tail'> {
-  const head = [
+function headOf({ bridges, executions }: Pick<OwnBlocks, 'bridges' | 'executions'>): Uint8Array {
+  const members = [
     `{"bridge":{"resources":[${bridges.map(bridgeText).join(',')}]}`,
     `"executions":[${executions.map(executionText).join(',')}]`,
     '"peers":[',
   ]
-  const tail = [
+  return Buffer.from(members.join(','))
+}
+
+function tailOf({ policies, self, sessions, reports }: OwnBlocks): Uint8Array {
+  const members = [
     `]`,
     `"policy":{"policies":[${policies.map(policyText).join(',')}]}`,
+    `"self":${selfText(self)}`,
     `"sessions":[${sessions.map(sessionText).join(',')}]`,
     `"state/reports":{${reports.map(reportText).join(',')}}}`,
   ]
-  return { head: Buffer.from(head.join(',')), tail: Buffer.from(tail.join(',')) }
+  return Buffer.from(members.join(','))
+}
+
+function selfText({ name, meshAddress, meshCidr, pskIssuedAtNs }: OwnSelf): string {
+  const place = `"mesh_address":"${meshAddress}","mesh_cidr":"${meshCidr}"`
+  return `{${place},"name":"${name}","psk_issued_at":"${formatPskIssuedAt(pskIssuedAtNs)}"}`
 }
 
 function policyText({ policyId, revisionId, fingerprint, rules }: OwnBlocks['policies'][number]): string {

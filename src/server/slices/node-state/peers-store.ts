@@ -50,11 +50,11 @@ const PEERS = `
   )
   select revision, is_whole, is_filtered, hops,
     case when is_filtered and is_whole then ${WORLD_RULES} end as rules,
-    null::uuid as id, null::inet as mesh_address, null as public_key, null::bigint as psk_issued_at,
+    null::uuid as id, null::text as name, null::inet as mesh_address, null as public_key, null::bigint as psk_issued_at,
     null::integer[] as groups, null::text[] as policy_ids, null::uuid as bridge_id, null as host, null::integer as port
   from head
   union all
-  select null, null, null, null, null, n.id, n.mesh_address, encode(n.public_key, 'base64'), n.psk_issued_at,
+  select null, null, null, null, null, n.id, n.name, n.mesh_address, encode(n.public_key, 'base64'), n.psk_issued_at,
     n.policy_groups, case when head.is_filtered then ${WORLD_POLICY_IDS} end, preferred.resource_id, e.last_endpoint,
     e.last_endpoint_port
   from head
@@ -69,6 +69,7 @@ interface HeadRow extends WorldHeadRow {
 }
 
 interface PeerRow extends WorldNodeRow {
+  readonly name: string
   readonly public_key: string
   readonly psk_issued_at: string
   readonly host: string | null
@@ -78,6 +79,7 @@ interface PeerRow extends WorldNodeRow {
 function toPeer(row: PeerRow, fallbackOf: FallbackOf): Peer {
   return {
     nodeId: row.id,
+    name: row.name,
     meshAddress: row.mesh_address,
     publicKey: row.public_key,
     pskIssuedAtNs: BigInt(row.psk_issued_at),

@@ -5,6 +5,8 @@ import type { Segment } from './peer-list.ts'
 /** A node as its peers see it. */
 export interface Peer {
   readonly nodeId: string
+  /** A slug. */
+  readonly name: string
   readonly meshAddress: string
   /** Padded base64. */
   readonly publicKey: string
@@ -26,6 +28,7 @@ export function renderPeer(peer: Peer): Segment {
     ...(fallback === '' ? [] : [`"fallback_endpoint":${JSON.stringify(fallback)}`]),
     `"groups":[${peer.groups.join(',')}]`,
     `"mesh_address":"${peer.meshAddress}"`,
+    `"name":"${peer.name}"`,
     `"node_id":"${peer.nodeId}"`,
     `"psk_issued_at":"${formatPskIssuedAt(peer.pskIssuedAtNs)}"`,
     `"public_key":"${peer.publicKey}"`,

@@ -57,7 +57,7 @@ const ms = (column: string): string => `extract(epoch from ${column}) * 1000`
 // An expiry takes effect when the sweeper writes it. An expired row counts until then; otherwise the content of a revision
 // would depend on the time of the query.
 const OWN = `
-  select ${REVISION_COLUMNS},
+  select ${REVISION_COLUMNS}, n.name, n.mesh_address, d.mesh_cidr, n.psk_issued_at,
     (select json_agg(json_build_array(r.policy_id, r.id, r.fingerprint, r.rules) order by r.policy_id)
       from policy_matches as matched join policies as policy on policy.id = matched.policy_id
       join policy_revisions r on r.id = policy.applied_revision_id
@@ -98,8 +98,13 @@ function toRevisions(row: RevisionsRow): StateRevisions {
   }
 }
 
-/** Rows of each block as arrays, in the order of the statement's columns; null where there is none. */
+/** What the node is, and rows of each block as arrays, in the order of the statement's columns; null where there is none. */
 interface OwnRow extends RevisionsRow {
+  readonly name: string
+  readonly mesh_address: string
+  readonly mesh_cidr: string
+  /** Integer nanoseconds since the epoch, in decimal. */
+  readonly psk_issued_at: string
   readonly policies: readonly (readonly [string, string, string, string])[] | null
   readonly bridges: readonly (readonly [string, string])[] | null
   readonly reports: readonly (readonly [string, string])[] | null
@@ -109,6 +114,7 @@ interface OwnRow extends RevisionsRow {
 
 function toBlocks(row: OwnRow): OwnBlocks {
   return {
+    self: toSelf(row),
     policies: (row.policies ?? []).map(([policyId, revisionId, fingerprint, rules]) => ({
       policyId,
       revisionId,
@@ -134,4 +140,8 @@ function toBlocks(row: OwnRow): OwnBlocks {
       idleTimeoutSeconds,
     })),
   }
+}
+
+function toSelf({ name, mesh_address, mesh_cidr, psk_issued_at }: OwnRow): OwnBlocks['self'] {
+  return { name, meshAddress: mesh_address, meshCidr: mesh_cidr, pskIssuedAtNs: BigInt(psk_issued_at) }
 }

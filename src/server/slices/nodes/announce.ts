@@ -22,6 +22,12 @@ export function announceRegistered(
   change.emit({ event: 'peer_registered', ...whereOf(peer), payload })
 }
 
+/** Appends the events that a node has another name, for its peers and for the node itself. */
+export function announceRenamed(change: Change, peer: Peer, name: string): void {
+  change.emit({ event: 'peer_renamed', ...whereOf(peer), payload: { node_id: peer.nodeId, name } })
+  change.emit({ event: 'node_renamed', ...whereOf(peer), payload: { node_id: peer.nodeId } })
+}
+
 /** Appends the event that a node was deregistered, with what decided which peers saw it. */
 export function announceDeregistered(
   change: Change,

@@ -9,7 +9,7 @@ import { assertRelayLabels } from '../../labels/relay-label.ts'
 import { assignableLabels } from '../../labels/assignable-labels.ts'
 import type { TextLabels } from '../../labels/node-labels.ts'
 import { byId } from '../../sql/keyset.ts'
-import { findNode, readNodes, type StoredNode } from './node-store.ts'
+import { findNode, readNodes, type PlacedNode, type StoredNode } from './node-store.ts'
 import { detailOf, reachabilityOf, summaryOf, type NodePage } from './node-view.ts'
 import { readObserved } from './observed-store.ts'
 import { patchNode } from './patch-node.ts'
@@ -90,7 +90,7 @@ async function pageOf(db: Db, id: string, nowMs: number): Promise<NodePage> {
   return { keys: await liveKeys(db, id, nowMs), observed: await readObserved(db, id) }
 }
 
-async function existing(db: Db, id: string): Promise<StoredNode> {
+async function existing(db: Db, id: string): Promise<PlacedNode> {
   const node = await findNode(db, id)
   if (node === undefined) throw problem('node_not_found')
   return node

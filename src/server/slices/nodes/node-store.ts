@@ -70,8 +70,16 @@ export function readNodes(db: Db, filter: NodeFilter, range: PageRange): Promise
   return byId.page(selectNode(query), range).execute()
 }
 
-export function findNode(db: Db, id: string): Promise<StoredNode | undefined> {
-  return selectNode(joined(db).where('n.id', '=', id)).executeTakeFirst()
+/** A node with the mesh CIDR of its Domain. */
+export interface PlacedNode extends StoredNode {
+  readonly mesh_cidr: string
+}
+
+export function findNode(db: Db, id: string): Promise<PlacedNode | undefined> {
+  return selectNode(joined(db).where('n.id', '=', id))
+    .innerJoin('domains as d', 'd.id', 'n.domain_id')
+    .select('d.mesh_cidr')
+    .executeTakeFirst()
 }
 
 /** The members of a node's row that people may change; absent members stay. */
@@ -139,6 +147,7 @@ export async function domainOfNode(db: Db, id: string): Promise<string | undefin
 export interface NodePlace {
   readonly domain_id: string
   readonly project_id: string | null
+  readonly name: string
 }
 
 /**
@@ -146,7 +155,12 @@ export interface NodePlace {
  * is leaving; undefined when there is no such node.
  */
 export function lockNodePlace(tx: Db, id: string): Promise<NodePlace | undefined> {
-  return tx.selectFrom('nodes').select(['domain_id', 'project_id']).where('id', '=', id).forUpdate().executeTakeFirst()
+  return tx
+    .selectFrom('nodes')
+    .select(['domain_id', 'project_id', 'name'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
 }
 
 /** Ephemeral nodes without a heartbeat since that moment, by id. */

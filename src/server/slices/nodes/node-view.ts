@@ -1,6 +1,6 @@
 import type { nodes } from '../../../shared/contract/nodes.ts'
 import type { Result } from '../../../shared/contract/operation-types.ts'
-import type { StoredNode } from './node-store.ts'
+import type { PlacedNode, StoredNode } from './node-store.ts'
 import type { Observed } from './observed-store.ts'
 import { formatEndpoint } from '../../sql/endpoint-text.ts'
 import { formatPskIssuedAt } from '../../../shared/mesh/psk-instant.ts'
@@ -51,13 +51,14 @@ export interface NodePage {
 }
 
 /** A node as `GET /v1/nodes/{id}` shows it. */
-export function detailOf(node: StoredNode, { keys, observed }: NodePage, nowMs: number): Detail {
+export function detailOf(node: PlacedNode, { keys, observed }: NodePage, nowMs: number): Detail {
   return {
     ...summaryOf(node, nowMs),
     // S0 empties them in lists alone.
     name: node.name,
     kind: node.kind,
     project_id: node.project_id,
+    mesh_cidr: node.mesh_cidr,
     public_key: node.public_key.toString('base64'),
     nat_type: observed.nat_type,
     endpoint_reported_at: observed.reported_at?.toISOString() ?? null,

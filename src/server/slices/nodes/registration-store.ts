@@ -167,6 +167,8 @@ export async function updateEnrolment(tx: Db, node: Enrolment): Promise<Placemen
     .set({
       binary_version: node.binaryVersion,
       binary_checksum: node.binaryChecksum,
+      // The state shows when its keys were issued.
+      node_revision: sql`node_revision + 1`,
       // The holder of the new key has pulled nothing yet.
       pulled_peer_revision: null,
       pulled_node_revision: null,
