@@ -114,6 +114,7 @@ describe.skipIf(isMissing)('two servers on one PostgreSQL and NATS', () => {
         const session = { node_id: node.id, kind: 'ssh', target: 'röot', ttl_seconds: 600 }
         await send(via, token, `POST /v1/projects/${projectId}/sessions`, session)
         if ((round + index) % 3 === 0) await rotate(via, node)
+        if ((round + index) % 3 === 1) await send(via, token, `PATCH ${path}`, { name: `n-${index}-${round}` })
       }),
     )
   }

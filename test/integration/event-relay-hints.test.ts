@@ -146,11 +146,36 @@ describe.each(STORES)('hints on the $name store', (store) => {
         peersHint({
           node_id: A,
           changes: ['endpoint_changed', 'deregistered', 'registered', 'psk_assigned'],
+          name: 'a',
           mesh_address: '100.64.0.9',
           public_key: 'aw==',
           psk_issued_at: '9',
         }),
       ])
+    })
+
+    test('of a rename give the newest name to the peers, and ask the node itself to pull', async () => {
+      await seed(A, B)
+      await seedNodes(inUse.current(), [{ id: FOREIGN, domainId: AWAY }])
+      const renamed = (name: string) =>
+        [
+          ['peer_renamed', { node_id: A, name }],
+          ['node_renamed', { node_id: A }],
+        ] as const
+      await world.emit(...renamed('one'), ...renamed('two'))
+      await world.settle()
+      expect([A, B, FOREIGN].map(world.received)).toEqual([
+        [['node_state_updated', { reason: 'changed', blocks: ['self'], peers: [] }]],
+        [peersHint({ node_id: A, changes: ['renamed'], name: 'two' })],
+        [],
+      ])
+    })
+
+    test('of a deregistration name the peer by its id alone', async () => {
+      await seed(A, B)
+      await world.emit(['peer_deregistered', { node_id: A, name: 'a' }])
+      await world.settle()
+      expect(world.received(B)).toEqual([peersHint({ node_id: A, changes: ['deregistered'] })])
     })
 
     test.each([
@@ -249,6 +274,7 @@ describe.each(STORES)('hints on the $name store', (store) => {
         peersHint({
           node_id: B,
           changes: ['registered', 'psk_assigned'],
+          name: 'b',
           mesh_address: '100.64.0.9',
           public_key: 'aw==',
           psk_issued_at: '1',

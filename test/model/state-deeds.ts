@@ -60,6 +60,7 @@ export const DEEDS = {
     byRoot(on, `DELETE /v1/projects/${on.projectId}/sessions/${await openOf(on, 'mediated_sessions')}`),
   rotate: (on) => byRoot(on, `POST ${pathOf(on)}/keys/rotate`),
   complete: (on) => byNode(on, 'POST /v1/keys/rotate', { public_key: freshPublicKey() }),
+  rename: (on) => byRoot(on, `PATCH ${pathOf(on)}`, { name: `renamed-${on.variant}` }),
   beat: (on) => byNode(on, `POST ${pathOf(on)}/heartbeat`, { ...binaryOf(on), client_now: nowOf(on) }),
   deregister: (on) => byRoot(on, `DELETE ${pathOf(on)}`),
 } satisfies Readonly<Record<string, Doing>>

@@ -103,6 +103,8 @@ def _state(given, _keys):
     epochs = {peer["node_id"]: f"{given['psk_issued_at']}|{peer['psk_issued_at']}" for peer in state["peers"]}
     policies = state["policy"]["policies"]
     return {
+        "self": state.get("self"),
+        "names": {peer["node_id"]: peer["name"] for peer in state["peers"] if "name" in peer},
         "peers": [peer["node_id"] for peer in state["peers"]],
         "epochs": epochs,
         "report": digest(epochs),

@@ -106,9 +106,9 @@ const nodeOf = (payload: unknown): string => aboutNode.parse(payload).node_id
 /** The change as peers receive it, without other members of the payload. @throws ZodError if the event names no node. */
 function peerChangeOf(change: PeerChange['changes'][number], payload: unknown): PeerChange {
   // A peer that is gone has no facts.
-  const facts = change === 'deregistered' ? aboutNode : aboutPeer
+  if (change === 'deregistered') return { ...aboutNode.parse(payload), changes: [change] }
   // Absent members are undefined here, so JSON.stringify omits them.
-  return { ...facts.parse(payload), changes: [change] } as PeerChange
+  return { ...aboutPeer.parse(payload), changes: [change] } as PeerChange
 }
 
 /** @throws ZodError if the event names no group. */

@@ -18,7 +18,7 @@ import { STORES } from '../../support/datastores/stores.ts'
 
 type Step =
   | {
-      readonly does: 'enrol' | 'deregister' | 'rotate' | 'execute' | 'advance' | 'session' | 'end'
+      readonly does: 'enrol' | 'deregister' | 'rotate' | 'rename' | 'execute' | 'advance' | 'session' | 'end'
       readonly of: number
     }
   | { readonly does: 'endpoint'; readonly of: number; readonly port: number }
@@ -28,7 +28,7 @@ type Step =
 const of = fc.nat(5)
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
-    does: fc.constantFrom('enrol', 'deregister', 'rotate', 'execute', 'advance', 'session', 'end', 'beat'),
+    does: fc.constantFrom('enrol', 'deregister', 'rotate', 'rename', 'execute', 'advance', 'session', 'end', 'beat'),
     of,
   }),
   fc.record({ does: fc.constant('endpoint'), of, port: fc.nat(3) }),
@@ -85,6 +85,9 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
           return
         case 'rotate':
           return rows.rotate(domain, node.node_id, randomBytes(32))
+        case 'rename':
+          await fleet.call(fleet.root, `PATCH /v1/nodes/${node.node_id}`, { name: `n-${fleet.ids.next()}` })
+          return
         case 'endpoint': {
           const seen = what.port === 0 ? null : { host: '2001:db8::1', port: what.port }
           return rows.endpoint(domain, node.node_id, seen)
@@ -154,6 +157,7 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
         .where('domain_id', '=', domain)
         .executeTakeFirstOrThrow()
       const nodes = await db.selectFrom('nodes').selectAll().where('domain_id', '=', domain).orderBy('id').execute()
+      const self = nodes.find(({ id }) => id === node_id)
       const fresh = await db
         .selectFrom('node_endpoints')
         .selectAll()
@@ -200,6 +204,7 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
           .filter(({ id }) => id !== node_id)
           .map((peer) => ({
             node_id: peer.id,
+            name: peer.name,
             public_key: peer.public_key.toString('base64'),
             mesh_address: peer.mesh_address,
             endpoint: endpointOf(peer.id),
@@ -216,6 +221,12 @@ describe.each(STORES)('Pulls of a Domain that changes, on the $name store', (sto
           })),
         },
         bridge: { resources: [] },
+        self: self && {
+          name: self.name,
+          mesh_address: self.mesh_address,
+          mesh_cidr: '100.64.0.0/10',
+          psk_issued_at: formatPskIssuedAt(BigInt(self.psk_issued_at)),
+        },
         'state/reports': Object.fromEntries(reports.map(({ key, value }) => [key, JSON.parse(value)])),
         executions: executions.map(({ id, action, type, parameters, status, requested_at, expires_at }) => ({
           execution_id: id,

@@ -39,8 +39,12 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
     beforeEach(async () => {
       domain = await fleet.domain()
       project = await fleet.project(domain)
-      const enrol = (labels: object) => fleet.enrol(domain, {}, { labels })
-      nodes = [await enrol({ tier: 'web' }), await enrol({ tier: 'web', zone: 'a' }), await enrol({})]
+      const enrol = (name: string, labels: object) => fleet.enrol(domain, { name }, { labels })
+      nodes = [
+        await enrol('web-1', { tier: 'web' }),
+        await enrol('web-2', { tier: 'web', zone: 'a' }),
+        await enrol('db-1', {}),
+      ]
     }, 60_000)
     afterAll(async () => {
       await replica.stop()
@@ -52,7 +56,7 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
     const place = (node: Enrolled) => ({ nodeId: node.node_id, domainId: domain })
 
     it('carries every block although there is nothing in it, in canonical form', async () => {
-      const alone = await fleet.enrol(await fleet.domain())
+      const alone = await fleet.enrol(await fleet.domain(), { name: 'web-1' })
       const { status, headers, etag, text } = await own(alone)
       expect([status, headers.get('cache-control'), headers.get('content-type')]).toEqual([
         200,
@@ -62,7 +66,7 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
       expect(headers.get('content-length')).toBe(String(text.length))
       expect(etag).toMatch(ETAG)
       expect(text).toBe(
-        '{"bridge":{"resources":[]},"executions":[],"peers":[],"policy":{"policies":[]},"sessions":[],"state/reports":{}}',
+        '{"bridge":{"resources":[]},"executions":[],"peers":[],"policy":{"policies":[]},"self":{"mesh_address":"100.64.0.1","mesh_cidr":"100.64.0.0/10","name":"web-1","psk_issued_at":"2026-03-01T08:00:00.000000000Z"},"sessions":[],"state/reports":{}}',
       )
     })
 
@@ -77,6 +81,7 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
         endpoint: '',
         groups: [],
         mesh_address: second.mesh_address,
+        name: 'web-2',
         node_id: second.node_id,
         psk_issued_at: '2026-03-01T08:00:00.000000000Z',
         public_key: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/),

@@ -137,6 +137,7 @@ export function stateRows({ datastore, ids, clock }: Pick<Fleet, 'datastore' | '
   async function rotate(domainId: string, nodeId: string, key: Buffer) {
     await change(async (tx) => {
       await peersChanged(tx, domainId, [nodeId])
+      await ownStateChanged(tx, [nodeId], 'node')
       await tx
         .updateTable('nodes')
         .set({ public_key: key, psk_issued_at: sql<string>`psk_issued_at + 1` })

@@ -45,21 +45,21 @@ export function createRegistration(deps: RegistrationDeps): Pick<Handlers<typeof
       const signing_keys = deps.signer.keys().map(publishedKey)
       const application = applicationOf(body, ctx.nowMs)
       const newcomer = await prepare(deps, application, deps.ids.next())
-      const { nsk, terms, node } = await ctx.change(async (change) => {
+      const { nsk, place, node } = await ctx.change(async (change) => {
         const { terms, taken } = await countUse(change.db, ctx.caller.credential.id, ctx.nowMs)
         const member = terms.nodeId === null ? newcomer : await prepare(deps, application, terms.nodeId)
         const enrolled = await (taken === undefined
           ? enrolAgain(change, terms, member)
           : enrol(change, { terms, taken, ids: deps.ids }, member))
         ctx.about(`node:${member.nodeId}`, terms.domainId)
-        return { nsk: member.nsk, terms, node: enrolled }
+        return { nsk: member.nsk, place: terms, node: enrolled }
       })
       ctx.header('Location', `/v1/nodes/${node.nodeId}`)
       return {
         node_id: node.nodeId,
-        domain_id: terms.domainId,
+        domain_id: place.domainId,
         mesh_address: node.meshAddress,
-        mesh_cidr: terms.meshCidr,
+        mesh_cidr: place.meshCidr,
         psk_issued_at: formatPskIssuedAt(node.pskIssuedAtNs),
         nsk,
         signing_keys,

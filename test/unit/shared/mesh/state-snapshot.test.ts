@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { z } from 'zod'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { canonicalize } from '../../../../src/shared/canonical-json.ts'
 import { NodeStateSnapshot } from '../../../../src/shared/contract/mesh-schemas.ts'
 import { formatEdgeEpoch } from '../../../../src/shared/mesh/edge-epoch.ts'
@@ -14,18 +14,29 @@ interface Pulled {
   readonly psk_issued_at: string
 }
 
-const { vectors } = readVectors<Pulled, object>('state-snapshot')
+/** What an agent reads of a server that may be older: without names and the node itself. */
+const { peers, self } = NodeStateSnapshot.shape
+const ReadSnapshot = NodeStateSnapshot.extend({
+  peers: z.array(peers.element.partial({ name: true })),
+  self: self.optional(),
+})
+
+const { vectors } = readVectors<Pulled, { readonly self: object | null }>('state-snapshot')
 
 function fingerprint(rules: readonly unknown[]): string {
   return createHash('sha256').update(canonicalize(rules)).digest('base64')
 }
 
 /** What an agent makes of a state. */
-function read(state: z.infer<typeof NodeStateSnapshot>, own: string): object {
+function read(state: z.infer<typeof ReadSnapshot>, own: string): object {
   const epochs = new Map(
     state.peers.map(({ node_id, psk_issued_at }) => [node_id, formatEdgeEpoch({ own, peer: psk_issued_at })]),
   )
   return {
+    self: state.self ?? null,
+    names: Object.fromEntries(
+      state.peers.flatMap(({ node_id, name }) => (name === undefined ? [] : [[node_id, name]])),
+    ),
     peers: state.peers.map(({ node_id }) => node_id),
     epochs: Object.fromEntries(epochs),
     report: digestEpochs(epochs),
@@ -42,11 +53,20 @@ describe('The vectors of states', () => {
   it.each(vectors)('$name', ({ input: { body, psk_issued_at }, expected }) => {
     const state: unknown = JSON.parse(body)
     expect(canonicalize(state)).toBe(body)
-    expect(read(NodeStateSnapshot.parse(state), psk_issued_at)).toEqual(expected)
+    expect(read(ReadSnapshot.parse(state), psk_issued_at)).toEqual(expected)
+  })
+
+  it('are what this server answers, but for the one of an older server', () => {
+    const answers = vectors.map(({ input, expected }) => ({
+      isWhole: NodeStateSnapshot.safeParse(JSON.parse(input.body)).success,
+      hasSelf: expected.self !== null,
+    }))
+    expect(answers.map(({ isWhole }) => isWhole)).toEqual(answers.map(({ hasSelf }) => hasSelf))
+    expect(answers.filter(({ hasSelf }) => !hasSelf)).toHaveLength(1)
   })
 
   it('say the fingerprint that each policy has', () => {
-    const states = vectors.map(({ input }) => NodeStateSnapshot.parse(JSON.parse(input.body)))
+    const states = vectors.map(({ input }) => ReadSnapshot.parse(JSON.parse(input.body)))
     const policies = states.flatMap(({ policy }) => policy.policies)
     expect(policies.map(({ rules }) => fingerprint(rules))).toEqual(policies.map((policy) => policy.fingerprint))
     expect(policies.length).toBeGreaterThan(0)

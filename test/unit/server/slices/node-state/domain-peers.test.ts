@@ -5,6 +5,7 @@ import type { PeerChanges } from '../../../../../src/server/slices/node-state/pe
 
 const peer = (nodeId: string, host: string | null = null): Peer => ({
   nodeId,
+  name: 'web-1',
   meshAddress: '100.64.0.1',
   publicKey: 'key',
   pskIssuedAtNs: 0n,

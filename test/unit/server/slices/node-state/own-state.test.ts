@@ -2,12 +2,21 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { renderOwn, type OwnBlocks } from '../../../../../src/server/slices/node-state/own-state.ts'
 import { canonicalize } from '../../../../../src/shared/canonical-json.ts'
+import { formatPskIssuedAt } from '../../../../../src/shared/mesh/psk-instant.ts'
 
 const json = fc.jsonValue({ noUnicodeString: true }).map(canonicalize)
 const object = fc.dictionary(fc.string(), fc.jsonValue({ noUnicodeString: true })).map(canonicalize)
 const ms = fc.integer({ min: 0, max: 253_402_300_799_999 })
 
+const self = fc.record({
+  name: fc.constantFrom('web-1', 'web-2', 'db', '0'),
+  meshAddress: fc.ipV4(),
+  meshCidr: fc.ipV4().map((address) => `${address}/32`),
+  pskIssuedAtNs: fc.bigInt({ min: 0n, max: 4_000_000_000_000_000_000n }),
+})
+
 const blocks: fc.Arbitrary<OwnBlocks> = fc.record({
+  self,
   policies: fc.array(
     fc.record({
       policyId: fc.uuid(),
@@ -47,7 +56,7 @@ const blocks: fc.Arbitrary<OwnBlocks> = fc.record({
 const instant = (at: number): string => new Date(at).toISOString()
 
 /** As somebody would write it who builds the document and renders it then. */
-function naive({ policies, bridges, reports, executions, sessions }: OwnBlocks): string {
+function naive({ self: { name, ...own }, policies, bridges, reports, executions, sessions }: OwnBlocks): string {
   return canonicalize({
     peers: [],
     policy: {
@@ -63,6 +72,12 @@ function naive({ policies, bridges, reports, executions, sessions }: OwnBlocks):
         bridge_resource_id: resourceId,
         effective_config: JSON.parse(config),
       })),
+    },
+    self: {
+      name,
+      psk_issued_at: formatPskIssuedAt(own.pskIssuedAtNs),
+      mesh_cidr: own.meshCidr,
+      mesh_address: own.meshAddress,
     },
     'state/reports': Object.fromEntries(reports.map(({ key, value }) => [key, JSON.parse(value)])),
     executions: executions.map((each) => ({
@@ -94,11 +109,12 @@ test('what stands before and behind the peers is canonical, whatever is stored',
   )
 })
 
-test('a node that has nothing of its own has every block all the same, and costs no memory', () => {
+test('a node without bridges and executions has every block, and shares what is before its peers with other nodes', () => {
+  const web = { name: 'web-1', meshAddress: '100.64.0.2', meshCidr: '100.64.0.0/10', pskIssuedAtNs: 1n }
   const nothing = { policies: [], bridges: [], reports: [], executions: [], sessions: [] }
-  const { head, tail } = renderOwn(nothing)
+  const { head, tail } = renderOwn({ self: web, ...nothing })
   expect(Buffer.concat([head, tail]).toString()).toBe(
-    '{"bridge":{"resources":[]},"executions":[],"peers":[],"policy":{"policies":[]},"sessions":[],"state/reports":{}}',
+    '{"bridge":{"resources":[]},"executions":[],"peers":[],"policy":{"policies":[]},"self":{"mesh_address":"100.64.0.2","mesh_cidr":"100.64.0.0/10","name":"web-1","psk_issued_at":"1970-01-01T00:00:00.000000001Z"},"sessions":[],"state/reports":{}}',
   )
-  expect(renderOwn({ ...nothing }).head).toBe(head)
+  expect(renderOwn({ self: { ...web, name: 'web-2' }, ...nothing }).head).toBe(head)
 })

@@ -28,6 +28,7 @@ const place = fc.option(
 const peerOf = (nodeId: string): fc.Arbitrary<Peer> =>
   fc
     .record({
+      name: fc.constantFrom('web-1', 'web-2', 'db', '0'),
       meshAddress: fc.ipV4(),
       key: fc.uint8Array({ minLength: 32, maxLength: 32 }),
       pskIssuedAtNs: fc.bigInt({ min: 0n, max: 4_000_000_000_000_000_000n }),
@@ -35,8 +36,9 @@ const peerOf = (nodeId: string): fc.Arbitrary<Peer> =>
       seen: place,
       fallback: place,
     })
-    .map(({ meshAddress, key, pskIssuedAtNs, groups, seen, fallback }) => ({
+    .map(({ name, meshAddress, key, pskIssuedAtNs, groups, seen, fallback }) => ({
       nodeId,
+      name,
       meshAddress,
       publicKey: Buffer.from(key).toString('base64'),
       pskIssuedAtNs,
@@ -62,6 +64,7 @@ function naive(peers: ReadonlyMap<string, Peer>, nodeId: string): string {
         psk_issued_at: formatPskIssuedAt(peer.pskIssuedAtNs),
         public_key: peer.publicKey,
         node_id: peer.nodeId,
+        name: peer.name,
         mesh_address: peer.meshAddress,
         fallback_endpoint: peer.fallback || undefined,
         groups: peer.groups,
