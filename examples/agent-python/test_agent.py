@@ -11,6 +11,7 @@ from agent.edge_keys import EdgeKeys
 from agent.executions import Executions
 from agent.judging import Judge
 from agent.keep import Kept
+from agent.own import take_self
 from agent.peers import Peers
 from agent.policies import Policies, fingerprint
 from agent.rotation import rotate, settle
@@ -179,6 +180,30 @@ class Rotation(Kepts):
         self.assertEqual((len(set(sent)), kept["public_key"], ends), (2, sent[2], ["again", "again", True]))
 
 
+class TheNodeItself(Kepts):
+    pulled = {"name": "web-1", "mesh_address": "100.64.0.1", "mesh_cidr": "100.64.0.0/10", "psk_issued_at": OLD}
+
+    def test_is_kept_once(self):
+        kept = self.kept(mesh_address="100.64.0.1", psk_issued_at=OLD)
+        self.assertEqual(take_self(kept, self.pulled), {"name": "web-1", "mesh_cidr": "100.64.0.0/10"})
+        self.assertEqual(take_self(kept, {**self.pulled, "zone": "z1"}), {})
+        self.assertEqual(take_self(kept, {**self.pulled, "name": "web-9"}), {"name": "web-9"})
+        self.assertEqual((kept["name"], kept["mesh_address"]), ("web-9", "100.64.0.1"))
+        self.assertEqual(take_self(kept, None), {})
+
+    def test_shows_that_a_rotation_succeeded_whose_answer_was_lost(self):
+        following = {"private_key": "p", "public_key": "q", "is_tried": True, "is_open": True}
+        kept = self.kept(**self.pulled, private_key="a", public_key="b", next=following)
+        self.assertEqual(take_self(kept, {**self.pulled, "psk_issued_at": NEW}), {"psk_issued_at": NEW})
+        self.assertEqual((kept["public_key"], kept["psk_issued_at"], "next" in kept), ("q", NEW, False))
+
+    def test_of_an_older_answer_ends_no_rotation(self):
+        following = {"private_key": "p", "public_key": "q", "is_tried": True, "is_open": True}
+        for known in (OLD, NEW):
+            kept = self.kept(**{**self.pulled, "psk_issued_at": known}, next=following)
+            self.assertEqual((take_self(kept, self.pulled), "next" in kept), ({}, True))
+
+
 class PeerChanges(unittest.TestCase):
     def setUp(self):
         self.peers = Peers()
@@ -198,6 +223,11 @@ class PeerChanges(unittest.TestCase):
         late = {"node_id": A, "changes": ["key_rotated"], "public_key": "old", "psk_issued_at": OLD}
         self.assertTrue(self.peers.apply({**late, "endpoint": ""}))
         self.assertEqual(self.peers[A], {**peer(A, NEW), "endpoint": ""})
+
+    def test_a_rename_changes_the_name_alone(self):
+        self.assertTrue(self.peers.apply({"node_id": A, "changes": ["renamed"], "name": "db-2"}))
+        self.assertEqual(self.peers[A], {**peer(A, NEW), "name": "db-2"})
+        self.assertFalse(self.peers.apply({"node_id": B, "changes": ["renamed"], "name": "db-2"}))
 
     def test_an_endpoint_comes_with_its_fallback(self):
         self.peers.apply({"node_id": A, "changes": ["endpoint_changed"], "endpoint": "", "fallback_endpoint": "relay"})

@@ -131,6 +131,20 @@ describe.skipIf(PYTHON === undefined)(
           .toMatchObject({ nodes_checked: 2, agreeing: 2, edges_checked: 2, disagreeing: [] })
       })
 
+      test('a rename reaches the node itself and its peer', async () => {
+        const heard = web.said('event').length
+        const edges = web.said('edge').length
+        await ctl('nodes', 'update', 'db-1', '--name', 'db-9')
+        await expect.poll(() => db.said('self').at(-1), { timeout: 20_000 }).toMatchObject({ name: 'db-9' })
+        await expect.poll(() => web.said('event').length, { timeout: 20_000 }).toBeGreaterThan(heard)
+        await ctl('nodes', 'rotate', 'web-1', '--yes')
+        await expect
+          .poll(() => web.said('edge').slice(edges).at(-1), { timeout: 20_000 })
+          .toMatchObject({ name: 'db-9' })
+        await ctl('nodes', 'update', 'db-9', '--name', 'db-1')
+        await expect.poll(() => db.said('self').at(-1), { timeout: 20_000 }).toMatchObject({ name: 'db-1' })
+      })
+
       test('an execution is carried out once, and one that is not known fails with its reason', async () => {
         for (const action of ['ping', 'reload_config']) await ctl('executions', 'create', 'web-1', action)
         await expect

@@ -17,6 +17,7 @@ from .executions import Executions
 from .heartbeat import Heartbeats
 from .judging import Judge
 from .output import say
+from .own import self_of, take_self
 from .peers import Peers
 from .policies import Policies
 from .rotation import rotate
@@ -237,6 +238,9 @@ class Agent:
         for resource_id in self._bridges.replace(state["bridge"]["resources"], state["state/reports"]):
             say("bridge_refused", bridge_resource_id=resource_id)
         self._etag = answer.headers.get("ETag")
+        new = take_self(self._kept, self_of(state))
+        if new:
+            say("self", **new)
         self._settle_edges()
         self._settle_bridges()
         if self._executions.ids():

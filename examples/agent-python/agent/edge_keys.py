@@ -79,6 +79,7 @@ class EdgeKeys:
         settle(self._kept, own)
         self._kept["psk_issued_at"] = max(self._kept["psk_issued_at"], own)
         self._kept.save()
-        say("edge", peer=peer_id, epoch=epoch, key_sha256=hashlib.sha256(key).hexdigest())
+        name = self._peers[peer_id].get("name")
+        say("edge", peer=peer_id, name=name, epoch=epoch, key_sha256=hashlib.sha256(key).hexdigest())
         return True
 

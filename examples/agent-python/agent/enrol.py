@@ -27,6 +27,7 @@ def enrol(server, join_token, path, name, kind):
             "node_id": answer["node_id"],
             "domain_id": answer["domain_id"],
             "mesh_address": answer["mesh_address"],
+            "mesh_cidr": answer.get("mesh_cidr"),
             "nsk": answer["nsk"],
             "psk_issued_at": answer["psk_issued_at"],
             "heartbeat_interval_seconds": answer["heartbeat_interval_seconds"],

@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from .canonical import canonical
 from .credentials import parse_nsk, parse_token
 from .edges import EnvelopeFault, digest, epoch_order, is_acceptable, open_envelope
+from .own import self_of
 from .policies import fingerprint, may_exchange, verdict
 from .policy_compiler import compile_policy
 from .sealed_secrets import SecretFault, open_secret
@@ -103,7 +104,7 @@ def _state(given, _keys):
     epochs = {peer["node_id"]: f"{given['psk_issued_at']}|{peer['psk_issued_at']}" for peer in state["peers"]}
     policies = state["policy"]["policies"]
     return {
-        "self": state.get("self"),
+        "self": self_of(state),
         "names": {peer["node_id"]: peer["name"] for peer in state["peers"] if "name" in peer},
         "peers": [peer["node_id"] for peer in state["peers"]],
         "epochs": epochs,

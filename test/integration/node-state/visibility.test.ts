@@ -101,6 +101,16 @@ describe.each(STORES)('Peers of a Domain with peer visibility on the $name store
       expect((await own(db[0], changed.etag)).status).toBe(200)
     })
 
+    it('have another tag after a rename for the nodes that see the node, and for no others', async () => {
+      await tiers()
+      await show('reachable')
+      const [ofWeb, ofDb] = [await own(web[0]), await own(db[0])]
+      await fleet.call(fleet.root, `PATCH /v1/nodes/${db[1].node_id}`, { name: 'renamed' })
+      const changed = await own(web[0], ofWeb.etag)
+      expect([changed.status, changed.text.includes('"name":"renamed"')]).toEqual([200, true])
+      expect((await own(db[0], ofDb.etag)).status).toBe(304)
+    })
+
     it('are the same bytes under the same tag on a replica that read everything at once', async () => {
       await tiers()
       await show('reachable')

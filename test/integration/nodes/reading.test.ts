@@ -229,6 +229,7 @@ describe.each(STORES)('Nodes as people see them on the $name store', (store) => 
           last_heartbeat_at: null,
           binary_version: null,
           mesh_address: '100.64.0.1',
+          mesh_cidr: '100.64.0.0/10',
           project_id: project,
           public_key,
           endpoint: null,
