@@ -22,7 +22,8 @@ const INVENTED: readonly (readonly [RegExp, string | ((found: string) => string)
   [/http%3A%2F%2F127\.0\.0\.1%3A\d+/g, 'https%3A%2F%2Fctl.example'],
   [/http:\/\/localhost:\d+/g, 'https://idp.example'],
   [/127\.0\.0\.1:\d+/g, 'idp.example'],
-  [/\b100\.64\.\d+\.\d+\b/g, '100.64.0.7'],
+  // Not the block that addresses come from.
+  [/\b100\.64\.\d+\.\d+\b(?!\/)/g, '100.64.0.7'],
 ]
 
 /** Members whose numbers or texts differ from run to run. */
