@@ -47,6 +47,7 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
         expect(rest).toEqual({
           domain_id: domain,
           mesh_address: '100.64.0.1',
+          mesh_cidr: '100.64.0.0/10',
           psk_issued_at: '2026-03-01T08:00:00.000000000Z',
           heartbeat_interval_seconds: 30,
         })
