@@ -9,7 +9,7 @@ import type { FleetDeps } from './fleet-deps.ts'
 import { runConcurrently } from './run-concurrently.ts'
 import { createMesh } from './mesh.ts'
 import { createMadeBridges } from './made-bridges.ts'
-import type { NodeWire } from '../../client/agent/calls/node-wire.ts'
+import type { MeshCalls } from '../../client/agent/agent-deps.ts'
 import type { Habits } from './plan.ts'
 import { playScenario } from './scenario/play.ts'
 import type { Scenario } from './scenario/scenario.ts'
@@ -19,9 +19,9 @@ import type { SimulatedNode } from './simulated-node.ts'
 import type { PullsOver } from '../../client/agent/state/state-pulls.ts'
 import { createTimerWheel } from '../../client/agent/tasks/timer-wheel.ts'
 
-/** The calls of mesh agents that the typed client does not offer. */
+/** How mesh agents call the server. */
 export interface MeshWire {
-  readonly wire: Pick<NodeWire, 'fetchEdgeKey' | 'fetchSecret'>
+  readonly wire: MeshCalls
   readonly pulls: PullsOver
 }
 

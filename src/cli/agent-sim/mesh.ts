@@ -3,7 +3,7 @@ import { createEdgeLedger } from './edge-ledger.ts'
 import { createBridgeBook } from '../../client/agent/bridges/bridge-book.ts'
 import type { AgentClock } from '../../client/agent/agent-clock.ts'
 import { createKnownEpochs } from './known-epochs.ts'
-import type { NodeWire } from '../../client/agent/calls/node-wire.ts'
+import type { MeshCalls } from '../../client/agent/agent-deps.ts'
 import { createPacer } from '../../client/agent/calls/pacer.ts'
 import { createPeerBook } from '../../client/agent/peers/peer-book.ts'
 import type { Habits } from './plan.ts'
@@ -29,7 +29,7 @@ const PULLS_AT_START_NODES = 2_000
 
 interface MeshOptions {
   readonly clock: AgentClock
-  readonly wire: Pick<NodeWire, 'fetchEdgeKey' | 'fetchSecret'>
+  readonly wire: MeshCalls
   readonly pulls: PullsOver
   readonly habits: Habits
   /** Planned number of nodes. */

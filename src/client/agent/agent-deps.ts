@@ -5,7 +5,7 @@ import type { SessionSetupPayload } from '../../shared/events/wire-types.ts'
 import type { Client } from '../client.ts'
 import type { AgentClock } from './agent-clock.ts'
 import type { BridgeBook } from './bridges/bridge-book.ts'
-import type { NodeWire } from './calls/node-wire.ts'
+import type { EdgeKeysCall, NodeWire, SealedPeerKey } from './calls/node-wire.ts'
 import type { AgentOperation } from './calls/operations.ts'
 import type { PacedLimiter } from './calls/paced-limiter.ts'
 import type { AgentCount } from './counts.ts'
@@ -49,6 +49,8 @@ export interface AgentDeps {
   readonly notProvisioned: Set<AgentOperation>
   /** Whether a scenario expects an outage now. */
   readonly isOutage: () => boolean
+  /** Those of the members that make the calls. */
+  readonly actions: Pick<MemberActions<Member>, 'refused' | 'save'>
 }
 
 /** A key of an edge, opened, with its epoch. */
@@ -70,13 +72,35 @@ export interface MemberActions<M extends Member> {
   execute(member: M, execution: PulledExecution): void
   /** Called with each live session of a pull or an event, any number of times. */
   openSession(member: M, session: SessionSetupPayload): void
+  /** Called after each pull with the ids of the executions that have not ended. The agent stops any other one. */
+  executionsGone(member: M, liveIds: ReadonlySet<string>): void
+  /** `member.liveSessions` changed. The agent cuts any session that is not in it. */
+  sessionsChanged(member: M): void
   /** Why the member cannot apply configurations of bridges; undefined where it can. */
   bridgeFault(member: M): string | undefined
+  /** Peers were added, changed or removed: after a pull and after each hint. `member.view` has them all. */
+  peersChanged(member: M): void
+  /** The policies in force changed. */
+  policiesChanged(member: M): void
+  /** What the server knows of the node itself changed (`member.self`). */
+  selfChanged(member: M): void
+  /** Makes identity, next mesh key and epochs durable; resolves once they are. */
+  save(member: M): Promise<void>
+  /** The node's own mesh key pair was replaced and saved; the device takes it. */
+  ownKeyChanged(member: M): Promise<void>
+  /** The node secret key was refused for good: `nsk_revoked` or `unauthorized`. Called once. */
+  refused(member: M, code: string): void
+}
+
+/** The calls of mesh agents that the typed client does not offer. */
+export interface MeshCalls extends Pick<NodeWire, 'fetchEdgeKey' | 'fetchSecret'> {
+  /** Fetches the keys of up to 256 edges. Leaves out peers that the server does not know. */
+  readonly fetchEdgeKeys?: (call: EdgeKeysCall) => Promise<readonly SealedPeerKey[]>
 }
 
 /** What agents of one process share. */
 export interface MeshParts {
-  readonly wire: Pick<NodeWire, 'fetchEdgeKey' | 'fetchSecret'>
+  readonly wire: MeshCalls
   readonly pull: PullState
   readonly book: PeerBook
   readonly policies: PolicyBook

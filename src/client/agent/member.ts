@@ -1,7 +1,9 @@
 import type { SecretVersions } from '../../shared/bridges/host-report.ts'
+import type { SessionSetupPayload } from '../../shared/events/wire-types.ts'
 import type { EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
 import type { OwnBridges } from './bridges/own-bridges.ts'
 import type { Outcome } from './calls/outcome.ts'
+import type { MeshKey } from './keys/mesh-key.ts'
 import type { PeerView } from './peers/peer-view.ts'
 import type { OwnPolicies } from './policies/own-policies.ts'
 
@@ -11,6 +13,8 @@ export interface MemberIdentity {
   readonly name: string
   /** The node secret key. */
   readonly nsk: string
+  /** Replaces `nsk` with its first successful use; stored before that. Absent otherwise. */
+  readonly next_nsk?: string
   /** Curve25519 private key, PKCS #8 DER in base64. */
   readonly private_key: string
   /** Its half of the epoch of each edge; absent if an earlier version stored the node. */
@@ -20,10 +24,21 @@ export interface MemberIdentity {
   readonly last_node_seq?: number
 }
 
+/** What the server knows of a node itself. */
+export interface OwnFacts {
+  readonly name: string
+  readonly mesh_address: string
+  readonly mesh_cidr: string
+  /** UTC, nine fractional digits. */
+  readonly psk_issued_at: string
+}
+
 /** A node of the mesh, as its agent knows it. */
 export interface Member {
   /** Replaced when one of its keys changes. */
   identity: MemberIdentity
+  /** Undefined before the first pull, and with a server that is too old to give it. */
+  self: OwnFacts | undefined
   /** The peers that it knows; undefined before the first pull. */
   view: PeerView | undefined
   /** The policies that match it; undefined before the first pull. */
@@ -44,6 +59,10 @@ export interface Member {
   /** Edges whose key is being fetched, by peer id. `again`: another fetch was requested meanwhile. */
   readonly fetching: Map<string, 'once' | 'again'>
   isRotating: boolean
+  /** The mesh key pair of a rotation whose end is unknown: it may have been sent. Stored before it is sent. */
+  nextKey: MeshKey | undefined
+  /** No rotation is pending, and that of the next pair may have succeeded: the next epoch of an edge decides. Stored. */
+  isNextInDoubt: boolean
   /** A report of its epoch digest is scheduled. */
   isDigestDue: boolean
   /** The last reported digest. */
@@ -54,8 +73,12 @@ export interface Member {
   deferredUntilMs: number
   /** Ids of the latest executions and sessions that it has handled. */
   readonly seen: Set<string>
+  /** Live mediated sessions by id: those of the last pull and of later events. */
+  liveSessions: ReadonlyMap<string, SessionSetupPayload>
   /** Its secret keys were revoked, so refusals are expected. */
   isRevoked: boolean
+  /** The server has refused its present secret key. */
+  isKeyRefused: boolean
 }
 
 export interface Pulling {
@@ -80,9 +103,15 @@ export interface HostedBridge {
   readonly error: string | undefined
 }
 
-/** What a node knows that has done nothing yet. */
-export function newMember(): Omit<Member, 'identity'> {
+const NO_SESSIONS: Member['liveSessions'] = new Map()
+
+/** What an agent has stored of its node, besides its identity. */
+export type StoredMember = Partial<Pick<Member, 'edges' | 'nextKey' | 'isNextInDoubt' | 'self'>>
+
+/** What a node knows that has done nothing yet, or has done nothing since its agent started again. */
+export function newMember(stored: StoredMember = {}): Omit<Member, 'identity'> {
   return {
+    self: stored.self,
     view: undefined,
     policies: undefined,
     bridges: undefined,
@@ -91,14 +120,18 @@ export function newMember(): Omit<Member, 'identity'> {
     refetching: new Set(),
     etag: undefined,
     pulling: { state: 'idle', changedPeers: new Set(), changedPolicies: new Set(), changedBridges: new Set() },
-    edges: undefined,
+    edges: stored.edges,
     fetching: new Map(),
     isRotating: false,
+    nextKey: stored.nextKey,
+    isNextInDoubt: stored.isNextInDoubt ?? false,
     isDigestDue: false,
     lastDigest: undefined,
     deferred: new Map(),
     deferredUntilMs: 0,
     seen: new Set(),
+    liveSessions: NO_SESSIONS,
     isRevoked: false,
+    isKeyRefused: false,
   }
 }

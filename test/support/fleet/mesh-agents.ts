@@ -99,6 +99,7 @@ export const issued = (number: number): string => `2026-01-01T00:00:00.${String(
 /** The facts of a peer. */
 export const peer = (number: number, more: Partial<PeerFacts> = {}): PeerFacts => ({
   node_id: id(number),
+  name: '',
   public_key: `key-${number}`,
   mesh_address: `100.64.0.${number}`,
   endpoint: '',

@@ -25,8 +25,19 @@ export function simulatedActions(depsNow: () => SimulatedDeps): MemberActions<Si
       view === undefined || own === undefined ? undefined : deps().mesh.digest(view, own),
     execute: (node, execution) => runExecution(deps(), node, { execution, performer: simulatedPerformer(deps()) }),
     openSession: (node, session) => openSession(deps(), node, session),
+    executionsGone: ignore,
+    sessionsChanged: ignore,
+    peersChanged: ignore,
+    policiesChanged: ignore,
+    selfChanged: ignore,
+    // The state directory is written when the run ends.
+    save: async () => undefined,
+    ownKeyChanged: async () => undefined,
+    refused: ignore,
     bridgeFault: ({ faults }) => (faults.failsBridges ? BRIDGE_FAULT : undefined),
   }
 }
+
+const ignore = (): void => undefined
 
 const BRIDGE_FAULT = 'the configuration could not be applied: a fault of the scenario'

@@ -32,6 +32,17 @@ export interface SealedEdgeKey {
   readonly nsk: string
 }
 
+/** Fetches the keys of several edges. */
+export interface EdgeKeysCall extends NodeCall {
+  /** 1 to 256 ids, each once. */
+  readonly peerIds: readonly string[]
+}
+
+/** A sealed key of the edge with that peer. */
+export interface SealedPeerKey extends SealedEdgeKey {
+  readonly peerId: string
+}
+
 /** A sealed secret of a bridge. */
 export interface SealedSecret {
   readonly envelope: Uint8Array

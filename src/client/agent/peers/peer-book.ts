@@ -1,6 +1,8 @@
 /** The facts of a peer, from pulls and events. */
 export interface PeerFacts {
   readonly node_id: string
+  /** Empty if the server is too old to give it. */
+  readonly name: string
   readonly public_key: string
   readonly mesh_address: string
   /** Empty if none is known or the last one is stale. */
@@ -94,6 +96,7 @@ export function isSame(one: PeerFacts | undefined, other: PeerFacts): boolean {
     one.psk_issued_at === other.psk_issued_at &&
     one.public_key === other.public_key &&
     one.mesh_address === other.mesh_address &&
+    one.name === other.name &&
     isSameList(one.groups, other.groups)
   )
 }

@@ -51,15 +51,30 @@ function apply<M extends Member>(deps: MemberDeps<M>, node: M, { change, view }:
  * newer pull.
  */
 function merged(known: PeerFacts | undefined, change: PeerChange): PeerFacts | undefined {
-  const { node_id, public_key, mesh_address, endpoint, psk_issued_at, groups } = { ...UNKNOWN, ...known, ...change }
+  const { public_key, mesh_address, psk_issued_at, ...rest } = { ...UNKNOWN, ...known, ...factsOf(change) }
   if (public_key === undefined || mesh_address === undefined || psk_issued_at === undefined) return undefined
   const isOlder = known !== undefined && known.psk_issued_at > psk_issued_at
   const key = isOlder ? known : { public_key, psk_issued_at }
-  return { node_id, public_key: key.public_key, mesh_address, endpoint, psk_issued_at: key.psk_issued_at, groups }
+  return { ...rest, public_key: key.public_key, mesh_address, psk_issued_at: key.psk_issued_at }
+}
+
+/** The facts that a change carries. Older servers give no names. */
+function factsOf(change: PeerChange & { readonly name?: string }): Partial<PeerFacts> & Pick<PeerFacts, 'node_id'> {
+  const { node_id, name, public_key, mesh_address, endpoint, psk_issued_at, groups } = change
+  return {
+    node_id,
+    ...(name !== undefined && { name }),
+    ...(public_key !== undefined && { public_key }),
+    ...(mesh_address !== undefined && { mesh_address }),
+    ...(endpoint !== undefined && { endpoint }),
+    ...(psk_issued_at !== undefined && { psk_issued_at }),
+    ...(groups !== undefined && { groups }),
+  }
 }
 
 /** The facts of an unknown peer. It has no endpoint and is in no group. */
 const UNKNOWN = {
+  name: '',
   public_key: undefined,
   mesh_address: undefined,
   endpoint: '',

@@ -3,6 +3,8 @@ import type { PeerBook, PeerFacts } from './peer-book.ts'
 /** The peers that one agent knows: a fact number of the book per peer, four bytes each. */
 export interface PeerView {
   find(nodeId: string): PeerFacts | undefined
+  /** All of them, ordered by node id. */
+  list(): readonly PeerFacts[]
   /** Undefined removes the peer. */
   set(nodeId: string, facts: PeerFacts | undefined): void
   /** The peers that differ from another view of the same book, in no particular order. */
@@ -32,6 +34,11 @@ export function createPeerView(book: PeerBook, known: Iterable<number> = []): Pe
 
   return {
     find: (nodeId) => factsOf(numbers[book.placeOf(nodeId)]),
+    list: () =>
+      book.sorted().flatMap((place) => {
+        const facts = factsOf(numbers[place])
+        return facts === undefined ? [] : [facts]
+      }),
     set(nodeId, facts) {
       const place = book.placeOf(nodeId)
       growTo(place)

@@ -136,17 +136,17 @@ function readPeer(bytes: Buffer, at: number): ReadPeer {
   const parsed = parseCanonical(bytes.subarray(at, end))
   if (!parsed.ok) return parsed
   if (!isPeer(parsed.value)) return { ok: false, fault: 'bad_peer' }
-  const { node_id, public_key, mesh_address, endpoint, psk_issued_at, groups = [] } = parsed.value
+  const { node_id, name = '', public_key, mesh_address, endpoint, psk_issued_at, groups = [] } = parsed.value
   // Only the compared members: a pull may contain more.
-  return { ok: true, facts: { node_id, public_key, mesh_address, endpoint, psk_issued_at, groups }, end }
+  return { ok: true, facts: { node_id, name, public_key, mesh_address, endpoint, psk_issued_at, groups }, end }
 }
 
-/** A peer of a pull. A server without policies names no groups. */
-type PulledPeer = Omit<PeerFacts, 'groups'> & Partial<Pick<PeerFacts, 'groups'>>
+/** A peer of a pull. Older servers give no groups and no names. */
+type PulledPeer = Omit<PeerFacts, 'groups' | 'name'> & Partial<Pick<PeerFacts, 'groups' | 'name'>>
 
 function isPeer(peer: unknown): peer is PulledPeer {
   if (typeof peer !== 'object' || peer === null) return false
-  const { node_id, public_key, mesh_address, endpoint, psk_issued_at, groups } = peer as Readonly<
+  const { node_id, name, public_key, mesh_address, endpoint, psk_issued_at, groups } = peer as Readonly<
     Record<string, unknown>
   >
   return (
@@ -156,8 +156,13 @@ function isPeer(peer: unknown): peer is PulledPeer {
     isNonZeroUuid(node_id) &&
     isText(psk_issued_at) &&
     isPskIssuedAt(psk_issued_at) &&
-    (groups === undefined || areGroups(groups))
+    hasNewerMembers({ name, groups })
   )
+}
+
+/** Whether the members that older servers leave out are absent or valid. */
+function hasNewerMembers({ name, groups }: { readonly name: unknown; readonly groups: unknown }): boolean {
+  return (name === undefined || isText(name)) && (groups === undefined || areGroups(groups))
 }
 
 /** Whether a value is a list of groups in ascending order, each once. */

@@ -6,7 +6,7 @@ import type { HeldStream } from '../../../../../src/client/agent/events/held-str
 import { createNodeStreams } from '../../../../../src/client/agent/events/node-streams.ts'
 import { simulatedNode } from '../../../../../src/cli/agent-sim/simulated-node.ts'
 import { createStatistics, type Statistics } from '../../../../../src/cli/agent-sim/statistics.ts'
-import { createSystemClock } from '../../../../../src/cli/agent-sim/system-clock.ts'
+import { createSystemClock } from '../../../../../src/client/agent/system-clock.ts'
 import { manifest } from '../../../../support/cli/cli-run.ts'
 import { startEventStub, type EventStub, type StubConnection } from '../../../../support/events/event-stub.ts'
 import { frameOf, NODE_ID, vector, vectorKey } from '../../../../support/events/event-vectors.ts'

@@ -1,4 +1,4 @@
-import type { AgentClock } from '../../client/agent/agent-clock.ts'
+import type { AgentClock } from './agent-clock.ts'
 
 /**
  * Makes a clock with the time, random numbers and timers of the machine. Thousands of agents wait on one signal, so each
