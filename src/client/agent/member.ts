@@ -22,6 +22,8 @@ export interface MemberIdentity {
   /** Position in its event stream; absent before the first event. */
   readonly last_event_id?: string
   readonly last_node_seq?: number
+  /** When the newest of these events occurred, RFC 3339. */
+  readonly last_occurred_at?: string
 }
 
 /** What the server knows of a node itself. */
@@ -56,8 +58,7 @@ export interface Member {
   readonly pulling: Pulling
   /** The current epoch of each edge whose key it has, by peer id. Undefined before the first. */
   edges: Map<string, EdgeEpoch> | undefined
-  /** Edges whose key is being fetched, by peer id. `again`: another fetch was requested meanwhile. */
-  readonly fetching: Map<string, 'once' | 'again'>
+  readonly edgeFetches: EdgeFetches
   isRotating: boolean
   /** The mesh key pair of a rotation whose end is unknown: it may have been sent. Stored before it is sent. */
   nextKey: MeshKey | undefined
@@ -77,8 +78,21 @@ export interface Member {
   liveSessions: ReadonlyMap<string, SessionSetupPayload>
   /** Its secret keys were revoked, so refusals are expected. */
   isRevoked: boolean
-  /** The server has refused its present secret key. */
+  /** Its next secret key is being stored, and is not used before that. */
+  isSavingKey: boolean
+  /** The server has refused its secret key. */
   isKeyRefused: boolean
+}
+
+/** The fetches of the keys of a node's edges. Calls follow one another. */
+export interface EdgeFetches {
+  /** Ids of the peers whose key is to be fetched by the next calls. */
+  readonly wanted: Set<string>
+  /** Number of fetches in succession that failed, by peer id. */
+  readonly failures: Map<string, number>
+  /** Time of the next scheduled call. */
+  dueMs: number | undefined
+  isRunning: boolean
 }
 
 export interface Pulling {
@@ -90,6 +104,10 @@ export interface Pulling {
   readonly changedPolicies: Set<string>
   /** Bridges that events changed during the pull, likewise. */
   readonly changedBridges: Set<string>
+  /** Executions that events brought during the pull. */
+  readonly newExecutions: Set<string>
+  /** Sessions that events brought during the pull. */
+  readonly newSessions: Set<string>
 }
 
 /** What a host runs for a bridge. */
@@ -119,9 +137,9 @@ export function newMember(stored: StoredMember = {}): Omit<Member, 'identity'> {
     applying: new Map(),
     refetching: new Set(),
     etag: undefined,
-    pulling: { state: 'idle', changedPeers: new Set(), changedPolicies: new Set(), changedBridges: new Set() },
+    pulling: newPulling(),
     edges: stored.edges,
-    fetching: new Map(),
+    edgeFetches: { wanted: new Set(), failures: new Map(), dueMs: undefined, isRunning: false },
     isRotating: false,
     nextKey: stored.nextKey,
     isNextInDoubt: stored.isNextInDoubt ?? false,
@@ -132,6 +150,18 @@ export function newMember(stored: StoredMember = {}): Omit<Member, 'identity'> {
     seen: new Set(),
     liveSessions: NO_SESSIONS,
     isRevoked: false,
+    isSavingKey: false,
     isKeyRefused: false,
+  }
+}
+
+function newPulling(): Pulling {
+  return {
+    state: 'idle',
+    changedPeers: new Set(),
+    changedPolicies: new Set(),
+    changedBridges: new Set(),
+    newExecutions: new Set(),
+    newSessions: new Set(),
   }
 }

@@ -32,6 +32,8 @@ export interface EventOrder {
 export interface EventOrderOptions {
   /** The last number seen earlier; 0 where every event from the node's first on is expected. Undefined: begins with any number. */
   readonly last?: number | undefined
+  /** When the newest event seen earlier occurred; unknown by default. */
+  readonly latestMs?: number | undefined
 }
 
 interface Hole {
@@ -47,9 +49,9 @@ export const HOLES_MAX = 256
  * the last event before the point from which it resumes (decisions: Stream). It may set the count back, after a backup was
  * restored for instance, but only if it is not older than the events seen: a replayed old frame does not.
  */
-export function createEventOrder({ last: start }: EventOrderOptions = {}): EventOrder {
+export function createEventOrder({ last: start, latestMs: newestMs }: EventOrderOptions = {}): EventOrder {
   let last = start
-  let latestMs = -Infinity
+  let latestMs = newestMs ?? -Infinity
   let isFirstOfConnection = true
   let missing = 0
   let holes: readonly Hole[] = []

@@ -5,6 +5,7 @@ import { dimensionOf } from './capacity-dimension.ts'
 import type { Outcome } from './outcome.ts'
 import { isRefusedKey } from './refused-key.ts'
 import { requestedWaitMs } from './requested-wait.ts'
+import { acceptSecretKey, refuseSecretKey, secretKeyOf } from '../keys/secret-key.ts'
 import type { Member } from '../member.ts'
 
 /** How a call is made and counted. */
@@ -46,10 +47,14 @@ export async function attempt<T>(
   if (deps.notProvisioned.has(terms.operation)) return { ok: false, code: NOT_PROVISIONED, tries: 0 }
   const deadlineMs = deps.clock.now() + RETRY_MS_MAX
   for (let tries = 1; ; tries += 1) {
-    const { nsk } = node.identity
+    const nsk = secretKeyOf(node)
     const outcome = await once(deps, terms, () => call(nsk))
-    if ('value' in outcome) return { ok: true, value: outcome.value, tries }
-    const isRetryable = mayRepeat({ ...outcome, terms, isOldKey: nsk !== node.identity.nsk })
+    if ('value' in outcome) {
+      acceptSecretKey(deps, node, nsk)
+      return { ok: true, value: outcome.value, tries }
+    }
+    refuseSecretKey(deps, node, { nsk, code: outcome.code })
+    const isRetryable = mayRepeat({ ...outcome, terms, isOldKey: nsk !== secretKeyOf(node) })
     const isRepeated = isRetryable && tries < TRIES_MAX && isInTime(deps, outcome, deadlineMs)
     if (!isRepeated || outcome.waitMs !== undefined) record(deps, node, { ...terms, ...outcome })
     if (!isRepeated) return { ok: false, code: outcome.code, waitMs: outcome.waitMs, tries }

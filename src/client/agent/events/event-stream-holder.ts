@@ -2,20 +2,26 @@ import { followStream, type Cut, type Frame, type StreamListener } from '../../e
 import { ProblemAnswer, TransportFailure } from '../../failures.ts'
 import { readStreamHead } from '../../stream-head.ts'
 import { createFrameVerifier, type FrameFault, type FrameVerification } from '../../../shared/events/frame-verifier.ts'
-import { createEventOrder, type EventOrder } from '../../../shared/events/order.ts'
+import type { EventOrder } from '../../../shared/events/order.ts'
 import { isResync } from '../../../shared/events/payloads.ts'
 import type { ReceivedEvent } from './handle-event.ts'
 import type { AgentDeps } from '../agent-deps.ts'
 import type { HeldStream } from './held-stream.ts'
 import type { NodeStreams } from './node-streams.ts'
+import { isRefusedKey } from '../calls/refused-key.ts'
 import type { Member } from '../member.ts'
 import type { EventCount } from '../counts.ts'
+import { createStreamPosition } from './stream-position.ts'
 import { createConnections, type ConnectionDeps } from './stream-connections.ts'
 
 export interface StreamDeps<M extends Member> extends Pick<AgentDeps, 'clock'>, ConnectionDeps {
   readonly streams: NodeStreams
   /** Called once with each verified event. */
   readonly onEvent?: (node: M, received: ReceivedEvent) => void
+  /** Called when the server has refused the node's secret key. The stream has ended then. */
+  readonly onRefused?: (node: M, code: string) => void
+  /** Pause before a stream is opened again after an answer that is not the server's, or a refusal of another kind; never by default. */
+  readonly reopensAfterMs?: number
 }
 
 /** Faults that mean that the event does not come from the server. */
@@ -28,12 +34,12 @@ const HEAD_MS_MAX = 30_000
 export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): HeldStream {
   const { clock, statistics, streams } = deps
   const { identity } = node
-  const order = createEventOrder({ last: identity.last_node_seq ?? 0 })
+  const position = createStreamPosition(identity)
+  const { order } = position
   const verifier = createFrameVerifier({ verify: streams.verify, nodeId: identity.node_id, order })
   const ending = new AbortController()
-  const connect = streams.connect(() => node.identity)
+  const connect = streams.connect(node)
   const first = withResolvers()
-  let lastEventId = identity.last_event_id ?? '0'
   const connections = createConnections(deps, node)
   let frameMs = 0
 
@@ -50,7 +56,7 @@ export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): Held
       for (const name of countsOf(verification)) statistics.count(name)
       statistics.count('missed_events', order.missing() - missing)
       if (!verification.ok) return false
-      lastEventId = frame.id ?? lastEventId
+      position.accept(frame.id, verification.envelope)
       deps.onEvent?.(node, verification)
       return true
     },
@@ -59,14 +65,23 @@ export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): Held
       if (cut.reason === 'frame_too_large') statistics.count('refused_frames')
     },
   }
-  const following = followStream({ connect: connections.timed(connect), signal: ending.signal, lastEventId }, listener)
-    .then(() => connections.ended(undefined))
-    .catch((error: unknown) => connections.ended(codeOf(error)))
-    .finally(() => first.resolve())
+  const connection = connections.timed(connect)
+  /** Resolves with the refusal that ended the stream; undefined if it was stopped. */
+  async function followToEnd(): Promise<string | undefined> {
+    const { last_event_id: lastEventId } = position.progress()
+    const code = await followStream({ connect: connection, signal: ending.signal, lastEventId }, listener).then(
+      () => undefined,
+      codeOf,
+    )
+    connections.ended(code)
+    first.resolve()
+    return code
+  }
+  const following = reopening(deps, node, { followToEnd, until: ending.signal })
 
   return {
     opened: first.promise,
-    progress: () => ({ last_event_id: lastEventId, last_node_seq: order.last() ?? 0 }),
+    progress: () => position.progress(),
     async confirm(until) {
       if (node.isRevoked) return
       const head = await headOf(deps, { connect, nodeId: identity.node_id, until })
@@ -83,6 +98,29 @@ export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): Held
       ending.abort()
       return following
     },
+  }
+}
+
+interface Followed {
+  readonly followToEnd: () => Promise<string | undefined>
+  readonly until: AbortSignal
+}
+
+/** Follows a stream until it is stopped or the node's key is refused; without `reopensAfterMs` until any final refusal. */
+async function reopening<M extends Member>(
+  { clock, onRefused, reopensAfterMs }: StreamDeps<M>,
+  node: M,
+  { followToEnd, until }: Followed,
+): Promise<void> {
+  for (;;) {
+    const code = await followToEnd()
+    if (code !== undefined && isRefusedKey(code)) {
+      if (!node.isKeyRefused) onRefused?.(node, code)
+      node.isKeyRefused = true
+      return
+    }
+    if (code === undefined || reopensAfterMs === undefined) return
+    await clock.pause(reopensAfterMs, until)
   }
 }
 

@@ -2,7 +2,7 @@
 export interface HeldStream {
   /** Resolves when it has opened, or has ended without opening. */
   readonly opened: Promise<void>
-  /** The number of the last event and the position after which the stream resumes. */
+  /** The number and the instant of the last event, and the position after which the stream resumes. */
   progress(): StreamProgress
   /**
    * Counts the events that the server has and the stream did not deliver. Waits for missing ones until the signal is
@@ -20,4 +20,6 @@ export interface HeldStream {
 export interface StreamProgress {
   readonly last_event_id: string
   readonly last_node_seq: number
+  /** When the newest event occurred, RFC 3339; absent before the first event. */
+  readonly last_occurred_at?: string
 }

@@ -69,7 +69,11 @@ describe('An agent that holds its event stream', () => {
     await held.confirm(never())
     expect(counts()).toMatchObject({ streams: 1, events: 3, missed_events: 0, unconfirmed_streams: 0, errors: 0 })
     expect(stub.connections[0]).toMatchObject({ lastEventId: '0', headers: { authorization: 'Bearer nsk_n' } })
-    expect(held.progress()).toEqual({ last_event_id: '30', last_node_seq: 3 })
+    expect(held.progress()).toEqual({
+      last_event_id: '30',
+      last_node_seq: 3,
+      last_occurred_at: '2026-01-02T03:04:05.678Z',
+    })
   })
 
   it('goes on where an earlier run left off, and misses what came between', async () => {
@@ -134,7 +138,7 @@ describe('An agent that holds its event stream', () => {
       missed_events: 1,
       reordered_events: 1,
     })
-    expect(held.progress()).toEqual({ last_event_id: '50', last_node_seq: 5 })
+    expect(held.progress()).toMatchObject({ last_event_id: '50', last_node_seq: 5 })
   })
 
   it('resumes after a broken connection, counts it and misses no event', async () => {
