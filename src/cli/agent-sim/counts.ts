@@ -17,6 +17,8 @@ export const MESH_COUNTS = [
   'key_rotations',
   /** Requested rotations that were done already. */
   'needless_rotations',
+  /** Rotations that the server has forgotten, because it was restored from a backup. */
+  'undone_rotations',
   /** Comparisons of the keys that both ends hold for the same epoch. */
   'edges_compared',
   /** The ends of an edge derived different keys for one epoch. */

@@ -65,6 +65,7 @@ export interface OpenedEdgeKey {
 export interface MemberActions<M extends Member> {
   /** Peers whose edge keys the agent needs. */
   edgesOf(member: M): readonly string[]
+  /** `member.edges` has the epoch already. An agent whose digest is that of its edges reports it soon (`digestSoon`). */
   takeEdgeKey(member: M, opened: OpenedEdgeKey): void
   /** The digest of the epochs that are in force; undefined before the first pull. */
   digestOf(member: M): EpochReport | undefined
@@ -84,7 +85,7 @@ export interface MemberActions<M extends Member> {
   policiesChanged(member: M): void
   /** What the server knows of the node itself changed (`member.self`). */
   selfChanged(member: M): void
-  /** Makes identity, next mesh key and epochs durable; resolves once they are. */
+  /** Makes identity, next mesh key and epochs durable. Resolves once they are, and tries until then: it does not reject. */
   save(member: M): Promise<void>
   /** The node's own mesh key pair was replaced and saved; the device takes it. */
   ownKeyChanged(member: M): Promise<void>

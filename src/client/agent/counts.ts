@@ -38,6 +38,8 @@ export type AgentCount =
   | 'needless_rotations'
   /** Envelopes that cannot be opened, or that name another node secret key than that of the call. */
   | 'bad_envelopes'
+  /** Rotations that the server has forgotten, because it was restored from a backup. An operator has to request them again. */
+  | 'undone_rotations'
   /** Epochs older than the known one; agents refuse them. */
   | 'epoch_regressions'
   /** Configurations of bridges that hosts have applied. */

@@ -8,6 +8,7 @@ export const OPERATIONS = [
   'capabilities',
   'state_pull',
   'edge_key',
+  'edge_keys',
   'secret',
   'key_rotation',
   'nsk_rotation',

@@ -1,4 +1,5 @@
 import type { Place } from '../../../shared/events/order.ts'
+import type { GroupChange, PeerChange } from '../../../shared/events/wire-types.ts'
 import { isEvent, type KnownEvent } from '../../../shared/events/payloads.ts'
 import type { ReceivedEnvelope } from '../../../shared/events/signed-envelope.ts'
 import type { Member } from '../member.ts'
@@ -9,6 +10,7 @@ import { applyBridgeUpdate, refreshSecrets } from '../bridges/bridge-changes.ts'
 import { applyPolicyUpdate } from '../policies/policy-changes.ts'
 import { applyChanges } from '../peers/peer-changes.ts'
 import { pullSoon } from '../state/state-pull.ts'
+import { takeExecution, takeSession } from '../state/tasks-of-node.ts'
 
 /** Maximum random delay of a pull after a hint for one node. */
 const OWN_WITHIN_MS = 500
@@ -19,8 +21,8 @@ const ALL_PER_SECOND = 200
 export function handleEvent<M extends Member>(deps: MemberDeps<M>, node: M, received: ReceivedEvent): void {
   const { envelope, place } = received
   if (isEvent(envelope, 'node_state_updated')) return takeHint(deps, node, { event: envelope, place })
-  if (isEvent(envelope, 'action_request')) return deps.actions.execute(node, envelope.payload)
-  if (isEvent(envelope, 'session_setup')) return deps.actions.openSession(node, envelope.payload)
+  if (isEvent(envelope, 'action_request')) return takeExecution(deps, node, envelope.payload)
+  if (isEvent(envelope, 'session_setup')) return takeSession(deps, node, envelope.payload)
   if (isEvent(envelope, 'policy_updated'))
     return takeUpdate(deps, node, { place, apply: () => applyPolicyUpdate(deps, node, envelope.payload) })
   if (isEvent(envelope, 'bridge_config_updated'))
@@ -63,11 +65,22 @@ function takeHint<M extends Member>(deps: MemberDeps<M>, node: M, { event, place
   const isWhole = reason !== 'resync' && isInOrder(place)
   if (!isWhole || blocks.includes('bridge')) refreshSecrets(deps, node)
   if (!isWhole) return pullSoon(deps, node, spreadMs(deps))
-  const isEnough = applyChanges(deps, node, peers)
-  applyGroupChanges(node, groups)
+  const isEnough = applyPeerHint(deps, node, { peers, groups })
   const isOwn = blocks.some((block) => block !== 'peers' && block !== 'keys')
   if (!isEnough || isOwn) pullSoon(deps, node, OWN_WITHIN_MS)
   return undefined
+}
+
+/** Applies changes of peers and groups; false if a pull is needed. */
+function applyPeerHint<M extends Member>(
+  deps: MemberDeps<M>,
+  node: M,
+  { peers, groups }: { readonly peers: readonly PeerChange[]; readonly groups: readonly GroupChange[] },
+): boolean {
+  const isEnough = applyChanges(deps, node, peers)
+  applyGroupChanges(node, groups)
+  if (node.view !== undefined && peers.length + groups.length > 0) deps.actions.peersChanged(node)
+  return isEnough
 }
 
 /** Time over which the agents of a fleet spread their pulls, in ms. */

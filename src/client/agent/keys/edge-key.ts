@@ -1,81 +1,162 @@
-import { parseNsk } from '../../../shared/credential-formats.ts'
-import { openEdgeEnvelope } from '../../../shared/mesh/edge-envelope.ts'
-import { isEpochAcceptable, parseEdgeEpoch, type EdgeEpoch } from '../../../shared/mesh/edge-epoch.ts'
+import type { MemberDeps, MeshCalls } from '../agent-deps.ts'
 import { attempt } from '../calls/attempt.ts'
-import type { SealedEdgeKey } from '../calls/node-wire.ts'
+import { backoffMs } from '../calls/backoff.ts'
+import { isRefusedKey } from '../calls/refused-key.ts'
 import type { Member } from '../member.ts'
-import type { MemberDeps } from '../agent-deps.ts'
-import { digestSoon } from './epoch-report.ts'
+import { applyEdgeKey, type FetchedEdgeKey } from './sealed-edge.ts'
 
-/** Maximum random delay before an agent fetches a changed key. */
-const WITHIN_MS = 1_000
+/** Maximum random delay of fetches that only this node makes: after a start and after its own rotation. */
+const OWN_WITHIN_MS = 100
+/** Maximum random delay of fetches that many nodes make at once, because a peer has a new key: it grows with their number. */
+const SPREAD_MS_PER_PEER = 5
+const SPREAD_MS_MAX = 1_000
+/** Maximum number of edges of one call. */
+const BATCH_MAX = 256
+/** Refusals of a server that has no operation for several edges. */
+const NO_BATCH: readonly string[] = ['not_found', 'method_not_allowed', 'not_provisioned']
+/** Refusals that the same call gets again. */
+const FINAL: ReadonlySet<string> = new Set(['not_provisioned', 'same_peer', 'node_id_mismatch', 'forbidden', 'aborted'])
 
-/** Schedules a fetch of the key of an edge. Fetches of one edge never overlap. */
+/** Schedules a fetch of the key of an edge whose peer has a new key. */
 export function fetchEdgeKeySoon<M extends Member>(deps: MemberDeps<M>, node: M, peerId: string): void {
-  if (node.fetching.has(peerId)) return void node.fetching.set(peerId, 'again')
-  node.fetching.set(peerId, 'once')
-  deps.tasks.schedule(deps.clock.random() * WITHIN_MS, () =>
-    deps.mesh.limiters.edgeKeys(deps.until, async () => {
-      // The call that starts now also serves all earlier requests.
-      node.fetching.set(peerId, 'once')
-      await fetchEdgeKey(deps, node, peerId)
-      const isAgain = node.fetching.get(peerId) === 'again'
-      node.fetching.delete(peerId)
-      if (isAgain) fetchEdgeKeySoon(deps, node, peerId)
-    }),
-  )
+  const spreadMs = Math.min(SPREAD_MS_MAX, SPREAD_MS_PER_PEER * deps.mesh.book.size())
+  node.edgeFetches.wanted.add(peerId)
+  scheduleFetches(deps, node, deps.clock.random() * spreadMs)
 }
 
-/** Schedules a fetch of the keys of all sampled edges. */
-export function fetchEdgeKeysSoon<M extends Member>(deps: MemberDeps<M>, node: M): void {
-  for (const peerId of deps.actions.edgesOf(node)) fetchEdgeKeySoon(deps, node, peerId)
+/** Schedules a fetch of the keys of these edges, all of the agent's by default, for a reason that only this node has. */
+export function fetchEdgeKeysSoon<M extends Member>(
+  deps: MemberDeps<M>,
+  node: M,
+  peerIds: readonly string[] = deps.actions.edgesOf(node),
+): void {
+  for (const peerId of peerIds) node.edgeFetches.wanted.add(peerId)
+  if (peerIds.length > 0) scheduleFetches(deps, node, deps.clock.random() * OWN_WITHIN_MS)
 }
 
-async function fetchEdgeKey<M extends Member>(deps: MemberDeps<M>, node: M, peerId: string): Promise<void> {
+/** Forgets the edge with a peer that the node does not have any more. */
+export function forgetEdge({ edges, edgeFetches }: Member, peerId: string): void {
+  edges?.delete(peerId)
+  edgeFetches.wanted.delete(peerId)
+  edgeFetches.failures.delete(peerId)
+}
+
+/** One call serves all requests until it starts. */
+function scheduleFetches<M extends Member>(deps: MemberDeps<M>, node: M, delayMs: number): void {
+  const { edgeFetches } = node
+  const dueMs = deps.clock.now() + delayMs
+  if (edgeFetches.isRunning || (edgeFetches.dueMs !== undefined && edgeFetches.dueMs <= dueMs)) return
+  edgeFetches.dueMs = dueMs
+  deps.tasks.schedule(delayMs, () => fetchWanted(deps, node))
+}
+
+/** Fetches until no key is wanted, in one call after the other: fetches of one edge never overlap. */
+async function fetchWanted<M extends Member>(deps: MemberDeps<M>, node: M): Promise<void> {
+  const { edgeFetches } = node
+  if (edgeFetches.isRunning) return
+  edgeFetches.dueMs = undefined
+  edgeFetches.isRunning = true
+  while (edgeFetches.wanted.size > 0 && !deps.until.aborted)
+    await deps.mesh.limiters.edgeKeys(deps.until, () => fetchNext(deps, node))
+  edgeFetches.isRunning = false
+}
+
+async function fetchNext<M extends Member>(deps: MemberDeps<M>, node: M): Promise<void> {
+  const { wanted } = node.edgeFetches
+  const { fetchEdgeKeys } = deps.mesh.wire
+  const hasBatch = wanted.size > 1 && !deps.notProvisioned.has('edge_keys')
+  if (hasBatch && fetchEdgeKeys !== undefined)
+    return fetchSeveral(deps, node, { peerIds: take(wanted, BATCH_MAX), fetchEdgeKeys })
+  const [peerId] = take(wanted, 1)
+  if (peerId !== undefined) await fetchOne(deps, node, peerId)
+}
+
+/** Removes up to that number of values. */
+function take(wanted: Set<string>, max: number): readonly string[] {
+  const taken: string[] = []
+  for (const peerId of wanted) {
+    if (taken.length === max) break
+    taken.push(peerId)
+    wanted.delete(peerId)
+  }
+  return taken
+}
+
+interface Several {
+  readonly peerIds: readonly string[]
+  readonly fetchEdgeKeys: NonNullable<MeshCalls['fetchEdgeKeys']>
+}
+
+async function fetchSeveral<M extends Member>(
+  deps: MemberDeps<M>,
+  node: M,
+  { peerIds, fetchEdgeKeys }: Several,
+): Promise<void> {
+  const { node_id: nodeId } = node.identity
+  const outcome = await attempt(deps, node, {
+    operation: 'edge_keys',
+    isRepeatable: true,
+    toleratedCodes: NO_BATCH,
+    call: (nsk) => fetchEdgeKeys({ nodeId, nsk, peerIds }),
+  })
+  if (!outcome.ok && NO_BATCH.includes(outcome.code)) {
+    deps.notProvisioned.add('edge_keys')
+    for (const peerId of peerIds) node.edgeFetches.wanted.add(peerId)
+    return
+  }
+  const fetched = outcome.ok ? outcome.value.map((sealed) => ({ peerId: sealed.peerId, sealed })) : []
+  conclude(deps, node, { peerIds, fetched, code: outcome.ok ? undefined : outcome.code })
+}
+
+async function fetchOne<M extends Member>(deps: MemberDeps<M>, node: M, peerId: string): Promise<void> {
   const { node_id: nodeId } = node.identity
   const outcome = await attempt(deps, node, {
     operation: 'edge_key',
     isRepeatable: true,
     call: (nsk) => deps.mesh.wire.fetchEdgeKey({ nodeId, nsk, peerId }),
   })
-  if (outcome.ok) applyKey(deps, node, { peerId, sealed: outcome.value })
+  if (outcome.ok) conclude(deps, node, { peerIds: [peerId], fetched: [{ peerId, sealed: outcome.value }] })
+  else conclude(deps, node, { peerIds: [peerId], fetched: [], code: outcome.code })
 }
 
-interface Fetched {
-  readonly peerId: string
-  readonly sealed: SealedEdgeKey
+interface Concluded {
+  /** The peers whose keys were requested. */
+  readonly peerIds: readonly string[]
+  readonly fetched: readonly FetchedEdgeKey[]
+  /** Why the call failed; undefined if it was answered. */
+  readonly code?: string | undefined
 }
 
-/**
- * Opens the envelope, and refuses an epoch older than the current one (S0).
- */
-function applyKey<M extends Member>(deps: MemberDeps<M>, node: M, { peerId, sealed }: Fetched): void {
-  const { statistics, actions } = deps
-  const { node_id: nodeId } = node.identity
-  const epoch = parseEdgeEpoch(sealed.epoch)
-  const key = epoch && opened(sealed, { nodeId, peerId })
-  if (epoch === undefined || key === undefined) return statistics.count('bad_envelopes')
-  node.edges ??= new Map()
-  if (!isEpochAcceptable(epoch, node.edges.get(peerId))) return statistics.count('epoch_regressions')
-  node.edges.set(peerId, epoch)
-  actions.takeEdgeKey(node, { peerId, epoch, key })
-  return learnOwnHalf(deps, node, epoch)
+/** Applies the keys of an answer, and requests the others again after a pause. */
+function conclude<M extends Member>(deps: MemberDeps<M>, node: M, { peerIds, fetched, code }: Concluded): void {
+  const requested = new Set(peerIds)
+  for (const one of fetched) {
+    // A server that answers for another peer is wrong.
+    if (!requested.has(one.peerId)) continue
+    const { isTaken, isPairAdopted } = applyEdgeKey(deps, node, one)
+    if (isTaken && requested.delete(one.peerId)) node.edgeFetches.failures.delete(one.peerId)
+    if (isPairAdopted) fetchEdgeKeysSoon(deps, node)
+  }
+  if (code === undefined || !(FINAL.has(code) || isRefusedKey(code))) retryLater(deps, node, [...requested])
 }
 
-function opened(
-  { envelope, kid, epoch, nsk }: SealedEdgeKey,
-  { nodeId, peerId }: { readonly nodeId: string; readonly peerId: string },
-): Uint8Array | undefined {
-  const fields = parseNsk(nsk)
-  if (fields === undefined || fields.kid !== kid) return undefined
-  const outcome = openEdgeEnvelope(envelope, fields.key, { nodeId, peerNodeId: peerId, epoch })
-  return outcome.ok ? outcome.edgeKey : undefined
-}
-
-/** Takes the node's own half of the epoch if it is newer: from a rotation whose answer was lost, or from an earlier run. */
-function learnOwnHalf<M extends Member>(deps: MemberDeps<M>, node: M, { own }: EdgeEpoch): void {
-  const { psk_issued_at: known } = node.identity
-  if (known !== undefined && known >= own) return
-  node.identity = { ...node.identity, psk_issued_at: own }
-  digestSoon(deps, node)
+/** Requests the keys of known peers again: the server may be away, or the epoch of an answer was refused. */
+function retryLater<M extends Member>(deps: MemberDeps<M>, node: M, peerIds: readonly string[]): void {
+  const { failures } = node.edgeFetches
+  const counts = new Map<string, number>()
+  for (const peerId of peerIds.filter((one) => node.view?.find(one) !== undefined)) {
+    counts.set(peerId, (failures.get(peerId) ?? 0) + 1)
+    failures.set(peerId, counts.get(peerId) ?? 1)
+  }
+  if (counts.size === 0) return
+  deps.tasks.schedule(backoffMs(deps.clock, Math.max(...counts.values())), async () => {
+    // Another count means that the key was fetched, is not wanted any more, or has failed again and has a later pause.
+    const due = [...counts].filter(([peerId, count]) => failures.get(peerId) === count)
+    if (!deps.until.aborted && !node.isRevoked && !node.isKeyRefused)
+      fetchEdgeKeysSoon(
+        deps,
+        node,
+        due.map(([peerId]) => peerId),
+      )
+  })
 }

@@ -3,7 +3,7 @@ import type { PeerFacts } from './peer-book.ts'
 import type { PeerView } from './peer-view.ts'
 import type { Member } from '../member.ts'
 import type { MemberDeps } from '../agent-deps.ts'
-import { fetchEdgeKeySoon } from '../keys/edge-key.ts'
+import { fetchEdgeKeySoon, forgetEdge } from '../keys/edge-key.ts'
 import { digestSoon } from '../keys/epoch-report.ts'
 
 const NO_GROUPS: readonly number[] = []
@@ -33,7 +33,7 @@ function apply<M extends Member>(deps: MemberDeps<M>, node: M, { change, view }:
   const known = view.find(change.node_id)
   if (change.changes.at(-1) === 'deregistered') {
     view.set(change.node_id, undefined)
-    node.edges?.delete(change.node_id)
+    forgetEdge(node, change.node_id)
     if (known !== undefined) digestSoon(deps, node)
     return true
   }

@@ -5,10 +5,11 @@ import type { MemberDeps } from '../agent-deps.ts'
 
 /** Takes the policies of a pull, as the snapshot has them. Counts what violates the specification. */
 export function applyPulledPolicies<M extends Member>(
-  { mesh, statistics }: MemberDeps<M>,
+  { mesh, statistics, actions }: MemberDeps<M>,
   node: M,
   text: string,
 ): void {
+  const isFirst = node.policies === undefined
   const policies = (node.policies ??= createOwnPolicies(mesh.policies.read))
   const before = new Set(policies.list().map(({ revisionId }) => revisionId))
   const refused = policies.replace(mesh.policies.given(text), node.pulling.changedPolicies)
@@ -16,14 +17,18 @@ export function applyPulledPolicies<M extends Member>(
   // Each revision counts once, however often it is pulled.
   for (const { revisionId, unknown } of policies.list())
     if (!before.has(revisionId)) statistics.count('unknown_entries', unknown)
+  const now = policies.list()
+  const isSame = now.length === before.size && now.every(({ revisionId }) => before.has(revisionId))
+  if (isFirst || !isSame) actions.policiesChanged(node)
 }
 
 /** Applies a `policy_updated`. Returns false if a pull is needed, because its rules do not have its fingerprint. */
 export function applyPolicyUpdate<M extends Member>(
-  { statistics }: MemberDeps<M>,
-  { policies, pulling }: Member,
+  { statistics, actions }: MemberDeps<M>,
+  node: M,
   update: PolicyUpdatedPayload,
 ): boolean {
+  const { policies, pulling } = node
   // Without a first pull there is nothing to change. The server will request the pull.
   if (policies === undefined) return true
   const isApplied = policies.apply(update)
@@ -33,6 +38,7 @@ export function applyPolicyUpdate<M extends Member>(
   }
   statistics.count('unknown_entries', unknownOf(policies, update.policy_id))
   if (pulling.state === 'running' || pulling.state === 'again') pulling.changedPolicies.add(update.policy_id)
+  actions.policiesChanged(node)
   return true
 }
 

@@ -5,10 +5,14 @@ import { listOf } from './json-scan.ts'
 import type { PeerBook } from '../peers/peer-book.ts'
 import { areBridges, reportedBridges } from '../bridges/bridge-book.ts'
 import { arePolicies } from '../policies/policy-book.ts'
+import type { OwnFacts } from '../member.ts'
+import { areOwnFacts } from './own-facts.ts'
 import { createPeerListReader, type PeerListFault } from './peer-list.ts'
 
 /** The parts of a pulled state that a simulated agent uses. */
 export interface Snapshot {
+  /** What the server knows of the node itself; undefined if it is too old to give it. */
+  readonly self: OwnFacts | undefined
   /** Fact numbers of the reader's book, ordered by node id. */
   readonly peers: Uint32Array
   /** Canonical JSON of the policies: equal for most nodes of a Domain, so that it is parsed once (`createPolicyBook`). */
@@ -24,7 +28,7 @@ export interface Snapshot {
 export type PulledExecution = Omit<ActionRequestPayload, 'status'> & { readonly status: 'pending' | 'ack' | 'started' }
 
 /** How a snapshot violates the specification (S0 NodeStateSnapshot). */
-export type SnapshotFault = PeerListFault | 'block_missing' | 'own_peer' | 'bad_policy' | 'bad_bridge'
+export type SnapshotFault = PeerListFault | 'block_missing' | 'own_peer' | 'bad_policy' | 'bad_bridge' | 'bad_self'
 
 export type ReadSnapshot =
   | { readonly ok: true; readonly snapshot: Snapshot }
@@ -49,10 +53,11 @@ export function createSnapshotReader(book: PeerBook): SnapshotReader {
     if (!hasBlocks(rest.value)) return { ok: false, fault: 'block_missing' }
     const own = book.placeOf(nodeId)
     if (list.numbers.some((number) => book.placeOfFacts(number) === own)) return { ok: false, fault: 'own_peer' }
-    const { executions, sessions } = rest.value
+    const { executions, sessions, self } = rest.value
+    if (self !== undefined && !areOwnFacts(self)) return { ok: false, fault: 'bad_self' }
     const texts = readTexts(rest.value)
     if (typeof texts === 'string') return { ok: false, fault: texts }
-    return { ok: true, snapshot: { peers: list.numbers, ...texts, executions, sessions } }
+    return { ok: true, snapshot: { self, peers: list.numbers, ...texts, executions, sessions } }
   }
 }
 
@@ -79,6 +84,7 @@ type RestOfState = Pick<Snapshot, 'executions' | 'sessions'> & {
   readonly policy: unknown
   readonly bridge: unknown
   readonly 'state/reports': unknown
+  readonly self?: unknown
 }
 
 function hasBlocks(value: unknown): value is RestOfState {

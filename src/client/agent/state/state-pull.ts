@@ -1,11 +1,15 @@
 import { attempt } from '../calls/attempt.ts'
 import { createPeerView } from '../peers/peer-view.ts'
-import type { Member } from '../member.ts'
+import { fetchEdgeKeysSoon } from '../keys/edge-key.ts'
+import { learnNewerHalf } from '../keys/own-half.ts'
+import type { Member, OwnFacts, Pulling } from '../member.ts'
 import type { PulledState } from './state-pulls.ts'
 import type { MemberDeps } from '../agent-deps.ts'
 import { applyPulledBridges } from '../bridges/bridge-changes.ts'
 import { applyPulledPolicies } from '../policies/policy-changes.ts'
 import { applyPulledPeers } from '../peers/pulled-peers.ts'
+import { OWN_FACTS } from './own-facts.ts'
+import { applyPulledTasks } from './tasks-of-node.ts'
 
 /** Maximum random delay of another pull after one during which events arrived. */
 const AGAIN_WITHIN_MS = 1_000
@@ -25,16 +29,14 @@ export function pullSoon<M extends Member>(deps: MemberDeps<M>, node: M, withinM
 async function pull<M extends Member>(deps: MemberDeps<M>, node: M): Promise<void> {
   const { pulling } = node
   pulling.state = 'running'
-  pulling.changedPeers.clear()
-  pulling.changedPolicies.clear()
-  pulling.changedBridges.clear()
+  for (const set of overtaking(pulling)) set.clear()
   const { node_id: nodeId } = node.identity
   const outcome = await attempt(deps, node, {
     operation: 'state_pull',
     isRepeatable: true,
     call: (nsk) => deps.mesh.pull({ nodeId, nsk, etag: node.etag }),
   })
-  const isOvertaken = pulling.changedPeers.size + pulling.changedPolicies.size + pulling.changedBridges.size > 0
+  const isOvertaken = overtaking(pulling).some(({ size }) => size > 0)
   const isAgain = pulling.state.valueOf() === 'again' || isOvertaken
   pulling.state = 'idle'
   if (outcome.ok) applyState(deps, node, outcome.value)
@@ -43,17 +45,37 @@ async function pull<M extends Member>(deps: MemberDeps<M>, node: M): Promise<voi
   if (isAgain) pullSoon(deps, node, AGAIN_WITHIN_MS)
 }
 
+/** What events changed during the pull. */
+function overtaking(pulling: Pulling): readonly Set<string>[] {
+  const { changedPeers, changedPolicies, changedBridges, newExecutions, newSessions } = pulling
+  return [changedPeers, changedPolicies, changedBridges, newExecutions, newSessions]
+}
+
 function applyState<M extends Member>(deps: MemberDeps<M>, node: M, pulled: PulledState | undefined): void {
-  const { statistics, mesh, actions } = deps
+  const { statistics, mesh } = deps
   if (pulled === undefined) return statistics.count('not_modified')
-  if (pulled.isDegraded) return statistics.count('degraded_pulls')
+  if (pulled.isDegraded) statistics.count('degraded_pulls')
+  if (mayBeOlder(node, pulled)) return undefined
   const { read } = pulled
   if (!read.ok) return statistics.count('bad_snapshots')
-  const { peers, policies, executions, sessions } = read.snapshot
+  const { self, peers, policies } = read.snapshot
   node.etag = pulled.etag
+  if (self !== undefined) applySelf(deps, node, self)
   applyPulledPolicies(deps, node, policies)
   applyPulledBridges(deps, node, read.snapshot)
   applyPulledPeers(deps, node, createPeerView(mesh.book, peers))
-  for (const execution of executions) actions.execute(node, execution)
-  for (const session of sessions) actions.openSession(node, session)
+  applyPulledTasks(deps, node, read.snapshot)
+}
+
+/** An answer from the server's cache is not older than its `ETag` that the request had. An agent that knows nothing takes any. */
+function mayBeOlder({ etag, view }: Member, { isDegraded }: PulledState): boolean {
+  return isDegraded && etag === undefined && view !== undefined
+}
+
+/** Takes what the server knows of the node itself. */
+function applySelf<M extends Member>(deps: MemberDeps<M>, node: M, self: OwnFacts): void {
+  const { self: known } = node
+  node.self = self
+  if (learnNewerHalf(deps, node, self.psk_issued_at)) fetchEdgeKeysSoon(deps, node)
+  if (known === undefined || OWN_FACTS.some((fact) => known[fact] !== self[fact])) deps.actions.selfChanged(node)
 }

@@ -157,11 +157,28 @@ describe('An agent that pulls its state', () => {
     ])
   })
 
-  test('ignores a state from the cache of the server', async () => {
-    const world = pulling([{ ...pulled({ peers: [peer(2)] }), isDegraded: true }])
+  test('applies a state from the cache of the server where it has none, or where the server knows its own', async () => {
+    const cached = (number: number) => ({ ...pulled({ peers: [peer(number)] }, `"${number}"`), isDegraded: true })
+    const world = pulling([cached(2), cached(3)])
     world.pull()
     await world.clock.advance(20)
-    expect([world.count('degraded_pulls'), world.node.etag]).toEqual([1, undefined])
+    expect([known(world), world.node.etag]).toEqual([[peer(2)], '"2"'])
+    world.pull()
+    await world.clock.advance(20)
+    expect([known(world), world.tags, world.count('degraded_pulls')]).toEqual([[peer(3)], [undefined, '"2"'], 2])
+  })
+
+  test('ignores a state from the cache of the server that may be older than its own', async () => {
+    const world = pulling([
+      pulled({ peers: [peer(2)] }),
+      { ...pulled({ peers: [peer(3)] }, '"old"'), isDegraded: true },
+    ])
+    world.pull()
+    await world.clock.advance(20)
+    world.node.etag = undefined
+    world.pull()
+    await world.clock.advance(20)
+    expect([known(world), world.node.etag, world.count('degraded_pulls')]).toEqual([[peer(2)], undefined, 1])
   })
 })
 
