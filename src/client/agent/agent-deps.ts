@@ -65,7 +65,7 @@ export interface OpenedEdgeKey {
 export interface MemberActions<M extends Member> {
   /** Peers whose edge keys the agent needs. */
   edgesOf(member: M): readonly string[]
-  /** `member.edges` has the epoch already. An agent whose digest is that of its edges reports it soon (`digestSoon`). */
+  /** `member.edges` has the epoch already. The digest is reported soon. */
   takeEdgeKey(member: M, opened: OpenedEdgeKey): void
   /** The digest of the epochs that are in force; undefined before the first pull. */
   digestOf(member: M): EpochReport | undefined

@@ -115,9 +115,9 @@ async function reopening<M extends Member>(
   for (;;) {
     const code = await followToEnd()
     if (code !== undefined && isRefusedKey(code)) {
-      if (!node.isKeyRefused) onRefused?.(node, code)
+      const isKnown = node.isKeyRefused
       node.isKeyRefused = true
-      return
+      return isKnown ? undefined : onRefused?.(node, code)
     }
     if (code === undefined || reopensAfterMs === undefined) return
     await clock.pause(reopensAfterMs, until)

@@ -4,6 +4,7 @@ import { isEpochAcceptable, parseEdgeEpoch } from '../../../shared/mesh/edge-epo
 import type { MemberDeps } from '../agent-deps.ts'
 import type { SealedEdgeKey } from '../calls/node-wire.ts'
 import type { Member } from '../member.ts'
+import { digestSoon } from './epoch-report.ts'
 import { learnOwnHalf } from './own-half.ts'
 
 /** The sealed key of the edge with a peer. */
@@ -38,6 +39,7 @@ export function applyEdgeKey<M extends Member>(
   if (isTaken) {
     node.edges.set(peerId, epoch)
     actions.takeEdgeKey(node, { peerId, epoch, key })
+    digestSoon(deps, node)
   } else statistics.count('epoch_regressions')
   const decides = isTaken || node.isNextInDoubt
   return { isTaken, isPairAdopted: decides && learnOwnHalf(deps, node, epoch.own) }

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createCaller } from '../../../../../src/client/client.ts'
 import { createTransport } from '../../../../../src/client/transport.ts'
-import { holdStream } from '../../../../../src/client/agent/events/event-stream-holder.ts'
+import { holdStream, type StreamDeps } from '../../../../../src/client/agent/events/event-stream-holder.ts'
 import type { HeldStream } from '../../../../../src/client/agent/events/held-stream.ts'
 import { createNodeStreams } from '../../../../../src/client/agent/events/node-streams.ts'
-import { simulatedNode } from '../../../../../src/cli/agent-sim/simulated-node.ts'
+import { simulatedNode, type SimulatedNode } from '../../../../../src/cli/agent-sim/simulated-node.ts'
 import { createStatistics, type Statistics } from '../../../../../src/cli/agent-sim/statistics.ts'
 import { createSystemClock } from '../../../../../src/client/agent/system-clock.ts'
 import { manifest } from '../../../../support/cli/cli-run.ts'
@@ -35,7 +35,7 @@ describe('An agent that holds its event stream', () => {
   /** An agent of a node whose server has `head` events and plays the stream as scripted. */
   async function agentOf(
     script: (connection: StubConnection, stream: number) => void,
-    { head = 0, last = {} }: { head?: number; last?: object } = {},
+    { head = 0, last = {}, ...own }: { head?: number; last?: object } & Partial<StreamDeps<SimulatedNode>> = {},
   ): Promise<Agent> {
     let streams = 0
     const stub = await startEventStub((connection) => {
@@ -50,7 +50,7 @@ describe('An agent that holds its event stream', () => {
     const statistics = createStatistics()
     const identity = { node_id: NODE_ID, name: 'n', nsk: 'nsk_n', private_key: '', ...last }
     const held = holdStream(
-      { clock: createSystemClock(), statistics, streams: createNodeStreams(caller, manifest) },
+      { clock: createSystemClock(), statistics, streams: createNodeStreams(caller, manifest), ...own },
       simulatedNode(identity, 0),
     )
     closing.push(
@@ -139,6 +139,57 @@ describe('An agent that holds its event stream', () => {
       reordered_events: 1,
     })
     expect(held.progress()).toMatchObject({ last_event_id: '50', last_node_seq: 5 })
+  })
+
+  const refusing =
+    (status: number, code: string) =>
+    ({ refuse }: StubConnection): void =>
+      refuse(status, { code, status, title: code, detail: code })
+
+  const eventsOf = ({ stub }: Agent) => stub.connections.filter(({ path }) => path.endsWith('/events'))
+
+  it.each([401, 403])('is opened again after a final refusal (%i) only where that is wanted', async (status) => {
+    const refused = refusing(status, status === 401 ? 'nsk_revoked' : 'forbidden')
+    const once = await agentOf(refused)
+    await once.held.opened
+    const again = await agentOf(
+      (connection, stream) => (stream > 1 ? connection.send(frame(1)) : refused(connection)),
+      {
+        reopensAfterMs: 10,
+      },
+    )
+    if (status === 403) await vi.waitFor(() => expect(again.counts()['events']).toBe(1))
+    await again.held.opened
+    expect([eventsOf(once).length, eventsOf(again).length]).toEqual([1, status === 401 ? 1 : 2])
+  })
+
+  it('reports the refusal of its key', async () => {
+    const onRefused = vi.fn()
+    await agentOf(refusing(401, 'nsk_revoked'), { onRefused, reopensAfterMs: 10 })
+    await vi.waitFor(() => expect(onRefused).toHaveBeenCalled())
+    expect(onRefused.mock.calls).toEqual([[expect.objectContaining({ isKeyRefused: true }), 'nsk_revoked']])
+  })
+
+  it.each([
+    ['next', 'new', ['Bearer new']],
+    ['old one where the server does not know the next', 'old', ['Bearer new', 'Bearer old']],
+  ])('is opened with the %s key', async (_, valid, presented) => {
+    const agent = await agentOf(
+      ({ headers, send, refuse }) =>
+        headers.authorization === `Bearer ${valid}`
+          ? send(frame(1))
+          : refuse(401, { code: 'unauthorized', status: 401 }),
+      { last: { nsk: 'old', next_nsk: 'new' } },
+    )
+    await vi.waitFor(() => expect(agent.counts()['events']).toBe(1))
+    expect(eventsOf(agent).map(({ headers }) => headers.authorization)).toEqual(presented)
+  })
+
+  it('ignores a resync of an earlier run that is replayed', async () => {
+    const last = { last_event_id: '90', last_node_seq: 9, last_occurred_at: '2026-01-02T03:04:06.000Z' }
+    const { counts, held } = await agentOf(({ send }) => send(frame(2, { payload: RESYNC }) + frame(10)), { last })
+    await vi.waitFor(() => expect(counts()['events']).toBe(1))
+    expect([counts()['duplicate_events'], held.progress().last_node_seq]).toEqual([1, 10])
   })
 
   it('resumes after a broken connection, counts it and misses no event', async () => {
