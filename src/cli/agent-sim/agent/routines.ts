@@ -3,7 +3,7 @@ import type { SimulatedNode } from '../simulated-node.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
 import { reportCapabilities } from './capabilities.ts'
 import { fetchEdgeKeysSoon } from '../../../client/agent/keys/edge-key.ts'
-import { changeEndpoint, keepEndpoint } from './endpoint.ts'
+import { changeEndpoint, keepOwnEndpoint } from './endpoint.ts'
 import { alterHook, reportAlteredBinary } from './integrity.ts'
 import { rotateSecretKey } from '../../../client/agent/keys/secret-key-rotation.ts'
 import { pullSoon } from '../../../client/agent/state/state-pull.ts'
@@ -12,7 +12,7 @@ import { reportWorkload } from './state-report.ts'
 /** Starts an agent of the mesh: capabilities, endpoint, first pull and edge keys. */
 export async function startAgent(deps: MeshAgentDeps, node: SimulatedNode, until: AbortSignal): Promise<void> {
   await reportCapabilities(deps, node)
-  await keepEndpoint(deps, node, until)
+  await keepOwnEndpoint(deps, node, until)
   if (deps.mesh.pullsAtStart) pullSoon(deps, node, 0)
   fetchEdgeKeysSoon(deps, node)
   await reportAlteredBinary(deps, node)

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { keepReporting } from '../../../../src/cli/agent-sim/agent/heartbeat.ts'
-import { changeEndpoint, keepEndpoint } from '../../../../src/cli/agent-sim/agent/endpoint.ts'
+import { changeEndpoint, keepOwnEndpoint } from '../../../../src/cli/agent-sim/agent/endpoint.ts'
 import { pullSoon } from '../../../../src/client/agent/state/state-pull.ts'
 import type { HeldStream } from '../../../../src/client/agent/events/held-stream.ts'
 import type { PeerFacts } from '../../../../src/client/agent/peers/peer-book.ts'
@@ -161,7 +161,7 @@ describe('An endpoint', () => {
     const world = worldOf({ answers })
     const [node] = world.nodes
     if (node === undefined) throw new Error('no node')
-    await keepEndpoint(world.deps, node, world.deps.until)
+    await keepOwnEndpoint(world.deps, node, world.deps.until)
     await changeEndpoint(world.deps, node)
     expect(reported(world)).toEqual(['198.18.0.0:51820', '198.18.0.0:1024'].with(1, node.endpoint))
     expect(node.endpoint).not.toBe('198.18.0.0:51820')
