@@ -1,8 +1,9 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { constants } from 'node:os'
 import { EXIT } from '../../errors/exit-code.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { cleanEnvironment } from './clean-environment.ts'
+import { memoryFile } from './memory-file.ts'
 import { missingProgram } from './missing-program.ts'
 
 /** What a program printed, and its exit status: 128 and the number of the signal where a signal ended it. */
@@ -13,7 +14,8 @@ export interface ProgramResult {
 }
 
 /**
- * Runs a program without a shell, with a clean environment. `stdin` is written to it and closed. The program is killed after
+ * Runs a program without a shell, with a clean environment. `stdin` is what it reads, also as
+ * `/dev/stdin`. The program is killed after
  * `timeoutMs` (10 s), and once it has printed more than 16 MiB.
  *
  * @throws CliError where the program is not installed, is killed, or cannot be started. Another exit status than 0 is no error.
@@ -29,22 +31,24 @@ const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 
 /** Runs programs of this machine. */
 export const runProgram: RunProgram = async (program, args, options = {}) => {
-  const child = spawn(program, args, { env: cleanEnvironment(), stdio: ['pipe', 'pipe', 'pipe'] })
-  // A program may end without reading its input; its exit status is the answer then.
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(options.stdin)
-  return collect(child, program, options.timeoutMs ?? TIMEOUT_MS)
+  const stdin = options.stdin === undefined ? undefined : memoryFile(options.stdin)
+  try {
+    const child = spawn(program, args, { env: cleanEnvironment(), stdio: [stdin?.fd ?? 'ignore', 'pipe', 'pipe'] })
+    return await collect(child, program, options.timeoutMs ?? TIMEOUT_MS)
+  } finally {
+    stdin?.close()
+  }
 }
 
-function collect(child: ChildProcessWithoutNullStreams, program: string, timeoutMs: number): Promise<ProgramResult> {
+function collect(child: ChildProcess, program: string, timeoutMs: number): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
     const output = { stdout: [] as Buffer[], stderr: [] as Buffer[], bytes: 0 }
     const fail = (error: Error) => {
       clearTimeout(timer)
       child.kill('SIGKILL')
       // A child of the program may hold the pipes open.
-      child.stdout.destroy()
-      child.stderr.destroy()
+      child.stdout?.destroy()
+      child.stderr?.destroy()
       reject(error)
     }
     const timer = setTimeout(() => fail(killed(program, `did not end within ${timeoutMs / 1000} s`)), timeoutMs)
@@ -53,8 +57,8 @@ function collect(child: ChildProcessWithoutNullStreams, program: string, timeout
       output[part].push(chunk)
       if (output.bytes > OUTPUT_BYTES_MAX) fail(killed(program, 'printed more than 16 MiB'))
     }
-    child.stdout.on('data', take('stdout'))
-    child.stderr.on('data', take('stderr'))
+    child.stdout?.on('data', take('stdout'))
+    child.stderr?.on('data', take('stderr'))
     child.once('error', (error: NodeJS.ErrnoException) => fail(notStarted(program, error)))
     child.once('close', (code, signal) => {
       clearTimeout(timer)

@@ -1,0 +1,111 @@
+import type { DeviceChange } from '../device.ts'
+import type { DeviceRecord, Driver } from '../driver.ts'
+import { sameKey } from '../keys.ts'
+import { peerEdits } from '../peer-edits.ts'
+import type { RehandshakeClock } from './rehandshake-clock.ts'
+import { createRenewals } from './renewals.ts'
+import { createSuccessions, hasSession } from './successions.ts'
+
+const POLL_MS = 50
+/** Reading the device takes at most this part of the time. */
+const READING_SHARE = 0.1
+
+/** Changes of keys and peers by which no open connection is lost (decisions of the mesh, "Rotation"). */
+export interface Rehandshake {
+  read(): Promise<DeviceRecord>
+  /** Replaces the own key and starts a handshake with each peer that has a session or a keepalive interval. */
+  setPrivateKey(key: Uint8Array): Promise<void>
+  /** A peer with a session that gets a new key keeps its old one until it has used the new one, for at most 3 s. */
+  change(change: DeviceChange): Promise<void>
+  /** The device lost its configuration, and with it what was to be repeated. */
+  forget(): void
+  stop(): void
+}
+
+/**
+ * Watches handshakes after changes of keys. wireguard-go is silent for 5 s after a handshake that was not answered, so a peer
+ * without one is removed and added again, for 10 s at most.
+ */
+export function createRehandshake(driver: Driver, clock: RehandshakeClock): Rehandshake {
+  const renewals = createRenewals(clock)
+  const successions = createSuccessions(() => clock.now())
+  const serially = createQueue()
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  const watch = (delayMs = POLL_MS) => {
+    if (isStopped || timer !== undefined || renewals.size + successions.size === 0) return
+    timer = setTimeout(() => void tick(), delayMs).unref()
+  }
+  const tick = async () => {
+    const startedAt = clock.now()
+    // A device that does not answer is being started again, which forgets what is watched.
+    await serially(repeat).catch(() => undefined)
+    timer = undefined
+    watch(Math.max(POLL_MS, (clock.now() - startedAt) / READING_SHARE))
+  }
+  const repeat = async () => {
+    const record = await driver.read()
+    const { edits, late } = successions.due(record)
+    if (edits.length > 0) await driver.edit({ peers: edits })
+    const current = edits.length > 0 ? await driver.read() : record
+    const lateOnes = current.peers.filter((peer) => late.includes(peer.publicKey) && peer.endpoint !== undefined)
+    const peers = [...renewals.due(current), ...renewals.begin(lateOnes)]
+    if (peers.length > 0) await driver.edit({ peers })
+  }
+  const settleConflicts = async (change: DeviceChange) => {
+    const edits = successions.conflicting(change)
+    if (edits.length > 0) await driver.edit({ peers: edits })
+  }
+
+  return {
+    async read() {
+      const record = await serially(() => driver.read())
+      const peers = record.peers.map((peer) => ({
+        ...peer,
+        keepaliveSeconds: renewals.keepaliveOf(peer.publicKey) ?? peer.keepaliveSeconds,
+      }))
+      return { ...record, peers: successions.merged(peers) }
+    },
+    async setPrivateKey(privateKey) {
+      await serially(async () => {
+        const record = await driver.read()
+        if (sameKey(record.privateKey, privateKey)) return
+        const isUsed = (peer: DeviceRecord['peers'][number]) =>
+          hasSession(peer, clock.now()) || peer.keepaliveSeconds > 0 || successions.hasKey(peer.publicKey)
+        const used = record.peers.filter((peer) => peer.endpoint !== undefined && isUsed(peer))
+        await driver.edit({ privateKey, peers: renewals.begin(used) })
+      })
+      watch()
+    },
+    async change(change) {
+      await serially(async () => {
+        await settleConflicts(change)
+        const record = await driver.read()
+        const peers = peerEdits(record, successions.begin(record, change))
+        for (const key of change.remove) renewals.delete(key)
+        for (const peer of change.put) renewals.setKeepalive(peer.publicKey, peer.keepaliveSeconds)
+        if (peers.length > 0) await driver.edit({ peers })
+      })
+      watch()
+    },
+    forget() {
+      renewals.clear()
+      successions.clear()
+    },
+    stop() {
+      isStopped = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Runs one operation after another; one that fails does not keep the next from running. */
+function createQueue() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(operation: () => Promise<T>): Promise<T> => {
+    const result = last.then(operation, operation)
+    last = result.catch(() => undefined)
+    return result
+  }
+}

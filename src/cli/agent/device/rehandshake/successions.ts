@@ -1,0 +1,135 @@
+import type { DeviceChange, DevicePeer } from '../device.ts'
+import type { DeviceRecord, PeerEdit, PeerRecord } from '../driver.ts'
+import { sameCidrs } from '../peer-edits.ts'
+
+/** A session is used for 180 s after its handshake. */
+const SESSION_MS = 180_000
+/** How long the old key of a peer is kept: the peer changes its own key 1 s after the server knows of the new one. */
+const OVERLAP_MS = 3_000
+
+interface Succession {
+  readonly oldKey: string
+  readonly peer: DevicePeer
+  readonly sinceMs: number
+}
+
+/**
+ * Peers with a new key that have not used it. Such a peer is on the device twice: the old key has the allowed IPs and the
+ * session, the new one has none of them and answers handshakes. Packets flow on until the peer changes its own key.
+ */
+export interface Successions {
+  readonly size: number
+  /** Takes the successions out of a change; the rest is what the device is to be given. */
+  begin(record: DeviceRecord, change: DeviceChange): DeviceChange
+  /** The edits that end those which a change affects in another way. */
+  conflicting(change: DeviceChange): readonly PeerEdit[]
+  /** What is due: a new key with a handshake takes over. `late` lists new keys that take over without one. */
+  due(record: DeviceRecord): { readonly edits: readonly PeerEdit[]; readonly late: readonly string[] }
+  /** The peers as the owner of the device is to see them: each once, by its new key. */
+  merged(peers: readonly PeerRecord[]): readonly PeerRecord[]
+  hasKey(publicKey: string): boolean
+  clear(): void
+}
+
+/** Whether the peer has a session. */
+export function hasSession(peer: PeerRecord, nowMs: number): boolean {
+  return peer.latestHandshakeMs !== undefined && nowMs - peer.latestHandshakeMs < SESSION_MS
+}
+
+/** Keeps in memory which peers have a new key. */
+export function createSuccessions(now: () => number): Successions {
+  const byNewKey = new Map<string, Succession>()
+
+  const settle = ({ oldKey, peer }: Succession): readonly PeerEdit[] => {
+    byNewKey.delete(peer.publicKey)
+    return [
+      { publicKey: oldKey, isRemoved: true },
+      { publicKey: peer.publicKey, allowedIps: { wanted: peer.allowedIps }, keepaliveSeconds: peer.keepaliveSeconds },
+    ]
+  }
+  const isAffected = ({ oldKey, peer }: Succession, { put, remove }: DeviceChange) =>
+    remove.includes(peer.publicKey) ||
+    put.some((other) =>
+      other.publicKey === peer.publicKey
+        ? !sameCidrs(other.allowedIps, peer.allowedIps)
+        : other.publicKey === oldKey || other.allowedIps.some((cidr) => peer.allowedIps.includes(cidr)),
+    )
+
+  return {
+    get size() {
+      return byNewKey.size
+    },
+    begin(record, change) {
+      for (const { oldKey, peer } of pairsOf(record, change, now())) {
+        byNewKey.set(peer.publicKey, { oldKey, peer, sinceMs: now() })
+      }
+      if (byNewKey.size === 0) return change
+      const oldKeys = new Set([...byNewKey.values()].map(({ oldKey }) => oldKey))
+      return {
+        remove: change.remove.filter((key) => !oldKeys.has(key)),
+        put: change.put.map((peer) => {
+          const succession = byNewKey.get(peer.publicKey)
+          if (succession === undefined) return peer
+          byNewKey.set(peer.publicKey, { ...succession, peer })
+          const endpoint = peer.endpoint ?? endpointOf(record, succession)
+          return { ...peer, endpoint, allowedIps: [], keepaliveSeconds: 0 }
+        }),
+      }
+    },
+    conflicting: (change) =>
+      [...byNewKey.values()].filter((succession) => isAffected(succession, change)).flatMap(settle),
+    due(record) {
+      const hasHandshake = new Set(
+        record.peers.filter((peer) => peer.latestHandshakeMs !== undefined).map((peer) => peer.publicKey),
+      )
+      const isLate = ({ peer, sinceMs }: Succession) =>
+        !hasHandshake.has(peer.publicKey) && now() - sinceMs > OVERLAP_MS
+      const late = [...byNewKey.values()].filter(isLate)
+      const ready = [...byNewKey.values()].filter(({ peer }) => hasHandshake.has(peer.publicKey))
+      return { edits: [...ready, ...late].flatMap(settle), late: late.map(({ peer }) => peer.publicKey) }
+    },
+    merged(peers) {
+      if (byNewKey.size === 0) return peers
+      const old = new Map([...byNewKey.values()].map(({ oldKey }) => [oldKey, peers.find(isKey(oldKey))]))
+      return peers
+        .filter(({ publicKey }) => !old.has(publicKey))
+        .map((peer) => {
+          const succession = byNewKey.get(peer.publicKey)
+          return succession === undefined ? peer : asOne(peer, old.get(succession.oldKey), succession.peer)
+        })
+    },
+    hasKey: (publicKey) => byNewKey.has(publicKey) || [...byNewKey.values()].some(({ oldKey }) => oldKey === publicKey),
+    clear: () => byNewKey.clear(),
+  }
+}
+
+/** A removed peer with a session, and an added one with the same allowed IPs, are one peer with a new key. */
+function pairsOf({ peers }: DeviceRecord, { put, remove }: DeviceChange, nowMs: number) {
+  const isRemoved = new Set(remove)
+  const known = new Set(peers.map((peer) => peer.publicKey))
+  const old = peers.filter((peer) => isRemoved.has(peer.publicKey) && hasSession(peer, nowMs))
+  return put.flatMap((peer) => {
+    if (known.has(peer.publicKey) || peer.allowedIps.length === 0) return []
+    const former = old.find((other) => sameCidrs(other.allowedIps, peer.allowedIps))
+    return former === undefined ? [] : [{ oldKey: former.publicKey, peer }]
+  })
+}
+
+function endpointOf({ peers }: DeviceRecord, { oldKey, peer }: Succession): string | undefined {
+  return peers.find(isKey(peer.publicKey))?.endpoint ?? peers.find(isKey(oldKey))?.endpoint
+}
+
+function isKey(publicKey: string) {
+  return (peer: PeerRecord) => peer.publicKey === publicKey
+}
+
+function asOne(peer: PeerRecord, old: PeerRecord | undefined, wanted: DevicePeer): PeerRecord {
+  return {
+    ...peer,
+    latestHandshakeMs: peer.latestHandshakeMs ?? old?.latestHandshakeMs,
+    receivedBytes: peer.receivedBytes + (old?.receivedBytes ?? 0),
+    sentBytes: peer.sentBytes + (old?.sentBytes ?? 0),
+    allowedIps: wanted.allowedIps,
+    keepaliveSeconds: wanted.keepaliveSeconds,
+  }
+}
