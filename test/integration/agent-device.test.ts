@@ -1,0 +1,252 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { publicKeyOf } from '../../src/cli/agent/device/keys.ts'
+import { bundledChild } from '../support/mesh/bundled-child.ts'
+import { startDeviceProcess } from '../support/mesh/device-process.ts'
+import { type Box, createLab, type Lab } from '../support/mesh/lab.ts'
+import { openTcpStream } from '../support/mesh/tcp-stream.ts'
+import { connectEnds, newPresharedKey, newPrivateKey, openTunnelEnd, type TunnelEnd } from '../support/mesh/tunnel.ts'
+import { requirement } from '../support/run/requirements.mjs'
+
+const [A, B] = ['10.7.0.1', '10.7.0.2']
+
+describe.skipIf(requirement('mesh-lab') === undefined)('a WireGuard device of the agent', () => {
+  let lab: Lab
+  let bundle: string
+  let folder: string
+  let ends: readonly [TunnelEnd, TunnelEnd]
+  const presharedKey = newPresharedKey()
+
+  beforeAll(async () => {
+    bundle = await bundledChild('device-child.ts')
+  })
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'ctl-device-'))
+    lab = await createLab({ prefix: 'ctldev' })
+    ends = [
+      await openTunnelEnd(lab, await lab.box('a'), { address: A, bundle, folder }),
+      await openTunnelEnd(lab, await lab.box('b'), { address: B, bundle, folder }),
+    ]
+    await connectEnds(ends[0], ends[1], presharedKey)
+  })
+  afterEach(async () => {
+    await lab.close()
+    rmSync(folder, { recursive: true })
+  })
+  afterAll(() => rmSync(join(bundle, '..'), { recursive: true }))
+
+  const output = async (box: Box, ...argv: readonly string[]) => (await lab.exec(box, argv)).stdout
+  const ping = async (box: Box, address: string) =>
+    (await lab.exec(box, ['ping', '-c', '1', '-W', '5', address])).exitCode
+  const wireguardGo = async (box: Box) => {
+    const pids = (await output(box, 'ip', 'netns', 'pids', box.namespace.name)).trim().split('\n').map(Number)
+    return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('wireguard-go\0'))
+  }
+
+  it('carries packets between two boxes, and reports what it carried', async () => {
+    const [a, b] = ends
+    expect(await ping(a.box, B)).toBe(0)
+    const { peers, listenPort, publicKey } = await a.process.status()
+    expect({ listenPort, publicKey }).toEqual({ listenPort: 51_820, publicKey: publicKeyOf(a.options.privateKey) })
+    expect(peers).toMatchObject([
+      { endpoint: `${b.box.address}:51820`, allowedIps: ['10.7.0.2/32'], hasPresharedKey: true, keepaliveSeconds: 0 },
+    ])
+    expect(peers[0]?.receivedBytes).toBeGreaterThan(0)
+    expect(Date.now() - (peers[0]?.latestHandshakeMs ?? 0)).toBeLessThan(20_000)
+    expect(JSON.stringify(peers)).not.toContain(Buffer.from(presharedKey).toString('base64'))
+  })
+
+  it('keeps its tunnels while no agent runs, and an agent that starts again takes them with their peers', async () => {
+    const [a] = ends
+    expect(await ping(a.box, B)).toBe(0)
+    const [before] = await wireguardGo(a.box)
+    await a.process.kill()
+    expect(await ping(a.box, B)).toBe(0)
+
+    const again = startDeviceProcess(lab, a.box, bundle)
+    const handshake = (await ends[1].process.status()).peers[0]?.latestHandshakeMs
+    await again.call({ method: 'open', options: a.options })
+    expect((await again.status()).peers).toMatchObject([{ allowedIps: ['10.7.0.2/32'], hasPresharedKey: true }])
+    expect(await ping(a.box, B)).toBe(0)
+    expect(await wireguardGo(a.box)).toEqual([before])
+    expect((await ends[1].process.status()).peers[0]?.latestHandshakeMs).toBe(handshake)
+  })
+
+  it('starts wireguard-go again within a second when it is killed, with key, address and routes', async () => {
+    const [a, b] = ends
+    expect(await ping(a.box, B)).toBe(0)
+    const [pid] = await wireguardGo(a.box)
+    const killedAt = performance.now()
+    process.kill(pid ?? 0, 'SIGKILL')
+    await a.process.restarted()
+    expect(performance.now() - killedAt).toBeLessThan(1_000)
+
+    const { publicKey, peers } = await a.process.status()
+    expect({ publicKey, peers }).toEqual({ publicKey: publicKeyOf(a.options.privateKey), peers: [] })
+    await a.process.call({ method: 'change', change: { put: [b.asPeer({ presharedKey })], remove: [] } })
+    expect(await ping(a.box, B)).toBe(0)
+  })
+
+  it('leaves nothing behind when it is removed', async () => {
+    const [a] = ends
+    await a.process.call({ method: 'remove' })
+    expect(await output(a.box, 'ip', '-o', 'link')).not.toContain('ctl0')
+    expect(await output(a.box, 'ip', 'route')).not.toContain('10.7.0.2')
+    expect(await output(a.box, 'ls', '/run/wireguard')).toBe('')
+    expect(await wireguardGo(a.box)).toEqual([])
+  })
+
+  it('removes the interface of an agent that was killed', async () => {
+    const [a] = ends
+    await a.process.kill()
+    const other = startDeviceProcess(lab, a.box, bundle)
+    const { name, owner } = a.options
+    await expect(other.call({ method: 'removeDevice', options: { name, owner: 'another' } })).rejects.toMatchObject({
+      cause: { code: 'interface_taken' },
+    })
+    expect(await other.call({ method: 'removeDevice', options: { name, owner } })).toBe(true)
+    expect(await other.call({ method: 'removeDevice', options: { name, owner } })).toBe(false)
+    expect(await wireguardGo(a.box)).toEqual([])
+  })
+
+  describe('refuses, and does not touch,', () => {
+    const open = async (box: Box, facts: Partial<TunnelEnd['options']>) => {
+      const other = startDeviceProcess(lab, box, bundle)
+      const options = { ...ends[0].options, ...facts }
+      return other.call({ method: 'open', options }).then(
+        () => undefined,
+        (error: Error) => error.cause,
+      )
+    }
+
+    it('an interface of another node', async () => {
+      expect(await open(ends[0].box, { owner: 'another' })).toEqual({
+        message: 'There is an interface ctl0 that does not belong to this agent; it was not touched.',
+        code: 'interface_taken',
+        exitCode: 6,
+        hints: ['Choose another name with --interface, or remove it where it is not needed: ip link del ctl0'],
+      })
+      expect(await ping(ends[0].box, B)).toBe(0)
+    })
+
+    it('an interface of another kind with its alias', async () => {
+      const { box } = ends[0]
+      await lab.exec(box, ['ip', 'link', 'add', 'dummy0', 'type', 'dummy'])
+      await lab.exec(box, ['ip', 'link', 'set', 'dummy0', 'alias', 'ctl node-a'])
+      expect(await open(box, { name: 'dummy0' })).toMatchObject({ code: 'interface_taken', exitCode: 6 })
+      expect(await output(box, 'ip', '-o', 'link', 'show', 'dummy0')).toContain('ctl node-a')
+    })
+
+    it('a UDP port that another program has, without leaving an interface', async () => {
+      const { box } = ends[0]
+      expect(await open(box, { name: 'ctl1', listenPort: 51_820 })).toEqual({
+        message: 'UDP port 51820 is in use by another program.',
+        code: 'port_in_use',
+        exitCode: 6,
+        hints: ['Choose another port with --listen-port.'],
+      })
+      expect(await output(box, 'ip', '-o', 'link')).not.toContain('ctl1')
+    })
+
+    it.each(['', 'Ctl0', '../ctl', 'ctl 0', 'interface-name-16', '-ctl'])('the interface name %j', async (name) => {
+      expect(await open(ends[0].box, { name })).toMatchObject({ code: 'usage', exitCode: 2 })
+    })
+
+    it('a route that another program has, and sets the others', async () => {
+      const { box, process } = ends[0]
+      await lab.exec(box, ['ip', 'route', 'add', '10.7.0.9/32', 'dev', 'eth0'])
+      await expect(
+        process.call({ method: 'setRoutes', cidrs: ['10.7.0.9/32', '10.7.0.2/32', '10.7.0.3/32'] }),
+      ).rejects.toMatchObject({ cause: { code: 'route_refused' } })
+      expect((await output(box, 'ip', 'route', 'show', 'dev', 'ctl0')).match(/^\S+/gm)).toEqual([
+        '10.7.0.2',
+        '10.7.0.3',
+      ])
+      expect(await output(box, 'ip', 'route', 'show', '10.7.0.9')).toContain('dev eth0')
+    })
+
+    it.each([
+      [{ publicKey: 'AAAA' }],
+      [{ endpoint: '10.99.0.1:51820\nreplace_peers=true' }],
+      [{ endpoint: 'box.example.org:51820' }],
+      [{ allowedIps: ['10.7.0.2/32\nremove=true'] }],
+      [{ keepaliveSeconds: 70_000 }],
+      [{ presharedKey: new Uint8Array(31) }],
+    ])('a malformed peer: %j', async (facts) => {
+      const [a, b] = ends
+      const put = [b.asPeer(facts)]
+      await expect(a.process.call({ method: 'change', change: { put, remove: [] } })).rejects.toMatchObject({
+        cause: { code: 'invalid_peer' },
+      })
+      expect((await a.process.status()).peers).toHaveLength(1)
+    })
+  })
+
+  it('sets exactly the routes it is given', async () => {
+    const { box, process } = ends[0]
+    await process.call({ method: 'setRoutes', cidrs: ['10.7.0.3/32', '10.8.0.0/24', 'fd00:7::3/128'] })
+    expect((await output(box, 'ip', 'route', 'show', 'dev', 'ctl0')).match(/^\S+/gm)).toEqual([
+      '10.7.0.3',
+      '10.8.0.0/24',
+    ])
+    await process.call({ method: 'setRoutes', cidrs: [] })
+    expect(await output(box, 'ip', 'route', 'show', 'dev', 'ctl0')).toBe('')
+    expect(await output(box, 'ip', '-6', 'route', 'show', 'dev', 'ctl0', 'proto', 'boot')).toBe('')
+  })
+
+  describe('keeps an open TCP connection, with every byte and no stall of a second,', () => {
+    const stream = () => openTcpStream(lab, ends[0].box, { box: ends[1].box, address: B, port: 9_000 })
+    const put = (end: TunnelEnd, ...peers: readonly ReturnType<TunnelEnd['asPeer']>[]) =>
+      end.process.call({ method: 'change', change: { put: peers, remove: [] } })
+
+    it('while the preshared key changes on both ends', async () => {
+      const [a, b] = ends
+      const open = await stream()
+      const changed = newPresharedKey()
+      const handshake = (await a.process.status()).peers[0]?.latestHandshakeMs
+      await put(a, b.asPeer({ presharedKey: changed }))
+      await put(b, a.asPeer({ presharedKey: changed }))
+      expect((await a.process.status()).peers[0]?.latestHandshakeMs).toBe(handshake)
+      const { sentBytes, receivedBytes, isInOrder, longestStallMs } = await open.end()
+      expect({ receivedBytes, isInOrder }).toEqual({ receivedBytes: sentBytes, isInOrder: true })
+      expect(longestStallMs).toBeLessThan(1_000)
+    })
+
+    it.each([
+      ['whose peers learn the new key a second before', 1_000],
+      ['whose peers learn the new key 200 ms after', -200],
+    ])('while the key of one end changes, %s', async (_when, leadMs) => {
+      const [a, b] = ends
+      const open = await stream()
+      const newKey = newPrivateKey()
+      const publicKey = publicKeyOf(newKey)
+      const changeOwn = () => a.process.call({ method: 'setPrivateKey', key: newKey })
+      const changePeer = () =>
+        b.process.call({
+          method: 'change',
+          change: {
+            remove: [publicKeyOf(a.options.privateKey)],
+            put: [a.asPeer({ publicKey, presharedKey, endpoint: undefined })],
+          },
+        })
+      const pause = () => new Promise((resolve) => setTimeout(resolve, Math.abs(leadMs)))
+      if (leadMs > 0) await changePeer().then(pause).then(changeOwn)
+      else await changeOwn().then(pause).then(changePeer)
+      await vi.waitFor(
+        async () => expect(await output(b.box, 'wg', 'show', 'ctl0', 'peers')).toBe(`${publicKey}\n`),
+        5_000,
+      )
+      await vi.waitFor(async () => expect((await a.process.status()).peers[0]?.latestHandshakeMs).toBeDefined(), 5_000)
+      const { sentBytes, receivedBytes, isInOrder, longestStallMs } = await open.end()
+      console.log(leadMs, longestStallMs)
+      expect({ receivedBytes, isInOrder }).toEqual({ receivedBytes: sentBytes, isInOrder: true })
+      expect(longestStallMs).toBeLessThan(1_000)
+      expect((await b.process.status()).peers).toMatchObject([
+        { publicKey, allowedIps: ['10.7.0.1/32'], keepaliveSeconds: 0 },
+      ])
+      expect((await a.process.status()).peers).toMatchObject([{ keepaliveSeconds: 0 }])
+    })
+  })
+})
