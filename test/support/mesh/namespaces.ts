@@ -38,10 +38,15 @@ export async function makeNamespace(name: string): Promise<Namespace> {
   }
 }
 
+/** The processes of a namespace. */
+export async function pidsIn(name: string): Promise<readonly number[]> {
+  const lines = (await must('ip', ['netns', 'pids', name])).split('\n')
+  return lines.filter((line) => line !== '').map(Number)
+}
+
 /** Ends every process of a namespace and removes it. */
 export async function removeNamespace(name: string): Promise<void> {
-  const pids = (await must('ip', ['netns', 'pids', name])).split('\n').filter((pid) => pid !== '')
-  for (const pid of pids) endProcess(Number(pid))
+  for (const pid of await pidsIn(name)) endProcess(pid)
   await must('ip', ['netns', 'del', name])
 }
 

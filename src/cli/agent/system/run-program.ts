@@ -33,7 +33,12 @@ const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 export const runProgram: RunProgram = async (program, args, options = {}) => {
   const stdin = options.stdin === undefined ? undefined : memoryFile(options.stdin)
   try {
-    const child = spawn(program, args, { env: cleanEnvironment(), stdio: [stdin?.fd ?? 'ignore', 'pipe', 'pipe'] })
+    // A group of its own, so that a program is killed with its children.
+    const child = spawn(program, args, {
+      env: cleanEnvironment(),
+      detached: true,
+      stdio: [stdin?.fd ?? 'ignore', 'pipe', 'pipe'],
+    })
     return await collect(child, program, options.timeoutMs ?? TIMEOUT_MS)
   } finally {
     stdin?.close()
@@ -45,10 +50,7 @@ function collect(child: ChildProcess, program: string, timeoutMs: number): Promi
     const output = { stdout: [] as Buffer[], stderr: [] as Buffer[], bytes: 0 }
     const fail = (error: Error) => {
       clearTimeout(timer)
-      child.kill('SIGKILL')
-      // A child of the program may hold the pipes open.
-      child.stdout?.destroy()
-      child.stderr?.destroy()
+      killGroup(child)
       reject(error)
     }
     const timer = setTimeout(() => fail(killed(program, `did not end within ${timeoutMs / 1000} s`)), timeoutMs)
@@ -65,6 +67,15 @@ function collect(child: ChildProcess, program: string, timeoutMs: number): Promi
       resolve({ stdout: text(output.stdout), stderr: text(output.stderr), exitCode: exitCodeAfter(code, signal) })
     })
   })
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 function text(chunks: readonly Buffer[]): string {

@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { DevicePeer } from '../../../../../src/cli/agent/device/device.ts'
+import type { DeviceEdit, Driver, PeerEdit, PeerRecord } from '../../../../../src/cli/agent/device/driver.ts'
+import { createRehandshake, type Rehandshake } from '../../../../../src/cli/agent/device/rehandshake/rehandshake.ts'
+import { had, KEYS, recordOf } from '../../../../support/mesh/device-records.ts'
+
+const [OLD, NEW, OTHER] = KEYS
+const OWN_KEY = new Uint8Array(32).fill(5)
+
+describe('after a change of keys', () => {
+  let peers: Map<string, PeerRecord>
+  let edits: { readonly atMs: number; readonly edit: DeviceEdit }[]
+  let rehandshake: Rehandshake
+  const startedAt = 1_764_306_000_000
+
+  /** A device that does as it is asked, and has handshakes only where the test sets them. */
+  const driver: Driver = {
+    kind: 'wireguard-go',
+    read: async () => recordOf(...peers.values()),
+    async edit(edit) {
+      edits.push({ atMs: Date.now() - startedAt, edit })
+      for (const peer of edit.peers ?? []) applyEdit(peer)
+    },
+  }
+  const applyEdit = ({ publicKey, isRemoved, isAdded, allowedIps, ...facts }: PeerEdit) => {
+    const before = isRemoved === true ? undefined : peers.get(publicKey)
+    if (isRemoved === true) peers.delete(publicKey)
+    if (before === undefined && isAdded !== true) return
+    const base = before ?? had({ publicKey, allowedIps: [], endpoint: undefined })
+    peers.set(publicKey, { ...base, ...facts, ...(allowedIps === undefined ? {} : { allowedIps: allowedIps.wanted }) })
+  }
+  const completeHandshake = (publicKey: string) => {
+    const peer = peers.get(publicKey)
+    if (peer !== undefined) peers.set(publicKey, { ...peer, latestHandshakeMs: Date.now() })
+  }
+  const start = (...present: readonly PeerRecord[]) => {
+    peers = new Map(present.map((peer) => [peer.publicKey, peer]))
+    edits = []
+    rehandshake = createRehandshake(driver, { now: Date.now, random: () => 0 })
+  }
+  const additions = () => edits.map(({ atMs, edit }) => [atMs, edit.peers?.filter((peer) => peer.isAdded).length ?? 0])
+
+  beforeEach(() => void vi.useFakeTimers({ now: startedAt }))
+  afterEach(() => {
+    rehandshake.stop()
+    vi.useRealTimers()
+  })
+
+  describe('of the own one', () => {
+    it('starts a handshake with each peer that has a session or an interval, in one transaction with the key', async () => {
+      start(
+        had({ publicKey: OLD, latestHandshakeMs: startedAt - 170_000, allowedIps: ['10.7.0.2/32'] }),
+        had({ publicKey: NEW, keepaliveSeconds: 25, allowedIps: ['10.7.0.3/32'] }),
+        had({ publicKey: OTHER, latestHandshakeMs: startedAt - 190_000, allowedIps: ['10.7.0.4/32'] }),
+      )
+      await rehandshake.setPrivateKey(OWN_KEY)
+      const added = { isRemoved: true, isAdded: true, endpoint: '10.99.1.2:51820', keepaliveSeconds: 25 }
+      expect(edits).toEqual([
+        {
+          atMs: 0,
+          edit: {
+            privateKey: OWN_KEY,
+            peers: [
+              { publicKey: OLD, ...added, allowedIps: { wanted: ['10.7.0.2/32'] } },
+              { publicKey: NEW, ...added, allowedIps: { wanted: ['10.7.0.3/32'] } },
+            ],
+          },
+        },
+      ])
+      expect((await rehandshake.read()).peers.map((peer) => peer.keepaliveSeconds)).toEqual([0, 25, 0].toSorted())
+    })
+
+    it('repeats it after 300 ms and then less often, for 10 s, and gives the peer its interval back', async () => {
+      start(had({ publicKey: OLD, latestHandshakeMs: startedAt }))
+      await rehandshake.setPrivateKey(OWN_KEY)
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(additions()).toEqual([
+        [0, 1],
+        [300, 1],
+        [600, 1],
+        [900, 1],
+        [1_500, 1],
+        [2_100, 1],
+        [3_300, 1],
+        [5_700, 1],
+        [10_050, 0],
+      ])
+      expect(peers.get(OLD)?.keepaliveSeconds).toBe(0)
+      expect(vi.getTimerCount()).toBe(0)
+    })
+
+    it('ends with the handshake', async () => {
+      start(had({ publicKey: OLD, latestHandshakeMs: startedAt }))
+      await rehandshake.setPrivateKey(OWN_KEY)
+      await vi.advanceTimersByTimeAsync(400)
+      completeHandshake(OLD)
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(additions()).toEqual([
+        [0, 1],
+        [300, 1],
+        [450, 0],
+      ])
+      expect(peers.get(OLD)).toMatchObject({ keepaliveSeconds: 0, allowedIps: ['10.7.0.2/32'] })
+    })
+
+    it('does nothing where the key is the same, and to a peer without an endpoint', async () => {
+      start(had({ publicKey: OLD, latestHandshakeMs: startedAt, endpoint: undefined }))
+      await rehandshake.setPrivateKey(new Uint8Array(32).fill(9))
+      expect(edits).toEqual([])
+      await rehandshake.setPrivateKey(OWN_KEY)
+      expect(edits).toEqual([{ atMs: 0, edit: { privateKey: OWN_KEY, peers: [] } }])
+    })
+  })
+
+  describe('of a peer', () => {
+    const wanted: DevicePeer = {
+      publicKey: NEW,
+      presharedKey: undefined,
+      endpoint: undefined,
+      allowedIps: ['10.7.0.2/32'],
+      keepaliveSeconds: 0,
+    }
+    const session = () => start(had({ publicKey: OLD, latestHandshakeMs: startedAt - 1_000, receivedBytes: 3 }))
+    const succeed = () => rehandshake.change({ remove: [OLD], put: [wanted] })
+
+    it('keeps the session of the old key until the new one has a handshake', async () => {
+      session()
+      await succeed()
+      expect(peers.get(OLD)).toMatchObject({ allowedIps: ['10.7.0.2/32'] })
+      expect(peers.get(NEW)).toMatchObject({ allowedIps: [], endpoint: '10.99.1.2:51820' })
+      completeHandshake(NEW)
+      await vi.advanceTimersByTimeAsync(50)
+      expect([...peers.keys()]).toEqual([NEW])
+      expect(peers.get(NEW)?.allowedIps).toEqual(['10.7.0.2/32'])
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(edits).toHaveLength(2)
+    })
+
+    it('shows it once, by its new key', async () => {
+      session()
+      await succeed()
+      expect((await rehandshake.read()).peers).toEqual([
+        had({ publicKey: NEW, latestHandshakeMs: startedAt - 1_000, receivedBytes: 3 }),
+      ])
+    })
+
+    it('takes the new key after 3 s without a handshake, and starts one', async () => {
+      session()
+      await succeed()
+      await vi.advanceTimersByTimeAsync(3_000)
+      expect([...peers.keys()]).toEqual([OLD, NEW])
+      await vi.advanceTimersByTimeAsync(50)
+      expect([...peers.keys()]).toEqual([NEW])
+      expect(peers.get(NEW)).toMatchObject({ allowedIps: ['10.7.0.2/32'], keepaliveSeconds: 25 })
+      expect(additions().at(-1)).toEqual([3_050, 1])
+    })
+
+    it('removes both keys where the peer is removed meanwhile', async () => {
+      session()
+      await succeed()
+      await rehandshake.change({ remove: [NEW], put: [] })
+      expect([...peers.keys()]).toEqual([])
+    })
+
+    it('gives the allowed IP to another peer where that is put meanwhile', async () => {
+      session()
+      await succeed()
+      await rehandshake.change({ remove: [], put: [{ ...wanted, publicKey: OTHER }] })
+      expect([...peers.keys()].toSorted()).toEqual([NEW, OTHER].toSorted())
+      expect(peers.get(OTHER)?.allowedIps).toEqual(['10.7.0.2/32'])
+    })
+
+    it('changes the preshared key of the new one meanwhile', async () => {
+      session()
+      await succeed()
+      await rehandshake.change({ remove: [], put: [{ ...wanted, presharedKey: OWN_KEY }] })
+      expect(edits.at(-1)?.edit).toEqual({ peers: [{ publicKey: NEW, presharedKey: OWN_KEY }] })
+      expect([...peers.keys()]).toEqual([OLD, NEW])
+    })
+
+    it('replaces it at once where the old key has no session, or the new one has other allowed IPs', async () => {
+      start(had({ publicKey: OLD, latestHandshakeMs: startedAt - 181_000 }))
+      await succeed()
+      expect([...peers.keys()]).toEqual([NEW])
+      session()
+      await rehandshake.change({ remove: [OLD], put: [{ ...wanted, allowedIps: ['10.7.0.3/32'] }] })
+      expect([...peers.keys()]).toEqual([NEW])
+    })
+  })
+})
