@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { DevicePeer } from '../../src/cli/agent/device/device.ts'
 import { publicKeyOf } from '../../src/cli/agent/device/keys.ts'
+import { createWgDriver } from '../../src/cli/agent/device/wg.ts'
 import { bundledChild } from '../support/mesh/bundled-child.ts'
 import { startDeviceProcess } from '../support/mesh/device-process.ts'
 import { type Box, createLab, type Lab } from '../support/mesh/lab.ts'
@@ -141,6 +142,18 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a WireGuard device of th
       expect(await output(box, 'ip', '-o', 'link', 'show', 'other0')).toContain('ctl node-a')
     })
 
+    it('a name that wireguard-go has in another network namespace with the same /run', async () => {
+      const [a, b] = ends
+      await a.process.call({ method: 'remove' })
+      const box = inNamespaces(a.box, b.box)
+      expect(await open(box, {})).toMatchObject({
+        message: 'Another network namespace of this machine has a wireguard-go with the interface name ctl0.',
+        code: 'interface_taken',
+      })
+      expect(await output(box, 'ip', '-o', 'link')).not.toContain('ctl0')
+      expect((await b.process.status()).peers).toHaveLength(1)
+    })
+
     it('a UDP port that another program has, without leaving an interface', async () => {
       const { box } = ends[0]
       expect(await open(box, { name: 'ctl1', listenPort: 51_820 })).toEqual({
@@ -164,6 +177,84 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a WireGuard device of th
       ])
       expect(await output(box, 'ip', 'route', 'show', '10.7.0.9')).toContain('dev eth0')
     })
+  })
+
+  describe('names what the machine lacks:', () => {
+    const inside = (command: string) => lab.exec(ends[0].box, ['sh', '-c', command])
+    const fault = async (before: readonly string[] = []) => {
+      const { box, options } = ends[0]
+      const enter = [...box.namespace.enter, ...before]
+      const other = startDeviceProcess(lab, { ...box, namespace: { ...box.namespace, enter } }, bundle)
+      const opening = other.call({ method: 'open', options: { ...options, name: 'ctl1', listenPort: 51_821 } })
+      return opening.then(
+        () => undefined,
+        (error: Error) => error.cause,
+      )
+    }
+    const hide = (programs: string) =>
+      `mkdir -p /run/o/u /run/o/w && mount -t overlay -o lowerdir=${programs},upperdir=/run/o/u,workdir=/run/o/w o ${programs}`
+
+    it('wireguard-go', async () => {
+      await inside(`${hide('/usr/bin')} && rm /usr/bin/wireguard-go`)
+      expect(await fault()).toEqual({
+        message: 'wireguard-go is not installed.',
+        code: 'program_missing',
+        exitCode: 1,
+        hints: ['Install it: apt install wireguard-go'],
+      })
+    })
+
+    it('ip', async () => {
+      await inside(`${hide('/usr/bin')} && rm /usr/bin/ip`)
+      expect(await fault()).toMatchObject({
+        message: 'ip is not installed.',
+        hints: ['Install it: apt install iproute2'],
+      })
+    })
+
+    it('the tun device', async () => {
+      await inside('mount -t tmpfs tmpfs /dev/net')
+      expect(await fault()).toMatchObject({
+        message: '/dev/net/tun is missing or cannot be opened, and wireguard-go needs it.',
+        code: 'no_tun_device',
+      })
+    })
+
+    it('the right to change interfaces', async () => {
+      expect(await fault(['setpriv', '--bounding-set=-net_admin'])).toEqual({
+        message: 'Changing network interfaces needs root or CAP_NET_ADMIN.',
+        code: 'no_net_admin',
+        exitCode: 5,
+        hints: ['Run it with sudo.'],
+      })
+    })
+  })
+
+  it('is driven by wg, as the device of a kernel is, with the same result', async () => {
+    const { box, process } = ends[0]
+    const wg = createWgDriver('ctl0', (program, args, options) => lab.exec(box, [program, ...args], options))
+    const uapi = async () => {
+      const { peers, listenPort } = await process.status()
+      return { listenPort, peers }
+    }
+    const byWg = async () => {
+      const { peers, listenPort } = await wg.read()
+      return { listenPort, peers: peers.map(({ presharedKey: _secret, ...peer }) => peer) }
+    }
+    const publicKey = publicKeyOf(newPrivateKey())
+    const added = { publicKey, presharedKey: newPresharedKey(), endpoint: '10.99.9.9:5', keepaliveSeconds: 9 }
+    await wg.edit({ listenPort: 51_999, peers: [{ ...added, isAdded: true, allowedIps: { wanted: ['10.7.0.9/32'] } }] })
+    expect(await byWg()).toEqual(await uapi())
+    expect((await wg.read()).peers.find((peer) => peer.publicKey === publicKey)).toMatchObject({
+      presharedKey: Buffer.from(added.presharedKey),
+      endpoint: '10.99.9.9:5',
+      keepaliveSeconds: 9,
+      allowedIps: ['10.7.0.9/32'],
+    })
+    await wg.edit({ peers: [{ publicKey, keepaliveSeconds: 0, allowedIps: { wanted: ['10.7.0.8/32'] } }] })
+    expect((await uapi()).peers).toContainEqual(expect.objectContaining({ publicKey, allowedIps: ['10.7.0.8/32'] }))
+    await wg.edit({ privateKey: newPrivateKey(), peers: [{ publicKey, isRemoved: true }] })
+    expect((await uapi()).peers).toHaveLength(1)
   })
 
   it('sets exactly the routes it is given', async () => {
@@ -254,3 +345,11 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a WireGuard device of th
     })
   })
 })
+
+/** A machine with the network of one box and the files of another. */
+function inNamespaces(network: Box, files: Box): Box {
+  const targetOf = (box: Box) => box.namespace.enter.find((word) => word.startsWith('--target=')) ?? ''
+  const pid = targetOf(network).slice('--target='.length)
+  const enter = ['nsenter', targetOf(files), '--mount', `--net=/proc/${pid}/ns/net`, '--wd=/']
+  return { ...network, namespace: { ...network.namespace, enter } }
+}
