@@ -1,0 +1,23 @@
+import { withBlock, withoutBlock } from './hosts-block.ts'
+import type { MeshName } from './name-table.ts'
+import { replaceText } from './replace-text.ts'
+
+/** The names of one mesh interface in the hosts file, in a block between two marker lines. */
+export interface HostsFile {
+  /**
+   * Replaces the names of the block.
+   *
+   * @throws CliError `hosts_block_broken`, `hosts_file_unwritable`; the file is unchanged then.
+   */
+  write(names: readonly MeshName[]): Promise<void>
+  /** Takes the block out; does nothing where there is none. Throws what `write` throws. */
+  remove(): Promise<void>
+}
+
+/** Opens the hosts file at `path`; nothing is read or written yet. */
+export function createHostsFile(path: string, interfaceName: string): HostsFile {
+  return {
+    write: (names) => replaceText(path, (text) => withBlock(text, interfaceName, names)),
+    remove: () => replaceText(path, (text) => withoutBlock(text, interfaceName)),
+  }
+}
