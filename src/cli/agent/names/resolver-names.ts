@@ -87,7 +87,7 @@ async function openConfiguration(address: string, options: ResolverNamesOptions)
   return {
     status: () => current.way,
     refresh() {
-      refreshing = refreshing.then(refresh)
+      refreshing = refreshing.then(refresh, refresh)
       return refreshing
     },
   }
