@@ -6,6 +6,7 @@ export type RequirementName =
   | 'fish'
   | 'tmux'
   | 'openssl'
+  | 'dig'
   | 'chromium'
   | 'nginx'
   | 'pebble'

@@ -25,6 +25,7 @@ export const REQUIREMENTS = {
   fish: { find: () => onPath('fish'), enable: 'apt-get install fish' },
   tmux: { find: () => onPath('tmux'), enable: 'apt-get install tmux' },
   openssl: { find: () => onPath('openssl'), enable: 'apt-get install openssl' },
+  dig: { find: () => onPath('dig'), enable: 'apt-get install bind9-dnsutils' },
   chromium: { find: () => onPath('chromium'), enable: 'apt-get install chromium' },
   nginx: { find: () => onPath('nginx') ?? ['/usr/sbin/nginx'].find(isExecutable), enable: 'apt-get install nginx' },
   pebble: { find: () => onPath('pebble'), enable: 'apt-get install pebble' },

@@ -53,18 +53,22 @@ function serve(socket: Socket, answer: (query: Buffer) => Buffer | undefined): v
   const read = createMessageReader((query) => {
     const bytes = answer(query)
     if (bytes !== undefined) socket.write(withLength(bytes))
+    return socket.writableLength <= UNREAD_BYTES_MAX
   })
   socket.setTimeout(IDLE_MS, end)
   socket.on('data', (chunk) => {
-    if (!read(chunk) || socket.writableLength > UNREAD_BYTES_MAX) end()
+    if (!read(chunk)) end()
   })
   // The client has gone; there is no answer left to give.
   socket.on('error', end)
   socket.once('close', () => clearTimeout(lifetime))
 }
 
-/** Cuts a stream into messages. The function that it returns is false once a message is too long to be a query. */
-function createMessageReader(take: (message: Buffer) => void): (chunk: Buffer) => boolean {
+/**
+ * Cuts a stream into messages. The function that it returns is false once a message is too long to be a query, or `take` wants
+ * no more.
+ */
+function createMessageReader(take: (message: Buffer) => boolean): (chunk: Buffer) => boolean {
   let pending: Buffer = Buffer.alloc(0)
   return (chunk) => {
     pending = Buffer.concat([pending, chunk])
@@ -72,8 +76,9 @@ function createMessageReader(take: (message: Buffer) => void): (chunk: Buffer) =
       const length = pending.readUInt16BE(0)
       if (length > QUERY_BYTES_MAX) return false
       if (pending.byteLength < 2 + length) return true
-      take(pending.subarray(2, 2 + length))
+      const isWanted = take(pending.subarray(2, 2 + length))
       pending = pending.subarray(2 + length)
+      if (!isWanted) return false
     }
     return true
   }
