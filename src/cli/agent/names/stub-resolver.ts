@@ -73,11 +73,13 @@ async function listen(address: string, { port, table, log }: StubResolverOptions
   const report = createReporter(log)
   answerDatagrams(udp, { table, report })
   tcp.server.on('error', report)
+  let closed: Promise<unknown> | undefined
   return {
     address,
     port: udp.address().port,
     close: async () => {
-      await Promise.all([closeUdp(udp), tcp.close()])
+      closed ??= Promise.all([closeUdp(udp), tcp.close()])
+      await closed
     },
   }
 }
