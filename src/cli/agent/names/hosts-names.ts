@@ -1,5 +1,4 @@
-import type { CliError } from '../../errors/cli-error.ts'
-import { messageOf } from './errno.ts'
+import { explained } from './errno.ts'
 import type { HostsFile } from './hosts-file.ts'
 import type { NamesService } from './names-service.ts'
 import type { MeshName } from './name-table.ts'
@@ -22,7 +21,7 @@ export async function openHostsNames(hosts: HostsFile, log: (line: string) => vo
       await hosts.write(names)
       fault = undefined
     } catch (error) {
-      const next = sentence(error)
+      const next = explained(error)
       if (next !== fault) log(next)
       fault = next
     }
@@ -37,9 +36,4 @@ export async function openHostsNames(hosts: HostsFile, log: (line: string) => vo
     status: () => ({ way: 'hosts-file', listen: undefined, fault }),
     close: () => writing,
   }
-}
-
-function sentence(error: unknown): string {
-  const hints = error instanceof Error && 'hints' in error ? (error as CliError).hints : []
-  return [messageOf(error), ...hints].join(' ')
 }

@@ -1,7 +1,7 @@
 import { CliError, usageError } from '../../errors/cli-error.ts'
 import type { RunProgram } from '../system/run-program.ts'
 import { acceptNames } from './accept-names.ts'
-import { messageOf } from './errno.ts'
+import { explained } from './errno.ts'
 import { createHostsFile, type HostsFile } from './hosts-file.ts'
 import { openHostsNames } from './hosts-names.ts'
 import type { NamesService, NamesStatus } from './names-service.ts'
@@ -55,7 +55,7 @@ export async function openMeshNames(options: MeshNamesOptions): Promise<MeshName
   const hosts = createHostsFile(system.hostsFile, interfaceName)
   const splitDns = [createResolved, createOpenresolv].map((create) => create({ run, system, interfaceName }))
   const others = [...(way === 'hosts' ? [] : [hosts]), ...(way === 'auto' ? [] : splitDns)]
-  for (const error of await failuresOfRemoving(others)) log(messageOf(error))
+  for (const error of await failuresOfRemoving(others)) log(explained(error))
   const service = await open({ way, hosts, splitDns, system, interfaceName, log })
   const logRejected = createRejectionLog(log)
   return {

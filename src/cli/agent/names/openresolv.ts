@@ -6,10 +6,10 @@ import { ZONE } from './name-table.ts'
 import { type Configured, notConfigured, type SplitDns, type SplitDnsDeps } from './split-dns.ts'
 
 /** Settings with which openresolv configures a local resolver that can send one zone to a server of its own. */
-const LOCAL_RESOLVER = /^\s*(?:dnsmasq_conf|unbound_conf|named_zones|pdnsd_conf|pdns_zones)=/m
+const LOCAL_RESOLVER = /^[ \t]*(?:dnsmasq_conf|unbound_conf|named_zones|pdnsd_conf|pdns_zones)=/m
 
 /** Which addresses are the machine's own resolver; without this setting every loopback address is. */
-const OWN_RESOLVERS = /^\s*local_nameservers=(?!.*127\.\*)/m
+const OWN_RESOLVERS = /^[ \t]*local_nameservers=(?!.*127\.\*)/m
 
 /** The last of all interfaces: the search domain of the mesh comes after others. */
 const METRIC = '9999'

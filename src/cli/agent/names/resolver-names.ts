@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { CliError } from '../../errors/cli-error.ts'
+import { explained } from './errno.ts'
 import { existingText } from './existing-text.ts'
 import type { NamesService, NamesStatus } from './names-service.ts'
 import { createNameTable } from './name-table.ts'
@@ -47,7 +48,7 @@ async function openOrExplain(options: Parameters<typeof openStubResolver>[0]): P
   try {
     return await openStubResolver(options)
   } catch (error) {
-    if (error instanceof CliError) return [error.message, ...error.hints].join(' ')
+    if (error instanceof CliError) return explained(error)
     throw error
   }
 }
