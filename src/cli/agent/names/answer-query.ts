@@ -96,7 +96,7 @@ function noData(): Outcome {
   return { rcode: RCODE.noError, isAuthoritative: true, authorities: [startOfAuthority()] }
 }
 
-/** Says how long a negative answer may be cached (RFC 2308 §5). */
+/** The record that limits how long a negative answer is cached (RFC 2308 §5). */
 function startOfAuthority(name: string = ZONE): Answer {
   return {
     type: 'SOA',

@@ -1,3 +1,4 @@
+import { exists } from './existing-text.ts'
 import { withBlock, withoutBlock } from './hosts-block.ts'
 import type { MeshName } from './name-table.ts'
 import { replaceText } from './replace-text.ts'
@@ -10,7 +11,7 @@ export interface HostsFile {
    * @throws CliError `hosts_block_broken`, `hosts_file_unwritable`; the file is unchanged then.
    */
   write(names: readonly MeshName[]): Promise<void>
-  /** Takes the block out; does nothing where there is none. Throws what `write` throws. */
+  /** Takes the block out; does nothing where there is no block or no file. Throws what `write` throws. */
   remove(): Promise<void>
 }
 
@@ -18,6 +19,8 @@ export interface HostsFile {
 export function createHostsFile(path: string, interfaceName: string): HostsFile {
   return {
     write: (names) => replaceText(path, (text) => withBlock(text, interfaceName, names)),
-    remove: () => replaceText(path, (text) => withoutBlock(text, interfaceName)),
+    async remove() {
+      if (await exists(path)) await replaceText(path, (text) => withoutBlock(text, interfaceName))
+    },
   }
 }

@@ -96,8 +96,9 @@ describe('names in the hosts file', () => {
     expect(await text()).toBe(broken)
   })
 
-  test('are refused where there is no file, and none is created', async () => {
+  test('are refused where there is no file, and none is created; there is nothing to remove', async () => {
     await rm(path)
+    await createHostsFile(path, 'ctl0').remove()
     await expect(createHostsFile(path, 'ctl0').write(WEB)).rejects.toMatchObject({
       code: 'hosts_file_unwritable',
       message: expect.stringContaining('ENOENT'),

@@ -68,18 +68,24 @@ describe('names under mesh', () => {
     expect(answer?.answers).toMatchObject([{ name: 'wEB-2.mEsH', data: '100.64.0.2' }])
   })
 
-  test.each(['AAAA', 'MX', 'TXT', 'UNKNOWN_65'] as const)('%s of a node has no data, which a SOA says', (type) => {
-    expect(ask(query('web-1.mesh', type))).toMatchObject({
-      rcode: 0,
-      flag_aa: true,
-      answers: [],
-      authorities: [{ type: 'SOA', name: 'mesh', ttl: 1, data: { minimum: 1 } }],
-    })
-  })
+  test.each(['AAAA', 'MX', 'TXT', 'UNKNOWN_65'] as const)(
+    '%s of a node has no data; a SOA limits how long that is cached',
+    (type) => {
+      expect(ask(query('web-1.mesh', type))).toMatchObject({
+        rcode: 0,
+        flag_aa: true,
+        answers: [],
+        authorities: [{ type: 'SOA', name: 'mesh', ttl: 1, data: { minimum: 1 } }],
+      })
+    },
+  )
 
-  test.each(['nope.mesh', 'a.web-1.mesh', 'web-1.web-1.mesh'])('%s does not exist, which a SOA says', (name) => {
-    expect(ask(query(name))).toMatchObject({ rcode: 3, flag_aa: true, answers: [], authorities: [{ type: 'SOA' }] })
-  })
+  test.each(['nope.mesh', 'a.web-1.mesh', 'web-1.web-1.mesh'])(
+    '%s does not exist; a SOA limits how long that is cached',
+    (name) => {
+      expect(ask(query(name))).toMatchObject({ rcode: 3, flag_aa: true, answers: [], authorities: [{ type: 'SOA' }] })
+    },
+  )
 
   test('the zone itself has a SOA and no address', () => {
     expect(ask(query('mesh', 'SOA'))).toMatchObject({ rcode: 0, answers: [{ type: 'SOA', name: 'mesh' }] })
@@ -208,7 +214,7 @@ describe('large answers', () => {
     expect(answer?.answers).toHaveLength(40)
   })
 
-  test('UDP carries as much as EDNS says, up to 1,232 bytes', () => {
+  test('UDP carries as much as the EDNS record allows, up to 1,232 bytes', () => {
     const some = createNameTable(Array.from({ length: 12 }, (_, n) => ({ name: `node-${n}`, address: '100.64.0.7' })))
     expect(ask(bytes, 'udp', some)).toMatchObject({ flag_tc: true })
     const wide = query('7.0.64.100.in-addr.arpa', 'PTR', { additionals: [edns({ udpPayloadSize: 65_535 })] })
