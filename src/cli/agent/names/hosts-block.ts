@@ -45,6 +45,15 @@ export function withoutBlock(text: string, interfaceName: string): string {
   return (place.isJoined && after === '' ? before.replace(/\n$/, '') : before) + after
 }
 
+/**
+ * Whether the text has the block of the interface.
+ *
+ * @throws CliError `hosts_block_broken` where the markers are not one pair.
+ */
+export function hasBlock(text: string, interfaceName: string): boolean {
+  return placeOf(text, interfaceName) !== undefined
+}
+
 function placeOf(text: string, interfaceName: string): Place | undefined {
   const begins = [beginOf(interfaceName, false), beginOf(interfaceName, true)]
   const markers = [...begins, endOf(interfaceName)]

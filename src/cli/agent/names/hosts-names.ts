@@ -5,12 +5,12 @@ import type { MeshName } from './name-table.ts'
 
 /**
  * Gives the names to this machine by a block in the hosts file. Writes follow each other; of those that wait only the last
- * one is made.
+ * one is made. Names of an earlier run stay until the first of them, because a server may be away for long.
  *
  * @throws CliError where the file cannot take a block.
  */
 export async function openHostsNames(hosts: HostsFile, log: (line: string) => void): Promise<NamesService> {
-  await hosts.write([])
+  await hosts.create()
   let fault: string | undefined
   let wanted: readonly MeshName[] = []
   let writing: Promise<void> = Promise.resolve()

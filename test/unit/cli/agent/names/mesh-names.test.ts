@@ -308,6 +308,15 @@ describe('with the hosts file', () => {
     expect(await text()).toBe(HOSTS)
   })
 
+  test('names of an earlier run stay until new ones are published', async () => {
+    const killed = await open('hosts')
+    await killed.publish(WEB)
+    const names = await open('hosts')
+    expect(await text()).toBe(HOSTS + block('100.64.0.2 web-2.mesh'))
+    await names.publish([])
+    expect(await text()).toBe(HOSTS + block())
+  })
+
   test('a broken block is no failure of a run without it, only logged', async () => {
     await writeFile(system.hostsFile, '# END names of the mesh on ctl0\n')
     expect((await open('none')).status()).toEqual({ way: 'none', listen: undefined, fault: undefined })
