@@ -1,0 +1,102 @@
+import { parseCidr, type Cidr } from '../../../shared/networks/cidr.ts'
+import { mergeRanges } from '../../../shared/policies/ports.ts'
+import type { AcceptEntry, Direction, PortRange } from '../../../shared/policies/rule-types.ts'
+import { FAMILIES, setName, type AddressFamily } from './address-sets.ts'
+import type { PlannedAccept } from './filter-plan.ts'
+import { ACCEPT, countedBy, differs, equals, meta, oneOf, payload, type NftRule, type NftValue } from './nft-json.ts'
+
+/** Where the address of the remote end is, by direction. */
+const REMOTE_FIELD: Readonly<Record<Direction, string>> = { ingress: 'saddr', egress: 'daddr' }
+
+/**
+ * The rules of an accept entry: one for each of its groups, and one for its networks, of either address family. `meshFamilies`
+ * are those that addresses of peers have: only for these there are sets.
+ */
+export function acceptRules(planned: PlannedAccept, meshFamilies: readonly AddressFamily[]): readonly NftRule[] {
+  const { accept, direction, counter } = planned
+  return FAMILIES.flatMap((family) => {
+    const remote = payload(family.protocol, REMOTE_FIELD[direction])
+    const isMesh = meshFamilies.includes(family)
+    const exceptions = exceptionsOf(accept, remote, { family, isMesh })
+    if (exceptions === undefined) return []
+    return coverings(accept, remote, { family, isMesh }).map((covering) => [
+      covering,
+      ...exceptions,
+      ...protocolMatches(accept),
+      countedBy(counter),
+      ACCEPT,
+    ])
+  })
+}
+
+interface FamilyOfRule {
+  readonly family: AddressFamily
+  readonly isMesh: boolean
+}
+
+/** Matches that each cover a part of the remote ends. */
+function coverings(
+  { groups, cidrs }: AcceptEntry,
+  remote: NftValue,
+  { family, isMesh }: FamilyOfRule,
+): readonly NftValue[] {
+  const sets = isMesh ? groups.map((group) => equals(remote, `@${setName(family, group)}`)) : []
+  const networks = networksOf(cidrs, family)
+  if (networks.length === 0) return sets
+  return [...sets, isWhole(networks) ? equals(meta('nfproto'), family.family) : equals(remote, prefixes(networks))]
+}
+
+/** Matches that leave out the exceptions; undefined where they leave no address of the family. */
+function exceptionsOf(
+  { except_groups: exceptGroups, except_cidrs: exceptCidrs }: AcceptEntry,
+  remote: NftValue,
+  { family, isMesh }: FamilyOfRule,
+): readonly NftValue[] | undefined {
+  const sets = isMesh ? exceptGroups.map((group) => differs(remote, `@${setName(family, group)}`)) : []
+  const networks = networksOf(exceptCidrs, family)
+  if (networks.length === 0) return sets
+  return isWhole(networks) ? undefined : [...sets, differs(remote, prefixes(networks))]
+}
+
+/** The networks of a family, without those that another one contains: the elements of a set must not overlap. */
+function networksOf(texts: readonly string[], { wordCount }: AddressFamily): readonly Cidr[] {
+  const networks = texts.flatMap((text) => {
+    const read = parseCidr(text)
+    return read.ok && read.cidr.words.length === wordCount ? [read.cidr] : []
+  })
+  const byText = [...new Map(networks.map((cidr) => [cidr.text, cidr])).values()]
+  return byText.filter((cidr) => !byText.some((other) => other !== cidr && contains(other, cidr)))
+}
+
+/** Two networks are disjoint, or one contains the other. */
+function contains(network: Cidr, other: Cidr): boolean {
+  return network.masks.every((mask, index) => {
+    const [own = 0, others = 0] = [network.words[index], other.words[index]]
+    return ((own ^ others) & mask) === 0 && (mask & ~(other.masks[index] ?? 0)) === 0
+  })
+}
+
+/** Whether the networks are all addresses: an interval set cannot have this element. */
+function isWhole(networks: readonly Cidr[]): boolean {
+  return networks.some(({ masks }) => masks[0] === 0)
+}
+
+function prefixes(networks: readonly Cidr[]): NftValue {
+  return oneOf(
+    networks.map(({ text }) => {
+      const [addr = '', length] = text.split('/')
+      return { prefix: { addr, len: Number(length) } }
+    }),
+  )
+}
+
+function protocolMatches({ protocol, ports }: AcceptEntry): readonly NftValue[] {
+  if (protocol === 'any') return []
+  if (protocol === 'icmp') return [equals(meta('l4proto'), oneOf(['icmp', 'ipv6-icmp']))]
+  if (ports.length === 0) return [equals(meta('l4proto'), protocol)]
+  return [equals(payload(protocol, 'dport'), oneOf(mergeRanges(ports).map(portOrRange)))]
+}
+
+function portOrRange([from, to]: PortRange): NftValue {
+  return from === to ? from : { range: [from, to] }
+}

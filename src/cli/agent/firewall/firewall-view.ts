@@ -1,0 +1,17 @@
+import type { ReadPolicy } from '../../../client/agent/policies/own-policies.ts'
+
+/** A peer as rules see it. */
+export interface FirewallPeer {
+  readonly nodeId: string
+  /** Its mesh address. A peer whose address cannot be read is accepted by no rule. */
+  readonly address: string
+  /** The groups whose selectors it matches, without group 0. */
+  readonly groups: readonly number[]
+}
+
+/** What the firewall is to enforce: the policies of the node, and the peers that they are about. */
+export interface FirewallView {
+  readonly interfaceName: string
+  readonly policies: readonly ReadPolicy[]
+  readonly peers: readonly FirewallPeer[]
+}
