@@ -29,7 +29,8 @@ export function createWithdrawnFlows(deps: {
 
   async function list(cover: string): Promise<readonly TrackedFlow[]> {
     const flows: TrackedFlow[] = []
-    for (const end of ['--orig-src', '--reply-src']) {
+    // conntrack takes no network for the ends of replies: flows that were translated to a peer are not found.
+    for (const end of ['--orig-src', '--orig-dst']) {
       const { exitCode, stdout, stderr } = await run('conntrack', ['-L', '-f', 'ipv4', end, cover])
       if (exitCode !== 0) throw new Error(`conntrack could not list flows: ${firstLine(stderr)}`)
       flows.push(...parseConntrack(stdout))
