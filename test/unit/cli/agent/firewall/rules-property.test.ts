@@ -69,6 +69,6 @@ test('the rules let pass exactly what the policies allow, and count it by the en
         }
       }
     }),
-    { numRuns: depth({ ci: 500, deep: 100_000 }) },
+    { numRuns: depth({ ci: 300, deep: 100_000 }) },
   )
 })
