@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createFirewall, type Firewall } from '../../../src/cli/agent/firewall/firewall.ts'
+import { removeFirewall } from '../../../src/cli/agent/firewall/remove-firewall.ts'
 import type { FirewallView } from '../../../src/cli/agent/firewall/firewall-view.ts'
 import type { AcceptEntry, CompiledEntry } from '../../../src/shared/policies/rule-types.ts'
 import { canMakeBoxes, startBoxes, type Box, type Boxes, type Target } from '../../support/firewall/boxes.ts'
@@ -249,6 +250,13 @@ describe.skipIf(!available)('the firewall of a box', () => {
     const last = createFirewall({ run: one.run, log: (line) => void lines.push(line) })
     await last.apply(view([]))
     expect(await ruleset()).toBe('')
+  })
+
+  test('a table that a killed agent left is removed by the name of its interface', async () => {
+    await firewall.apply(view([isolateIngress]))
+    await removeFirewall(one.run, 'ctl0')
+    expect(await ruleset()).toBe('')
+    await removeFirewall(one.run, 'ctl0')
   })
 
   test('10,000 peers are applied within 2 s, and one that changes does not rebuild their sets', async () => {

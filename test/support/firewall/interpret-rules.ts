@@ -59,7 +59,7 @@ function runRule(statements: readonly NftValue[], run: Run): Passage['verdict'] 
     if (!isObject(statement)) throw new Error(`not a statement: ${JSON.stringify(statement)}`)
     if ('accept' in statement) return 'accept'
     if ('drop' in statement) return 'drop'
-    if ('counter' in statement) run.counters.push(String(statement['counter']))
+    if ('counter' in statement) run.counters.push(textOf(statement['counter']))
     else if (!isMatch(statement['match'], run)) return undefined
   }
   return undefined
@@ -79,10 +79,10 @@ function isMatch(match: NftValue | undefined, { packet, sets }: Run): boolean {
 function valueOf(expression: NftValue, packet: Packet): string | number | undefined {
   if (!isObject(expression)) throw new Error(`not an expression: ${JSON.stringify(expression)}`)
   const { meta, ct, payload, '&': masked } = expression
-  if (isObject(meta)) return metaOf(String(meta['key']), packet)
+  if (isObject(meta)) return metaOf(textOf(meta['key']), packet)
   if (isObject(ct)) return ct['key'] === 'state' ? packet.state : packet.direction
-  if (isObject(payload)) return payloadOf(`${String(payload['protocol'])} ${String(payload['field'])}`, packet)
-  const [, bits = []] = masked as readonly [NftValue, readonly NftValue[]]
+  if (isObject(payload)) return payloadOf(`${textOf(payload['protocol'])} ${textOf(payload['field'])}`, packet)
+  const [, bits] = masked as readonly [NftValue, readonly NftValue[]]
   if (packet.protocol !== 'tcp') return undefined
   return (packet.flags ?? ['syn']).filter((flag) => bits.includes(flag)).join(',')
 }
@@ -124,7 +124,7 @@ function covers(right: NftValue, searched: Searched): boolean {
   const { set, range, prefix } = right
   if (Array.isArray(set)) return set.some((element: NftValue) => covers(element, searched))
   if (Array.isArray(range)) return Number(range[0]) <= Number(value) && Number(value) <= Number(range[1])
-  return isObject(prefix) && isInPrefix(String(value), `${String(prefix['addr'])}/${String(prefix['len'])}`)
+  return isObject(prefix) && isInPrefix(String(value), `${textOf(prefix['addr'])}/${textOf(prefix['len'])}`)
 }
 
 function isInPrefix(address: string, prefix: string): boolean {
@@ -134,4 +134,9 @@ function isInPrefix(address: string, prefix: string): boolean {
 
 function isObject(value: NftValue | undefined): value is { readonly [member: string]: NftValue } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function textOf(value: NftValue | undefined): string {
+  if (typeof value === 'string' || typeof value === 'number') return String(value)
+  throw new Error(`not a text: ${JSON.stringify(value)}`)
 }

@@ -18,10 +18,10 @@ let names = 0
 
 await Promise.all((process.argv[2] ?? '').split(',').filter(Boolean).map(listen))
 process.stdout.write('"ready"\n')
-createInterface({ input: process.stdin }).on('line', async (line) => {
+for await (const line of createInterface({ input: process.stdin })) {
   process.stdout.write(`${JSON.stringify(await answer(JSON.parse(line)))}\n`)
-})
-process.stdin.on('end', () => process.exit(0))
+}
+process.exit(0)
 
 async function listen(text) {
   const [protocol, port] = text.split(':')
@@ -41,7 +41,7 @@ async function listen(text) {
 
 function serve(bytes, send) {
   send()
-  if (bytes.toString() === 'subscribe') subscriptions.add(setInterval(send, 20))
+  if (bytes.toString() === 'subscribe') subscriptions.add(setInterval(() => send(), 20))
 }
 
 function quieten() {

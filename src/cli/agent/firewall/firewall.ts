@@ -7,6 +7,7 @@ import { DROP_COUNTERS, hasExceptGroups, planFilter, type CountedEntry, type Fil
 import type { FirewallPeer, FirewallView } from './firewall-view.ts'
 import { createLatestOnly } from './latest-only.ts'
 import { createNft, type FoundTable, type Nft } from './nft.ts'
+import { removeTable } from './remove-firewall.ts'
 import { tableNameOf } from './table-name.ts'
 import { creation, deletion, setCommands, tableTarget, type TableTarget } from './table-target.ts'
 import { createWithdrawnFlows } from './withdrawn-flows.ts'
@@ -164,16 +165,6 @@ async function change(nft: Nft, target: TableTarget, changes: readonly SetChange
 /** Replaces the whole table in one transaction. Counters of equal entries go on. */
 async function replace(nft: Nft, target: TableTarget, found: FoundTable | undefined): Promise<void> {
   await nft.commit([...deletion(target.table), ...creation(target, found?.counters ?? new Map())])
-}
-
-async function removeTable(nft: Nft, table: string): Promise<void> {
-  try {
-    const found = await nft.read(table)
-    if (found?.marker !== undefined) await nft.commit(deletion(table))
-  } catch (error) {
-    // Without nft there is no table that the agent made.
-    if (!(error instanceof CliError) || error.code !== 'program_missing') throw error
-  }
 }
 
 function wantedBy(plan: FilterPlan): ReadonlySet<Direction> {

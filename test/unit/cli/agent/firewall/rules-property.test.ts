@@ -6,7 +6,8 @@ import { creation, tableTarget } from '../../../../../src/cli/agent/firewall/tab
 import type { Direction } from '../../../../../src/shared/policies/rule-types.ts'
 import type { FlowProtocol } from '../../../../../src/shared/policies/prepare-policies.ts'
 import { sideAllows } from '../../../../../src/shared/policies/verdict.ts'
-import { interpretRules, type Packet } from '../../../../support/firewall/interpret-rules.ts'
+import { firstPacket } from '../../../../support/firewall/first-packet.ts'
+import { interpretRules } from '../../../../support/firewall/interpret-rules.ts'
 import { party, PORTS_ASKED } from '../../../../support/policies/policy-worlds.ts'
 import { depth } from '../../../../support/run/depth.ts'
 
@@ -25,30 +26,6 @@ const flow = fc.record({
   protocol: fc.constantFrom<FlowProtocol>('tcp', 'udp', 'icmp'),
   port: fc.constantFrom(...PORTS_ASKED),
 })
-
-interface AskedFlow {
-  readonly direction: Direction
-  readonly protocol: FlowProtocol
-  readonly port: number
-}
-
-/** The first packet of a flow with the peer. */
-function firstPacket(address: string, { direction, protocol, port }: AskedFlow): Packet {
-  const isV6 = address.includes(':')
-  const own = isV6 ? '2001:db8::99' : '100.64.0.99'
-  const [saddr, daddr] = direction === 'ingress' ? [address, own] : [own, address]
-  return {
-    hook: direction === 'ingress' ? 'prerouting' : 'postrouting',
-    iifname: 'ctl0',
-    oifname: 'ctl0',
-    saddr,
-    daddr,
-    protocol: protocol === 'icmp' && isV6 ? 'ipv6-icmp' : protocol,
-    dport: port,
-    direction: 'original',
-    state: 'new',
-  }
-}
 
 test('the rules let pass exactly what the policies allow, and count it by the entry that decides', () => {
   fc.assert(
