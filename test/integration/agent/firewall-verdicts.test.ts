@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createFirewall, type Firewall } from '../../../src/cli/agent/firewall/firewall.ts'
 import { verdictOf, type Party } from '../../../src/shared/policies/verdict.ts'
-import { canMakeBoxes, startBoxes, type Boxes, type Target } from '../../support/firewall/boxes.ts'
+import { startBoxes, type Boxes, type Target } from '../../support/firewall/boxes.ts'
 import { party } from '../../support/policies/policy-worlds.ts'
 import { depth } from '../../support/run/depth.ts'
+import { requirement } from '../../support/run/requirements.mjs'
 
 const ADDRESSES = ['100.64.0.1', '100.64.0.2', '100.64.0.5', '100.64.0.9']
 const FLOWS = [
@@ -18,9 +19,7 @@ const ROUNDS = depth({ ci: 20, deep: 200 })
 const DROPPED_AFTER_MS = 250
 const LATE_AFTER_MS = 5_000
 
-const available = await canMakeBoxes()
-
-describe.skipIf(!available)('verdicts of real packets', () => {
+describe.skipIf(requirement('mesh-lab') === undefined)('verdicts of real packets', () => {
   let lab: Boxes
   let firewalls: readonly Firewall[]
   const faults: string[] = []

@@ -28,20 +28,6 @@ export interface Boxes {
 
 const PROBE = fileURLToPath(new URL('probe-child.mjs', import.meta.url))
 
-/** Whether network namespaces can be made here: root, and the programs that are needed. */
-export async function canMakeBoxes(): Promise<boolean> {
-  if (process.getuid?.() !== 0) return false
-  const found = await Promise.all(['ip', 'nft', 'conntrack', 'ping'].map(isInstalled))
-  return found.every(Boolean)
-}
-
-async function isInstalled(program: string): Promise<boolean> {
-  return runProgram(program, [program === 'ip' || program === 'ping' ? '-V' : '--version']).then(
-    () => true,
-    () => false,
-  )
-}
-
 /** Makes a namespace for each address, all on one switch, each answering on the ports (`tcp:22,udp:53`). */
 export async function startBoxes(addresses: readonly string[], ports: string): Promise<Boxes> {
   const name = `ctlfw${process.pid}`

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 const POSTGRES_HOME = '/usr/lib/postgresql'
 
 /** Programs of the tests that send packets through WireGuard, and the packages that have them. */
-const MESH_PROGRAMS = ['ip', 'ping', 'wg', 'wireguard-go', 'nft', 'nsenter', 'sysctl']
-const MESH_PACKAGES = 'iproute2 iputils-ping wireguard-tools wireguard-go nftables util-linux procps'
+const MESH_PROGRAMS = ['ip', 'ping', 'wg', 'wireguard-go', 'nft', 'conntrack', 'nsenter', 'sysctl']
+const MESH_PACKAGES = 'iproute2 iputils-ping wireguard-tools wireguard-go nftables conntrack util-linux procps'
 
 /** What some tests need of the machine: how it is found, and what would enable the tests where it is missing. */
 export const REQUIREMENTS = {

@@ -20,9 +20,10 @@ export function acceptRules(planned: PlannedAccept, meshFamilies: readonly Addre
     const exceptions = exceptionsOf(accept, remote, { family, isMesh })
     if (exceptions === undefined) return []
     return coverings(accept, remote, { family, isMesh }).map((covering) => [
+      // A comparison costs less than a search in a set.
+      ...protocolMatches(accept),
       covering,
       ...exceptions,
-      ...protocolMatches(accept),
       countedBy(counter),
       ACCEPT,
     ])
