@@ -11,7 +11,6 @@ import { createLog, type TextSink } from '../composition/log.ts'
 import { packageVersion } from '../composition/package-version.ts'
 import type { RunningServer, ServeOptions } from '../composition/serve.ts'
 import { addDemoCatalogue } from './demo-catalogue.ts'
-import { readTls } from '../composition/tls-files.ts'
 import { welcome } from './welcome.ts'
 
 /** What the command line does for the server, which must not import it. */
@@ -30,6 +29,8 @@ export interface ServeIo {
 
 export interface SimulatedFleet {
   readonly url: string
+  /** The server's own certificate authority, where it has one. */
+  readonly authority: RunningServer['authority']
   readonly joinToken: string
   readonly nodes: number
   readonly signal: AbortSignal
@@ -64,7 +65,8 @@ export async function runServe(
 
 async function check(config: Config, { stderr }: ServeIo): Promise<number> {
   const { tls, masterKey } = config
-  if (tls !== undefined) readTls(tls)
+  const { checkTls } = await import('../composition/served-tls.ts')
+  checkTls(tls, { now: () => Date.now() })
   await (await import('../composition/open-release-verifier.ts')).openReleaseVerifier(config)
   const { checkSigner } = await import('../composition/open-signer.ts')
   await checkSigner(config, createLog('silent', stderr))
@@ -129,26 +131,28 @@ function sayStopping({ stderr }: ServeIo): void {
 
 /** The certificate is read again on SIGHUP; an invalid one leaves the old one in use. */
 function reloadOnHangup(server: RunningServer, log: Logger): () => void {
-  const reload = (): void => {
+  const reload = async (): Promise<void> => {
     try {
-      server.reloadTls()
+      await server.reloadTls()
       log.info('certificate and key were reloaded')
     } catch (error) {
       log.error({ err: error }, 'certificate and key stay as they were')
     }
   }
-  process.on('SIGHUP', reload)
-  return () => void process.off('SIGHUP', reload)
+  const onHangup = (): void => void reload()
+  process.on('SIGHUP', onHangup)
+  return () => void process.off('SIGHUP', onHangup)
 }
 
 /** The messages for people, then the ready line for scripts (decisions: First run): a script that waits for it has all output. */
 function announce(server: RunningServer, config: Config, { io, password }: Announcing): void {
-  const { url, opsUrl } = server
+  const { url, opsUrl, authority } = server
   const { stdout, stderr } = io
   const version = packageVersion()
   stderr.write(welcome({ ...server, version, config, password, command: commandBesideServer(process.env) }))
   if (stdout.isTty) return
-  const ready = { event: 'ready', url, ops_url: opsUrl ?? null, pid: process.pid, version }
+  const trust = authority && { ca_sha256: authority.sha256 }
+  const ready = { event: 'ready', url, ops_url: opsUrl ?? null, ...trust, pid: process.pid, version }
   stdout.write(`${JSON.stringify(ready)}\n`)
 }
 
@@ -197,7 +201,8 @@ async function playFleet(server: RunningServer, { config, io, memory, ending }: 
   const labels = { simulated: 'true' }
   const terms = { max_uses: DEMO_NODES, ttl_seconds: DAY_SECONDS, ephemeral: true, labels }
   const joinToken = await mintJoinToken(server, token, terms)
-  await io.simulate({ url: server.url, joinToken, nodes: DEMO_NODES, signal: ending.signal })
+  const { url, authority } = server
+  await io.simulate({ url, authority, joinToken, nodes: DEMO_NODES, signal: ending.signal })
 }
 
 async function mintJoinToken(server: RunningServer, token: string, terms: object): Promise<string> {

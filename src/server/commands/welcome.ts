@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
+import type { AuthorityFacts } from '../composition/served-tls.ts'
 import type { FirstRunOutcome } from '../first-run/first-run.ts'
 
 /** The facts in the message that is printed once the server accepts requests. */
@@ -10,6 +11,8 @@ export interface Welcome {
   readonly config: Config
   readonly firstRun: FirstRunOutcome
   readonly isRecovered: boolean
+  /** The server's own certificate authority; undefined where it has none. */
+  readonly authority?: AuthorityFacts | undefined
   /** How to run the command line in the server's directory, e.g. `npx ctl`. */
   readonly command: string
   /** Of the first administrator, where it is to be shown. */
@@ -26,6 +29,7 @@ export function welcome(facts: Welcome): string {
   const { url, opsUrl, version, config, firstRun, isRecovered, command } = facts
   const lines = [
     `ctl ${version} serves ${url}, ${storageWords(config)}.`,
+    ...(facts.authority === undefined ? [] : [authorityLine(facts.authority)]),
     ...(opsUrl === undefined ? [] : [`Metrics are at ${opsUrl}/metrics.`]),
     ...(isRecovered ? [RECOVERED] : []),
     ...(firstRun === 'founded'
@@ -40,16 +44,21 @@ export function welcome(facts: Welcome): string {
   return `${lines.join('\n')}\n`
 }
 
+function authorityLine({ sha256, path }: AuthorityFacts): string {
+  return `Clients trust it with --ca-sha256 ${sha256}; the certificate is in ${quoted(path)}.`
+}
+
 function storageWords({ storage }: Config): string {
   if (storage.kind === 'memory') return 'in memory: everything is gone when it stops'
   return storage.kind === 'postgres' ? 'with PostgreSQL' : `with its data in ${storage.directory}`
 }
 
 /** Only while the file exists: the operator who removed it knows how to sign in. */
-function signInLines({ url, command, config: { bootstrapTokenFile: tokenFile } }: Welcome): string[] {
+function signInLines({ url, command, authority, config: { bootstrapTokenFile: tokenFile } }: Welcome): string[] {
   if (!existsSync(tokenFile)) return []
   const where = url === DEFAULT_URL ? '' : ` --url ${url}`
-  return ['Sign in from another terminal:', `  ${command} login${where} --with-token < ${quoted(tokenFile)}`]
+  const trust = authority === undefined ? '' : ` --ca-sha256 ${authority.sha256}`
+  return ['Sign in from another terminal:', `  ${command} login${where}${trust} --with-token < ${quoted(tokenFile)}`]
 }
 
 /** Only until the password has been changed. */

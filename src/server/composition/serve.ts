@@ -30,8 +30,10 @@ import type { ApprovalKind } from '../ports/approval-kind.ts'
 import type { AuditEntry } from '../ports/unit-of-work.ts'
 import { probesOf } from './probes.ts'
 import { createServices, type Services } from './services.ts'
+import type { TlsMaterial } from './tls-files.ts'
 import { closeBackend, drain } from './stop-server.ts'
-import { readTls, type TlsMaterial } from './tls-files.ts'
+import { systemClock } from '../adapters/system/clock.ts'
+import { checkTls, openTls, type AuthorityFacts, type ServedTls } from './served-tls.ts'
 import { unprobedOf } from './unprobed.ts'
 
 export interface ServeOptions {
@@ -62,8 +64,10 @@ export interface RunningServer {
   issueToken(): Promise<string>
   /** Makes a request of its own API, through every check, without a socket. Resolves with the parsed answer. */
   request(call: InProcessCall): Promise<unknown>
-  /** Reads the certificate and key again. @throws BootError when they do not fit; the old ones stay. */
-  reloadTls(): void
+  /** The server's own certificate authority; undefined where it has none. */
+  readonly authority: AuthorityFacts | undefined
+  /** Reads the certificate and key again, or renews them. @throws BootError when they do not fit; the old ones stay. */
+  reloadTls(): Promise<void>
   /**
    * Stops accepting, lets what runs finish, writes what is queued, checkpoints and closes, and means to take no longer
    * than `withinMs` (10 s by default) for all of it. A datastore that does not answer may take longer.
@@ -89,7 +93,7 @@ const NO_COUNTERS: Prometheus['audit'] = { written() {}, dropped() {}, failed() 
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { config, log } = options
-  const tls = config.tls && readTls(config.tls)
+  checkTls(config.tls, systemClock)
   const address = await probeAddress(config.listen, '--listen')
   if (config.opsListen !== undefined) await probeAddress(config.opsListen, '--ops-listen')
   const metrics = config.opsListen && (await createMetrics())
@@ -105,6 +109,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   try {
     const hashing = options.passwordHashing ?? createPasswordHashing()
     const tracing = config.tracing && (await openTracing(config.tracing, log))
+    // Another server of this data directory would make another authority: it is made once the directory is locked.
+    const tls = await openTls({ config, clock: backend.clock, log })
     return await startOver({ ...options, hashing, tls, address, metrics, backend, tracing })
   } catch (error) {
     await closeBackend(backend)
@@ -115,7 +121,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 /** What is there once the backend is open. */
 interface Ground extends ServeOptions {
   readonly hashing: PasswordHashing
-  readonly tls: TlsMaterial | undefined
+  readonly tls: ServedTls | undefined
   readonly address: Address
   readonly metrics: Metrics | undefined
   readonly backend: Backend
@@ -133,7 +139,7 @@ async function startOver(ground: Ground): Promise<RunningServer> {
   await serving.services.start()
   const founding = { ...backend, factories: createBootstrapFactories(backend, config.env) }
   const outcome = await settle(ground, founding, url)
-  const assembly = assemble({ ...ground, ...serving })
+  const assembly = assemble({ ...ground, ...serving, tls: ground.tls?.current() })
   const opsUrl = await listen(assembly, ground)
   const jobs = startLeading(ground, serving.services)
   const adminSocket = await openOwnSocket(ground)
@@ -183,7 +189,9 @@ interface Started extends Ground {
 }
 
 function runningOver(started: Started, assembly: Assembly, opsUrl: string | undefined): RunningServer {
-  const { backend, config, founding, jobs, tracing, adminSocket } = started
+  const { backend, founding, jobs, tracing, adminSocket, tls } = started
+  const serveTls = (material: TlsMaterial): void => (assembly.app.server as HttpsServer).setSecureContext(material)
+  const stopRenewing = tls?.follow(serveTls)
   return {
     url: assembly.url,
     opsUrl,
@@ -191,10 +199,12 @@ function runningOver(started: Started, assembly: Assembly, opsUrl: string | unde
     isRecovered: backend.isRecovered,
     issueToken: () => issueOwnToken(founding),
     request: (call) => requestInProcess(assembly.app, call),
-    reloadTls() {
-      if (config.tls !== undefined) (assembly.app.server as HttpsServer).setSecureContext(readTls(config.tls))
+    authority: tls?.authority,
+    async reloadTls() {
+      if (tls !== undefined) serveTls(await tls.reload())
     },
     async close(withinMs = DRAIN_MS) {
+      stopRenewing?.()
       await Promise.all([adminSocket?.close(), drain({ ...assembly, jobs }, withinMs * REQUESTS_SHARE)])
       await tracing?.close(LAST_SPANS_MS)
       await closeBackend(backend)

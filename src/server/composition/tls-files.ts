@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
+import type { TlsFiles } from '../config/config.ts'
 import { BootError } from '../ports/boot-error.ts'
 
 /** A certificate chain and its private key, in PEM. */
@@ -8,16 +9,11 @@ export interface TlsMaterial {
   readonly key: Buffer
 }
 
-export interface TlsPaths {
-  readonly certPath: string
-  readonly keyPath: string
-}
-
 /**
  * Reads the certificate and the key, and makes sure that they fit together.
  * @throws BootError naming the file and what to do.
  */
-export function readTls({ certPath, keyPath }: TlsPaths): TlsMaterial {
+export function readTls({ certPath, keyPath }: TlsFiles): TlsMaterial {
   const material = { cert: read(certPath, '--tls-cert'), key: read(keyPath, '--tls-key') }
   try {
     createSecureContext(material)

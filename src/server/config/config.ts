@@ -49,6 +49,16 @@ export interface NatsSettings {
   readonly bytesMax: number | undefined
 }
 
+/** Files with a certificate and its key. */
+export interface TlsFiles {
+  readonly kind: 'files'
+  readonly certPath: string
+  readonly keyPath: string
+}
+
+/** Where the TLS certificate comes from. `directory`: of the server's own certificate authority. */
+type TlsSource = TlsFiles | { readonly kind: 'self-signed'; readonly directory: string }
+
 /** The server's configuration, parsed once and frozen. */
 export interface Config {
   readonly listen: Address
@@ -65,7 +75,8 @@ export interface Config {
   /** Undefined: secrets are kept in the datastore. */
   readonly secretStore: SecretStoreSettings | undefined
   readonly signer: SignerSettings
-  readonly tls: { readonly certPath: string; readonly keyPath: string } | undefined
+  /** Undefined: plain HTTP. */
+  readonly tls: TlsSource | undefined
   /** CIDR networks. */
   readonly trustedProxies: readonly string[]
   readonly allowedOrigins: readonly string[]
@@ -135,7 +146,7 @@ export function parseConfig(input: ConfigInput): Config {
     nats: natsOf(values),
     secretStore: secretStoreOf(values),
     signer: signerOf(values),
-    tls: tlsOf(values),
+    tls: tlsOf(values, dataDir),
     trustedProxies: required(values.trustedProxies),
     allowedOrigins: required(values.allowedOrigins),
     acmeAllowHosts: required(values.acmeAllowHosts),
@@ -202,8 +213,7 @@ function refuseContradictions(values: Values, said: Sayings): void {
     values[one] !== undefined && values[other] !== undefined
   if (together('masterKey', 'masterKeyFile'))
     throw new ConfigError(1, `${where('masterKey')} and ${where('masterKeyFile')} are both set; keep one of them.`)
-  if ((values.tlsCert === undefined) !== (values.tlsKey === undefined))
-    throw new ConfigError(1, 'TLS needs both --tls-cert and --tls-key; one of them is missing.')
+  refuseHalfTls(values)
   refuseHalfSpicedb(values)
   refuseHalfNats(values)
   refusePlainNats(values)
@@ -212,6 +222,16 @@ function refuseContradictions(values: Values, said: Sayings): void {
   refuseHalfReleases(values)
   if (values.dev === true) refuseWithDev(values, where)
   else refusePlainHttp(values)
+}
+
+function refuseHalfTls({ tlsCert, tlsKey, tlsSelfSigned }: Values): void {
+  if (tlsSelfSigned === true && (tlsCert !== undefined || tlsKey !== undefined))
+    throw new ConfigError(
+      1,
+      '--tls-self-signed makes a certificate and --tls-cert and --tls-key give one; keep one of the two.',
+    )
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw new ConfigError(1, 'TLS needs both --tls-cert and --tls-key; one of them is missing.')
 }
 
 function refuseHalfSpicedb({ spicedbEndpoint, spicedbTokenFile, spicedbCa, spicedbPlaintext }: Values): void {
@@ -259,6 +279,11 @@ function refuseWithDev(values: Values, where: (name: OptionName) => string): voi
   ).find((name) => values[name] !== undefined)
   if (lasting !== undefined)
     throw new ConfigError(1, `--dev keeps everything in memory; leave out ${where(lasting)} or --dev.`)
+  if (values.tlsSelfSigned === true)
+    throw new ConfigError(
+      1,
+      `--dev serves this machine only and keeps no files; leave out ${where('tlsSelfSigned')} or --dev.`,
+    )
   if (!isLoopback(required(values.listen).host))
     throw new ConfigError(1, `--dev serves this machine only; ${where('listen')} must name a loopback address.`)
 }
@@ -266,11 +291,12 @@ function refuseWithDev(values: Values, where: (name: OptionName) => string): voi
 /** Credentials must not cross a network in the clear by accident. */
 function refusePlainHttp(values: Values): void {
   const { host, port } = required(values.listen)
-  const isCovered = values.tlsCert !== undefined || values.insecureHttp === true || values.trustedProxies?.length !== 0
+  const hasTls = values.tlsCert !== undefined || values.tlsSelfSigned === true
+  const isCovered = hasTls || values.insecureHttp === true || values.trustedProxies?.length !== 0
   if (isCovered || isLoopback(host)) return
   throw new ConfigError(
     1,
-    `Plain HTTP on ${host}:${port} would carry credentials in the clear; give --tls-cert and --tls-key, or --trusted-proxies when a proxy ends TLS, or --insecure-http if that is meant.`,
+    `Plain HTTP on ${host}:${port} would carry credentials in the clear; give --tls-cert and --tls-key, or --tls-self-signed, or --trusted-proxies when a proxy ends TLS, or --insecure-http if that is meant.`,
   )
 }
 
@@ -319,8 +345,11 @@ function hostPortOf({ host, port }: Address): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-function tlsOf({ tlsCert, tlsKey }: Values): Config['tls'] {
-  return tlsCert === undefined || tlsKey === undefined ? undefined : { certPath: tlsCert, keyPath: tlsKey }
+function tlsOf({ tlsCert, tlsKey, tlsSelfSigned }: Values, dataDir: string): Config['tls'] {
+  if (tlsSelfSigned === true) return { kind: 'self-signed', directory: join(dataDir, 'tls') }
+  return tlsCert === undefined || tlsKey === undefined
+    ? undefined
+    : { kind: 'files', certPath: tlsCert, keyPath: tlsKey }
 }
 
 function poolsOf(values: Values, said: Sayings): Config['pools'] {

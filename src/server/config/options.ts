@@ -187,6 +187,9 @@ export const OPTIONS = {
     describe: 'Certificate chain in PEM; read again on SIGHUP. Needs --tls-key',
   }),
   tlsKey: option({ parse: path, placeholder: 'FILE', describe: 'Private key of --tls-cert in PEM' }),
+  tlsSelfSigned: toggle(
+    'Serve TLS with a certificate of its own authority, made in the data directory; the start prints the --ca-sha256 that clients need',
+  ),
   insecureHttp: toggle('Serve plain HTTP to other machines: credentials travel in the clear'),
   trustedProxies: option({
     parse: networks,

@@ -58,9 +58,29 @@ ${rows.join('\n')}
 - Secrets are never taken from the command line, where every user of the machine can read them: the master key comes from a
   variable or a file, and a database URL with a password from \`SERVICE_DATABASE_URL\`, the file or \`.pgpass\`.
 - Plain HTTP is served on loopback only, unless \`--trusted-proxies\` names the proxy that ends TLS or \`--insecure-http\` is given.
+- \`--tls-self-signed\` excludes \`--tls-cert\` and \`--dev\`: see [TLS without a certificate](#tls-without-a-certificate).
 - \`--nats-url\` takes no credentials; they are read from \`--nats-credentials-file\` at every connection. Without TLS NATS is
   reached on loopback only, unless \`--nats-plaintext\` is given.
 - \`--dev\` excludes everything that lasts: \`--data-dir\`, \`--database-url\`, \`--nats-url\`, the master key and \`--bootstrap-token-file\`.
+
+## TLS without a certificate
+
+With \`--tls-self-signed\` the server makes a certificate authority of its own at the first start, in the folder \`tls\` of the data directory,
+and a certificate for itself: for the host of \`--base-url\`, the address of \`--listen\` (for \`0.0.0.0\` and \`::\` every address of the machine) and the
+host name. The start prints the SHA-256 of the authority's certificate. Clients compare it once, and trust that authority alone from then on:
+
+\`\`\`
+ctl serve --listen 0.0.0.0:7443 --base-url https://ctl.example.net:7443 --tls-self-signed
+ctl login --url https://ctl.example.net:7443 --ca-sha256 HEX
+\`\`\`
+
+Pass the digest on over a way that others cannot change: it is what tells your server from another one. \`tls/ca.pem\` is the certificate itself, for
+programs that take a file (\`curl --cacert\`, \`ctl --ca-file\`).
+
+- The authority lasts 10 years. \`tls/authority.pem\` is its key: back it up with the data directory. Without it every client must be given another digest.
+- The server's certificate lasts 90 days. It is renewed after 60, and when the names change, within an hour and without a restart; on SIGHUP at once.
+- Each data directory has its own authority: servers behind one name need \`--tls-cert\`.
+- A browser warns about the certificate unless \`tls/ca.pem\` is among the authorities that it trusts.
 
 ## The way back in
 
@@ -99,7 +119,7 @@ Spans are exported where OpenTelemetry's own variables ask for it: \`OTEL_EXPORT
 | Signal | Effect |
 |---|---|
 | \`SIGTERM\`, \`SIGINT\` | stops accepting, lets running requests finish (8 s), checkpoints, exits 0; a server that has not ended after 10 s is killed; a second signal exits at once |
-| \`SIGHUP\` | reads the TLS certificate and key again; when they do not fit, the old ones stay and the log says why |
+| \`SIGHUP\` | reads the TLS certificate and key again; when they do not fit, the old ones stay and the log says why. With \`--tls-self-signed\`: renews the certificate where that is due |
 
 ## What a script sees
 
@@ -109,7 +129,7 @@ When stdout is not a terminal, the server prints one line of JSON there once it 
 {"event":"ready","url":"http://127.0.0.1:7443","ops_url":null,"pid":123,"version":"0.1.0"}
 \`\`\`
 
-Everything else goes to stderr. The exit code is 0 after a signal, 2 for a wrong command line, 1 for what has to be mended
+With \`--tls-self-signed\` the line also has \`ca_sha256\`. Everything else goes to stderr. The exit code is 0 after a signal, 2 for a wrong command line, 1 for what has to be mended
 (configuration, a port in use, a wrong master key, a data directory that is held or cannot be written, a newer schema) and 8 for
 what may pass by itself (a database that cannot be reached or takes no writes).
 `
