@@ -46,9 +46,14 @@ export interface TransportOptions {
   readonly url: string
   /** Certificates to trust in addition to the default ones, PEM. Only for `https:`. */
   readonly ca?: string | undefined
+  /** The only certificate authority to trust, PEM; goes before `ca`. Only for `https:`. */
+  readonly pinnedCa?: string | undefined
   /** Maximum number of connections; 64 when absent. */
   readonly socketsMax?: number | undefined
 }
+
+/** Which certificate authorities a transport trusts. */
+export type Trust = Pick<TransportOptions, 'ca' | 'pinnedCa'>
 
 /** Maximum size of an answer, in bytes. A page of 200 rows is far smaller. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
@@ -94,7 +99,7 @@ function assertSupported(url: string): void {
 }
 
 /** Loads only the module that the URL needs, because loading modules is half of the start-up time of a call. */
-async function openWire(url: string, { ca, socketsMax = 64 }: TransportOptions): Promise<Wire> {
+async function openWire(url: string, { socketsMax = 64, ...trust }: TransportOptions): Promise<Wire> {
   if (url.startsWith('unix:')) {
     const http = await import('node:http')
     const target = { socketPath: url.slice('unix:'.length) }
@@ -105,7 +110,7 @@ async function openWire(url: string, { ca, socketsMax = 64 }: TransportOptions):
   const prefix = pathname === '/' ? '' : pathname
   if (protocol === 'https:') {
     const [https, tls] = await Promise.all([import('node:https'), import('node:tls')])
-    const trusted = ca === undefined ? {} : { ca: [...tls.rootCertificates, ca] }
+    const trusted = trustedBy(trust, tls.rootCertificates)
     return {
       request: https.request,
       ...agents((more) => new https.Agent({ ...trusted, ...more }), socketsMax),
@@ -115,6 +120,12 @@ async function openWire(url: string, { ca, socketsMax = 64 }: TransportOptions):
   }
   const http = await import('node:http')
   return { request: http.request, ...agents((more) => new http.Agent(more), socketsMax), target, prefix }
+}
+
+/** The `ca` of a TLS connection. `roots`: the authorities that Node.js trusts. */
+export function trustedBy({ ca, pinnedCa }: Trust, roots: readonly string[]): { readonly ca?: string[] } {
+  if (pinnedCa !== undefined) return { ca: [pinnedCa] }
+  return ca === undefined ? {} : { ca: [...roots, ca] }
 }
 
 /** The agent for requests, which keeps connections alive, and the agent for streams. */

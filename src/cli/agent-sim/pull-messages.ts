@@ -1,4 +1,5 @@
 import type { ProblemDocument, TransportFault } from '../../client/failures.ts'
+import type { Trust } from '../../client/transport.ts'
 import type { PullCall } from '../../client/agent/calls/node-wire.ts'
 import type { PeerFacts } from '../../client/agent/peers/peer-book.ts'
 import type { PulledState } from '../../client/agent/state/state-pulls.ts'
@@ -6,8 +7,7 @@ import type { PulledState } from '../../client/agent/state/state-pulls.ts'
 /** Options of the pull thread. */
 export interface PullThreadOptions {
   readonly url: string
-  /** Certificates to trust in addition to the default ones, PEM. */
-  readonly ca: string | undefined
+  readonly trust: Trust
   readonly timeoutMs: number
   readonly connections: number
   readonly userAgent: string

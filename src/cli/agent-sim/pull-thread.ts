@@ -11,9 +11,9 @@ import { pullsInThisThread, type PullState } from '../../client/agent/state/stat
 
 /** Serves the pull requests of the main thread. */
 function servePulls(options: PullThreadOptions): void {
-  const { url, ca, timeoutMs, connections: socketsMax, userAgent } = options
+  const { url, trust, timeoutMs, connections: socketsMax, userAgent } = options
   const manifest = builtManifest()
-  const transport = createTransport({ url, ca, socketsMax })
+  const transport = createTransport({ url, ...trust, socketsMax })
   const caller = createCaller({ manifest, transport, timeoutMs, triesMax: 1, userAgent })
   const book = createPeerBook()
   const pull = pullsInThisThread(createNodeWire(caller, manifest))(book)

@@ -93,8 +93,8 @@ async function runSimulation({ session, plan, flags, joinToken }: RunOptions): P
 
 /** The calls of mesh agents: edge keys on the main thread, state pulls in a separate one. */
 async function meshOf(session: Session, caller: Caller, to: { readonly url: string; readonly connections: number }) {
-  const ca = await session.trustedAt(to.url)
-  const thread = startPullThread({ ...to, ca, timeoutMs: CALL_TIMEOUT_MS, userAgent: session.userAgent })
+  const trust = await session.trustedAt(to.url)
+  const thread = startPullThread({ ...to, trust, timeoutMs: CALL_TIMEOUT_MS, userAgent: session.userAgent })
   return { wire: createNodeWire(caller, session.manifest()), pulls: thread.over, stop: () => thread.stop() }
 }
 

@@ -3,6 +3,7 @@ import { CliError, usageError } from '../errors/cli-error.ts'
 import { defineCommand } from '../argv/command.ts'
 import { sameServer, type StoredContext, type TokenStore } from '../session/contexts.ts'
 import { EXIT } from '../errors/exit-code.ts'
+import { CA_SHA256_FLAG } from '../session/authority-flag.ts'
 import type { AskedStrength, DeviceLogin } from './login/device-login.ts'
 import { endReplaced, ownToken, replacedOwner } from './login/own-token.ts'
 import type { Row } from '../output/members.ts'
@@ -47,11 +48,13 @@ If an earlier sign-in made the token that the context had, that token is revoked
       kind: 'duration',
       describe: 'Sign in at the provider again if that was longer ago, 60s at least',
     },
+    'ca-sha256': CA_SHA256_FLAG,
     name: { kind: 'text', value: 'NAME', describe: 'Name of the context; made from the address when absent' },
   },
   uses: ['connection', 'output'],
   examples: [
     'ctl login --url https://mesh.example.com',
+    'ctl login --url https://192.0.2.7:7443 --ca-sha256 HEX',
     'ctl login --no-browser --scope nodes:read,audit:read',
     'ctl login --acr-values mfa --max-age 15m',
     'ctl login --with-token < bootstrap-token',
@@ -120,8 +123,9 @@ function asWhom(me: Row | undefined): string {
 }
 
 /** What else somebody should know who has just signed in. */
-function remark(session: Session, { url, caFile, tokenOrigin }: Settings): void {
+function remark(session: Session, { url, caFile, caSha256, tokenOrigin }: Settings): void {
   warnOfPlainHttp(session, url.value)
+  if (caSha256.value !== undefined) return session.note(`The context trusts only the authority ${caSha256.value}.`)
   if (caFile.value !== undefined) session.note(`The context remembers ${caFile.value}.`)
   if (tokenOrigin?.startsWith('CTL_') === true) session.warn(`${tokenOrigin} is set, and goes before the context`)
 }
@@ -244,13 +248,13 @@ interface Kept {
 }
 
 async function keep(session: Session, { name, url, token, where, isOwn }: Kept): Promise<void> {
-  const { caFile } = await session.settings()
+  const authority = await trustedAuthority(session, url)
   await session.contexts.keepToken(name, { url, token }, where)
   await session.contexts.update((file) => {
     const before = file.contexts[name]
     const stored: StoredContext = {
       ...(before && before.dev !== true && sameServer(before.url, url) ? before : {}),
-      ...(caFile.value !== undefined && { ca_file: caFile.value }),
+      ...authority,
       url,
       token_store: where,
       own_token: isOwn || undefined,
@@ -258,6 +262,14 @@ async function keep(session: Session, { name, url, token, where, isOwn }: Kept):
     const previous = file.current === name ? file.previous : file.current
     return { ...file, current: name, previous, contexts: { ...file.contexts, [name]: stored } }
   })
+}
+
+/** The authority that the sign-in trusted; its certificate is stored where the server has shown it. */
+async function trustedAuthority(session: Session, url: string): Promise<Pick<StoredContext, 'ca_file' | 'ca_sha256'>> {
+  const [{ caFile, caSha256 }, { pinnedCa }] = await Promise.all([session.settings(), session.trustedAt(url)])
+  if (caSha256.value === undefined || pinnedCa === undefined)
+    return caFile.value === undefined ? {} : { ca_file: caFile.value, ca_sha256: undefined }
+  return { ca_file: await session.contexts.keepAuthority(caSha256.value, pinnedCa), ca_sha256: caSha256.value }
 }
 
 function hostOf(url: string): string {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { AdminCall } from '../../server/commands/admin.ts'
 import type { DatastoreAccount } from '../../server/commands/admin-users-add.ts'
 import type { ServeIo, SimulatedFleet } from '../../server/commands/serve.ts'
@@ -123,7 +124,10 @@ function existing({ contexts }: ContextFile, { current, previous }: Choice): Cho
 const AS_LONG_AS_IT_TAKES_MS = 2 ** 31 - 1
 
 /** A fleet that reports every ten seconds and says nothing: the server is what is to be looked at. */
-async function simulateFleet(session: Session, { url, joinToken, nodes, signal }: SimulatedFleet): Promise<void> {
+async function simulateFleet(
+  session: Session,
+  { url, authority, joinToken, nodes, signal }: SimulatedFleet,
+): Promise<void> {
   const [
     { simulate },
     { createClientOver },
@@ -139,7 +143,8 @@ async function simulateFleet(session: Session, { url, joinToken, nodes, signal }
     import('../../client/agent/state/state-pulls.ts'),
     import('../agent-sim/plan.ts'),
   ])
-  const caller = await session.caller({ url, token: undefined, timeoutMs: 15_000, load: { connections: 8 } })
+  const trust = authority === undefined ? {} : { pinnedCa: await readFile(authority.path, 'utf8') }
+  const caller = await session.caller({ url, trust, token: undefined, timeoutMs: 15_000, load: { connections: 8 } })
   const wire = createNodeWire(caller, session.manifest())
   const plan = {
     nodes,

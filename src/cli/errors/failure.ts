@@ -75,7 +75,9 @@ const FAULT_HINTS: Readonly<Record<TransportFailure['fault'], readonly string[]>
   unreachable: ['Start a server with "ctl serve", or name another with --url or --context.'],
   broken: [],
   timeout: ['Allow more time with --timeout.'],
-  untrusted: ['Trust its certificate authority with --ca-file FILE.'],
+  untrusted: [
+    'Trust its certificate authority with --ca-file FILE, or by the digest that the server printed: ctl login --ca-sha256 HEX.',
+  ],
   aborted: [],
   unreadable: [
     'See where the address comes from: ctl config view --show-origin. Name another with --url or --context.',

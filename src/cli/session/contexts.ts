@@ -12,6 +12,8 @@ export interface StoredContext {
   readonly domain?: string | undefined
   readonly project?: string | undefined
   readonly ca_file?: string | undefined
+  /** SHA-256 of the certificate in `ca_file`, which is then the only one to trust. */
+  readonly ca_sha256?: string | undefined
   /** Changes ask first, whatever the command. */
   readonly protected?: boolean | undefined
   /** Made by `ctl serve --dev`, whose server forgets everything when it ends. */
@@ -66,6 +68,8 @@ export interface ContextStore {
   bestStore(): Promise<TokenStore>
   /** Stores a token, by default in a file of mode 0600; undefined removes it. Returns whether there was one. */
   keepToken(name: string, stored: StoredToken | undefined, where?: TokenStore): Promise<boolean>
+  /** Stores the certificate of an authority, PEM, under its digest. Resolves with the path. */
+  keepAuthority(sha256: string, pem: string): Promise<string>
   /** Moves the token with a renamed context. */
   renameToken(from: string, to: string): Promise<void>
 }
@@ -114,6 +118,11 @@ export function createContextStore(directory: string, openVault?: OpenVault): Co
       await writeJson(credentialsPath, { version: 1, tokens: { ...others, ...(kept && { [name]: kept }) } })
       if (before !== undefined && 'keyring' in before) await vault.remove(before.keyring)
       return before !== undefined
+    },
+    async keepAuthority(sha256, pem) {
+      const path = join(directory, 'authorities', `${sha256}.pem`)
+      await writeText(path, pem)
+      return path
     },
     async renameToken(from, to) {
       const { [from]: moved, ...others } = (await readTokens()).tokens
@@ -182,15 +191,19 @@ async function readJson<T extends { readonly version: 1 }>(path: string, absent:
   throw unusable(path, 'was written by another version of ctl')
 }
 
+function writeJson(path: string, value: unknown): Promise<void> {
+  return writeText(path, `${JSON.stringify(value, null, 2)}\n`)
+}
+
 /** Writes beside the file and moves it into place, so that a crash leaves the old or the new one, never half. */
-async function writeJson(path: string, value: unknown): Promise<void> {
+async function writeText(path: string, text: string): Promise<void> {
   const { chmod, mkdir, open, rename, rm } = await import('node:fs/promises')
   const beside = `${path}.${process.pid}.tmp`
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     const file = await open(beside, 'w', 0o600)
     try {
-      await file.writeFile(`${JSON.stringify(value, null, 2)}\n`)
+      await file.writeFile(text)
       await file.sync()
     } finally {
       await file.close()

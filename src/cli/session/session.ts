@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Attempt, Caller, CallOptions, Client } from '../../client/client.ts'
+import type { Trust } from '../../client/transport.ts'
 import type { contract } from '../../shared/contract/index.ts'
 import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { usageError } from '../errors/cli-error.ts'
@@ -34,8 +35,8 @@ export interface Session {
   /** Calls operations by manifest entry; `connect` may aim it elsewhere than the settings say. */
   caller(connect?: Connect): Promise<Caller>
   client(connect?: Connect): Promise<ApiClient>
-  /** Certificates to trust at that server beside the system's own, PEM. */
-  trustedAt(url: string): Promise<string | undefined>
+  /** The certificate authorities to trust at that server. An authority named by its digest is fetched once. */
+  trustedAt(url: string): Promise<Trust>
   /** As what calls say that they come from. */
   readonly userAgent: string
   /** Who the credential belongs to; asked once. */
@@ -60,6 +61,8 @@ export interface Connect {
   readonly url: string
   readonly token: string | undefined
   readonly timeoutMs?: number
+  /** What the settings say of that server when absent. */
+  readonly trust?: Trust
   /** For generators of load: so many connections, each call sent once, and Ctrl-C leaves running calls alone. */
   readonly load?: { readonly connections: number }
 }
@@ -83,6 +86,7 @@ export function createSession(options: SessionOptions): Session {
   let settings: Promise<Settings> | undefined
   let asked: Promise<Row> | undefined
   let usual: Promise<Caller> | undefined
+  let trust: Promise<Trust> | undefined
   let printing: Promise<typeof Emitting> | undefined
 
   const session: Session = {
@@ -104,8 +108,8 @@ export function createSession(options: SessionOptions): Session {
     },
     manifest,
     settings() {
-      const place = placeOf(options.flags)
-      return (settings ??= readSettings({ io, shared, store: contexts, place, warn: talk.warn }))
+      const own = ownChoices(options.flags)
+      return (settings ??= readSettings({ io, shared, store: contexts, own, warn: talk.warn }))
     },
     operation(id) {
       const operation = manifest().operations[id]
@@ -116,7 +120,7 @@ export function createSession(options: SessionOptions): Session {
     userAgent: `ctl/${options.version}`,
     async trustedAt(url) {
       const chosen = await session.settings()
-      return sameServer(url, chosen.url.value) ? readCa(chosen.caFile) : undefined
+      return sameServer(url, chosen.url.value) ? (trust ??= readTrust(chosen, io.interrupted)) : {}
     },
     async client(connect) {
       const { createClientOver } = await import('../../client/client.ts')
@@ -164,8 +168,8 @@ export function createSession(options: SessionOptions): Session {
       session.settings(),
     ])
     const url = connect?.url ?? chosen.url.value
-    const ca = await session.trustedAt(url)
-    const transport = asUsage(() => createTransport({ url, ca, socketsMax: connect?.load?.connections }))
+    const trusted = await trustFor(session, url, connect)
+    const transport = asUsage(() => createTransport({ url, ...trusted, socketsMax: connect?.load?.connections }))
     closers.push(() => transport.close())
     const caller = createCaller({
       manifest: manifest(),
@@ -222,9 +226,9 @@ function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== '0' && value !== 'false'
 }
 
-function placeOf(flags: FlagValues): { domain?: string | undefined; project?: string | undefined } {
+function ownChoices(flags: FlagValues): Parameters<typeof readSettings>[0]['own'] {
   const text = (name: string): string | undefined => (typeof flags[name] === 'string' ? flags[name] : undefined)
-  return { domain: text('domain'), project: text('project') }
+  return { domain: text('domain'), project: text('project'), 'ca-sha256': text('ca-sha256') }
 }
 
 function isWrite({ operation, request }: Attempt): boolean {
@@ -236,6 +240,18 @@ export async function askWhoami(session: Session, options: Pick<CallOptions, 'ti
   const caller = await session.caller()
   const { value } = await caller.call(session.operation('GetAuthWhoami'), {}, options)
   return value as Row
+}
+
+async function trustFor(session: Session, url: string, connect: Connect | undefined): Promise<Trust> {
+  return connect?.trust ?? session.trustedAt(url)
+}
+
+async function readTrust({ url, caFile, caSha256 }: Settings, signal: AbortSignal): Promise<Trust> {
+  const ca = readCa(caFile)
+  if (caSha256.value === undefined) return { ca }
+  if (ca !== undefined) return { pinnedCa: ca }
+  const { fetchAuthority } = await import('./authority-flag.ts')
+  return { pinnedCa: await fetchAuthority({ url: url.value, sha256: caSha256.value, signal }) }
 }
 
 function readCa({ value, origin }: Settings['caFile']): string | undefined {

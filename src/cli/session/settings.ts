@@ -7,6 +7,7 @@ import { parseDuration } from '../argv/duration.ts'
 import { FORMATS, type Format, type SharedValues } from '../argv/flags.ts'
 import type { Io } from '../output/io.ts'
 import { readTokenFile } from './token-file.ts'
+import { digestFrom } from './authority-flag.ts'
 
 /** A value and where it came from, for `config view --show-origin`. */
 export interface Setting<T> {
@@ -23,6 +24,8 @@ export interface Settings {
   readonly output: Setting<Format>
   readonly timeoutSeconds: Setting<number>
   readonly caFile: Setting<string | undefined>
+  /** Digest of the only authority to trust. Its certificate is in `caFile`; where that is unset, the server shows it. */
+  readonly caSha256: Setting<string | undefined>
   /** Where the token comes from; `token()` reads it. */
   readonly tokenOrigin: string | undefined
   readonly isProtected: boolean
@@ -35,12 +38,18 @@ export interface Settings {
 
 export const DEFAULT_URL = 'http://127.0.0.1:7443'
 
+interface OwnChoices {
+  readonly domain?: string | undefined
+  readonly project?: string | undefined
+  readonly 'ca-sha256'?: string | undefined
+}
+
 interface Layers {
   readonly io: Io
   readonly shared: SharedValues
   readonly store: ContextStore
-  /** The command's own `--domain` and `--project`, where it has them. */
-  readonly place: { readonly domain?: string | undefined; readonly project?: string | undefined }
+  /** The command's own `--domain`, `--project` and `--ca-sha256`, where it has them. */
+  readonly own: OwnChoices
   /** A line on stderr. */
   readonly warn: (line: string) => void
 }
@@ -50,16 +59,16 @@ type Layer = (name: string) => Setting<string> | undefined
 
 /** Reads all layers. Throws a usage error for a context that does not exist and for malformed values. */
 export async function readSettings(layers: Layers): Promise<Settings> {
-  const { io, shared, store, place } = layers
+  const { io, shared, store, own } = layers
   const [file, projectFile] = await Promise.all([store.read(), projectChoices(io)])
   const said = [
-    layer({ ...shared, ...place }, (name) => `--${name}`),
+    layer({ ...shared, ...own }, (name) => `--${name}`),
     layer(io.env, (name) => variableOf(name), variableOf),
     layer(projectFile.choices, () => projectFile.path),
   ]
   const chosen = first(said, 'context') ?? current(file, store)
   const stored = storedContext(file, chosen)
-  const all = [...said, layer({ ...stored, 'ca-file': stored?.ca_file }, () => `context ${chosen.value ?? ''}`)]
+  const all = [...said, layer({ ...stored }, () => `context ${chosen.value ?? ''}`, memberOf)]
   const url = first(all, 'url') ?? { value: DEFAULT_URL, origin: 'default' }
   return {
     context: chosen,
@@ -68,7 +77,7 @@ export async function readSettings(layers: Layers): Promise<Settings> {
     project: first(all, 'project') ?? UNSET,
     output: readFormat(first(said, 'output')),
     timeoutSeconds: readTimeout(shared.timeout, first(said.slice(1), 'timeout')),
-    caFile: first(isOwnServer(stored, url.value) ? all : said, 'ca-file') ?? UNSET,
+    ...trustOf(said, isOwnServer(stored, url.value) ? all.slice(said.length) : []),
     isProtected: stored?.protected === true,
     isElsewhere: chosen.value !== file.current,
     isContextNamed: shared.context !== undefined,
@@ -85,6 +94,26 @@ const UNSET: Setting<undefined> = { value: undefined, origin: 'default' }
 
 function variableOf(name: string): string {
   return `CTL_${name.replaceAll('-', '_').toUpperCase()}`
+}
+
+function memberOf(name: string): string {
+  return name.replaceAll('-', '_')
+}
+
+/** The first layer that names an authority decides. A context names the file and its digest, other layers one of them. */
+function trustOf(said: readonly Layer[], stored: readonly Layer[]): Pick<Settings, 'caFile' | 'caSha256'> {
+  for (const say of [...said, ...stored]) {
+    const [caFile, digest] = [say('ca-file'), say('ca-sha256')]
+    if (caFile && digest && !stored.includes(say))
+      throw usageError(`${caFile.origin} and ${digest.origin} both name the authority to trust`, 'Keep one of them.')
+    if (caFile || digest) return { caFile: caFile ?? UNSET, caSha256: checkedDigest(digest) }
+  }
+  return { caFile: UNSET, caSha256: UNSET }
+}
+
+function checkedDigest(setting: Setting<string> | undefined): Setting<string | undefined> {
+  if (setting === undefined) return UNSET
+  return { value: digestFrom(setting.value, setting.origin), origin: setting.origin }
 }
 
 /** A layer over an object; `key` is the member of a setting there, if it is not its own name. */

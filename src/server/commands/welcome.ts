@@ -56,7 +56,8 @@ function storageWords({ storage }: Config): string {
 /** Only while the file exists: the operator who removed it knows how to sign in. */
 function signInLines({ url, command, authority, config: { bootstrapTokenFile: tokenFile } }: Welcome): string[] {
   if (!existsSync(tokenFile)) return []
-  const where = url === DEFAULT_URL ? '' : ` --url ${url}`
+  const here = url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]')
+  const where = here === DEFAULT_URL ? '' : ` --url ${here}`
   const trust = authority === undefined ? '' : ` --ca-sha256 ${authority.sha256}`
   return ['Sign in from another terminal:', `  ${command} login${where}${trust} --with-token < ${quoted(tokenFile)}`]
 }

@@ -30,6 +30,7 @@ export const view = defineCommand({
       row('output', settings.output),
       row('timeout', { ...settings.timeoutSeconds, value: `${settings.timeoutSeconds.value}s` }),
       row('ca_file', settings.caFile),
+      row('ca_sha256', settings.caSha256),
       row('protected', {
         value: String(settings.isProtected),
         origin: settings.isProtected ? `context ${settings.context.value ?? ''}` : 'default',

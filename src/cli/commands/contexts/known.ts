@@ -1,5 +1,7 @@
+import { CA_SHA256_FLAG, digestFrom, fetchAuthority } from '../../session/authority-flag.ts'
 import { mistypedError, usageError } from '../../errors/cli-error.ts'
 import type { ContextFile, StoredContext } from '../../session/contexts.ts'
+import type { Session } from '../../session/session.ts'
 
 /** The stored context of that name. Throws a usage error with the nearest name. */
 export function known({ contexts }: ContextFile, name: string | undefined): StoredContext {
@@ -37,6 +39,7 @@ export const CONTEXT_FLAGS = {
     describe: 'Project that commands use by default',
   },
   'ca-file': { kind: 'text', value: 'FILE', describe: 'Certificate authority to trust as well' },
+  'ca-sha256': CA_SHA256_FLAG,
   protected: { kind: 'switch', describe: 'Ask before every change, whatever the command' },
 } as const
 
@@ -44,15 +47,31 @@ interface Choices {
   readonly domain?: string
   readonly project?: string
   readonly 'ca-file'?: string
+  readonly 'ca-sha256'?: string
   readonly protected?: boolean
 }
 
-/** The members of a context that its flags give. */
-export function chosenMembers(flags: Choices): Partial<StoredContext> {
+/**
+ * The members of a context that its flags give. An authority that is named by its digest is fetched from the server at
+ * that URL and stored. @throws CliError where the server does not show it; nothing is stored then.
+ */
+export async function chosenMembers(session: Session, flags: Choices, url: string): Promise<Partial<StoredContext>> {
   return {
+    ...(await authorityMembers(session, flags, url)),
     ...(flags.domain !== undefined && { domain: flags.domain }),
     ...(flags.project !== undefined && { project: flags.project }),
-    ...(flags['ca-file'] !== undefined && { ca_file: flags['ca-file'] }),
     ...(flags.protected !== undefined && { protected: flags.protected }),
   }
+}
+
+type AuthorityMembers = Pick<StoredContext, 'ca_file' | 'ca_sha256'>
+
+async function authorityMembers(session: Session, flags: Choices, url: string): Promise<AuthorityMembers> {
+  const { 'ca-file': file, 'ca-sha256': digest } = flags
+  if (digest === undefined) return file === undefined ? {} : { ca_file: file, ca_sha256: undefined }
+  if (file !== undefined)
+    throw usageError('--ca-file and --ca-sha256 both name the authority to trust', 'Keep one of them.')
+  const sha256 = digestFrom(digest, '--ca-sha256')
+  const pem = await fetchAuthority({ url, sha256, signal: session.io.interrupted })
+  return { ca_file: await session.contexts.keepAuthority(sha256, pem), ca_sha256: sha256 }
 }

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { connect, rootCertificates, type PeerCertificate, type TLSSocket } from 'node:tls'
 import { relative } from '../../output/cells.ts'
 import { patienceMs } from '../../session/server-state.ts'
+import { trustedBy } from '../../../client/transport.ts'
 import type { Session } from '../../session/session.ts'
 import { harmless } from '../../output/style.ts'
 import { ok, problem, skipped, warning, type Finding } from './finding.ts'
@@ -14,11 +14,11 @@ const SOON_MS = 14 * 86_400_000
 /** Shakes hands and looks at what is shown; nothing is sent, whether it is trusted or not. */
 export async function lookAtCertificate(session: Session, host: string): Promise<Finding> {
   await session.caller() // Says it when the file of --ca-file cannot be read.
-  const { url, caFile } = await session.settings()
+  const { url } = await session.settings()
+  const trust = trustedBy(await session.trustedAt(url.value), rootCertificates)
   const port = Number(new URL(url.value).port || 443)
-  const own = caFile.value === undefined ? [] : [readFileSync(caFile.value, 'utf8')]
   const servername = isIP(host) === 0 ? { servername: host } : {}
-  const socket = connect({ host, port, rejectUnauthorized: false, ca: [...rootCertificates, ...own], ...servername })
+  const socket = connect({ host, port, rejectUnauthorized: false, ...trust, ...servername })
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(await patienceMs(session)) })
     return judge(socket, host, session.io.nowMs())
@@ -55,7 +55,7 @@ function judge(socket: TLSSocket, host: string, nowMs: number): Finding {
     return problem(
       'encryption',
       `its certificate is signed by an authority that is not known here (${code})`,
-      'If that authority is yours: ctl contexts use NAME --ca-file FILE; else use another certificate.',
+      'If that authority is yours: ctl contexts use NAME --ca-file FILE, or --ca-sha256 HEX; else use another certificate.',
     )
   const detail = `${socket.getProtocol() ?? 'TLS'}, its certificate expires ${expiry}`
   return to - nowMs < SOON_MS ? warning('encryption', detail, 'Renew it in time.') : ok('encryption', detail)

@@ -62,6 +62,7 @@ source of each.
 | format | \`--output\` | \`CTL_OUTPUT\` | \`output\` |
 | deadline | \`--timeout\` | \`CTL_TIMEOUT\` | never |
 | certificate authority | \`--ca-file\` | \`CTL_CA_FILE\` | never |
+| its SHA-256 | \`--ca-sha256\` of \`login\` and \`contexts\` | \`CTL_CA_SHA256\` | never |
 
 Contexts are stored in \`$CTL_CONFIG_DIR\`, else \`$XDG_CONFIG_HOME/ctl\`, else \`~/.config/ctl\`: \`config.json\`, and the
 tokens in \`credentials.json\`, which only you can read. A token is sent only to the server that it was stored for, even with

@@ -11,7 +11,7 @@ afterEach(async () => {
 
 async function threadTo(routes: StubRoutes) {
   const stub = await startStub(routes)
-  const options = { ca: undefined, timeoutMs: 5_000, connections: 4, userAgent: 'ctl/test' }
+  const options = { trust: {}, timeoutMs: 5_000, connections: 4, userAgent: 'ctl/test' }
   const thread = startPullThread({ ...options, url: stub.url })
   closing.push(
     () => thread.stop(),
