@@ -71,7 +71,10 @@ async function openSelfSigned(
   const own = await openOwnAuthority({ directory, clock, names })
   warnOfEnd(own, clock, log)
 
+  let isRenewing = false
   async function renewInTime(take: (material: TlsMaterial) => void): Promise<void> {
+    if (isRenewing) return
+    isRenewing = true
     try {
       if (!(await own.renew())) return
       take(own.current())
@@ -79,6 +82,8 @@ async function openSelfSigned(
       warnOfEnd(own, clock, log)
     } catch (error) {
       log.error({ err: error }, 'the TLS certificate could not be renewed; the former one stays')
+    } finally {
+      isRenewing = false
     }
   }
 

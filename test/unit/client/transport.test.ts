@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { makeAuthority } from '../../../src/server/adapters/own-authority/certificates.ts'
 import { requirement } from '../../support/run/requirements.mjs'
 import { createTransport, type Transport } from '../../../src/client/transport.ts'
 
@@ -136,6 +137,35 @@ describe('The transport', () => {
       const trusting = createTransport({ url, ca: cert })
       closing.push(() => trusting.close())
       expect((await trusting.exchange(GET)).body.toString()).toBe('sealed')
+    },
+  )
+
+  it.skipIf(requirement('openssl') === undefined)(
+    'trusts no other authority beside a pinned one, in calls and in streams',
+    async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'ctl-tls-'))
+      closing.push(() => rmSync(directory, { recursive: true }))
+      const { key, cert } = selfSigned(directory)
+      const pinnedCa = (await makeAuthority(Date.now())).cert
+      const server = createTlsServer({ key, cert }, (_, response) => response.end('sealed'))
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      closing.push(
+        () => server.close(),
+        () => server.closeAllConnections(),
+      )
+      const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const [pinned, pinnedBeside] = [
+        createTransport({ url, pinnedCa: cert }),
+        createTransport({ url, ca: cert, pinnedCa }),
+      ]
+      closing.push(
+        () => pinned.close(),
+        () => pinnedBeside.close(),
+      )
+      expect((await pinned.exchange(GET)).body.toString()).toBe('sealed')
+      expect((await pinned.open(GET)).status).toBe(200)
+      await expect(pinnedBeside.exchange(GET)).rejects.toMatchObject({ fault: 'untrusted' })
+      await expect(pinnedBeside.open(GET)).rejects.toMatchObject({ fault: 'untrusted' })
     },
   )
 

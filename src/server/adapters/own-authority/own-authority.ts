@@ -46,7 +46,7 @@ export async function openOwnAuthority({ directory, clock, names }: OwnAuthority
   const endMs = Date.parse(authority.parsed.validTo)
   let served: StoredPair | undefined = readServerPair(paths.server)
 
-  async function renew(): Promise<boolean> {
+  async function renewIfDue(): Promise<boolean> {
     const wanted = names()
     const nowMs = clock.now()
     if (served !== undefined && isGood(served, { authority, wanted, nowMs })) return false
@@ -55,6 +55,15 @@ export async function openOwnAuthority({ directory, clock, names }: OwnAuthority
     replaceFile(paths.server, key + cert)
     served = readServerPair(paths.server)
     return true
+  }
+
+  let renewing: Promise<boolean> | undefined
+  /** Calls that come while one is carried out share it, or two certificates would be made. */
+  function renew(): Promise<boolean> {
+    renewing ??= renewIfDue().finally(() => {
+      renewing = undefined
+    })
+    return renewing
   }
 
   await renew()

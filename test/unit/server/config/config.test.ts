@@ -86,6 +86,14 @@ test('a flag that switches off takes no value', () => {
   expect(refusal(['--no-bundled-provider=false'])).toBe('2 --no-bundled-provider takes no value.')
 })
 
+test('--tls-self-signed serves TLS to other machines, with its files in the data directory', () => {
+  expect(parse(['--tls-self-signed', '--listen', '0.0.0.0:7443', '--data-dir', '/d']).tls).toEqual({
+    kind: 'self-signed',
+    directory: '/d/tls',
+  })
+  expect(parse(['--tls-cert', '/c', '--tls-key', '/k']).tls).toEqual({ kind: 'files', certPath: '/c', keyPath: '/k' })
+})
+
 test('nothing said gives the embedded defaults', () => {
   expect(parse()).toEqual({
     listen: { host: '127.0.0.1', port: 7443 },
@@ -368,7 +376,19 @@ describe('refusals', () => {
     [['--dev', '--listen', '0.0.0.0:1'], '1 --dev serves this machine only; --listen must name a loopback address.'],
     [
       ['--listen', '0.0.0.0:7443'],
-      '1 Plain HTTP on 0.0.0.0:7443 would carry credentials in the clear; give --tls-cert and --tls-key, or --trusted-proxies when a proxy ends TLS, or --insecure-http if that is meant.',
+      '1 Plain HTTP on 0.0.0.0:7443 would carry credentials in the clear; give --tls-cert and --tls-key, or --tls-self-signed, or --trusted-proxies when a proxy ends TLS, or --insecure-http if that is meant.',
+    ],
+    [
+      ['--tls-self-signed', '--tls-cert', '/c', '--tls-key', '/k'],
+      '1 --tls-self-signed makes a certificate and --tls-cert and --tls-key give one; keep one of the two.',
+    ],
+    [
+      ['--tls-self-signed', '--tls-key', '/k'],
+      '1 --tls-self-signed makes a certificate and --tls-cert and --tls-key give one; keep one of the two.',
+    ],
+    [
+      ['--dev', '--tls-self-signed'],
+      '1 --dev serves this machine only and keeps no files; leave out --tls-self-signed or --dev.',
     ],
     [
       ['--pool-worker-min-conns', '11'],
