@@ -45,7 +45,7 @@ export function createFakeKernel(): FakeKernel {
         return done(args[0] === '-L' ? fake.flows : '')
       }
       if (fake.refusal !== undefined) return failed(fake.refusal)
-      if (program === 'sh') return commit(String(options?.stdin))
+      if (args.includes('-f')) return commit(String(options?.stdin))
       return table === undefined
         ? failed('Error: No such file or directory\n')
         : done(JSON.stringify({ nftables: table }))

@@ -23,9 +23,6 @@ export interface Nft {
 /** Ten thousand elements take a tenth of a second; the rest is for a machine under load. */
 const TIMEOUT_MS = 30_000
 
-/** nft opens /dev/stdin, which fails where the input is a socket, as that of programs which Node starts is. A pipe can be opened. */
-const FROM_PIPE = 'cat | exec nft -j -f -'
-
 export function createNft(run: RunProgram): Nft {
   return {
     async read(table) {
@@ -36,7 +33,7 @@ export function createNft(run: RunProgram): Nft {
     },
     async commit(commands) {
       const stdin = JSON.stringify({ nftables: commands })
-      const result = await run('sh', ['-c', FROM_PIPE], { stdin, timeoutMs: TIMEOUT_MS })
+      const result = await run('nft', ['-j', '-f', '-'], { stdin, timeoutMs: TIMEOUT_MS })
       if (result.exitCode !== 0) throw refused('refused the rules', result)
     },
   }
