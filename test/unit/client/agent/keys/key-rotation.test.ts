@@ -237,6 +237,18 @@ describe('A key rotation', () => {
     expect([world.node.edges?.get(id(2))?.own, world.node.nextKey]).toEqual([issued(7), stored])
   })
 
+  test('in doubt is not decided by an epoch from before another try, which may have succeeded', async () => {
+    const stored = { publicKey: 'next public', privateKey: 'next private' }
+    const world = rotating({ answers: [...unanswered, done(8)], ownHalf: 5, stored, isInDoubt: true })
+    resumeRotation(world.deps, world.node)
+    await world.clock.advance(100)
+    fetchEdgeKeysSoon(world.deps, world.node)
+    await world.clock.advance(300)
+    expect([world.steps.includes('fetched'), world.node.nextKey]).toEqual([true, stored])
+    await world.clock.advance(A_WHILE_MS)
+    expect(world.node.identity).toMatchObject({ private_key: 'next private', psk_issued_at: issued(8) })
+  })
+
   test('in doubt is decided by a newer half in the pulled state, and by no other', async () => {
     const stored = { publicKey: 'next public', privateKey: 'next private' }
     const states = [5, 6].map((half) =>
