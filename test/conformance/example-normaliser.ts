@@ -38,6 +38,8 @@ const FIXED: Readonly<Record<string, unknown>> = {
   nbf: 1_764_144_000,
   exp: 1_764_230_400,
   signature: 'EXAMPLE-signature',
+  // The first one of docs/vectors/edge-envelope.json.
+  envelope: 'AAECAwQFBgcICQoLzlL0Rx2dbQPwxeDPW2LfoQG33ocndWiRYX8/iPrh2QibsmJ7GemMI0B5+mkCOTaI',
   // How far a chain of audit rows has got.
   rows: 512,
   verified_through: 512,

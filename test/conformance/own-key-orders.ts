@@ -33,6 +33,7 @@ export const ORDERS: Readonly<Record<string, readonly Following[] | string>> = {
   GetNodeState: READ,
   GetNodeReachability: READ,
   GetNodePeerPSK: READ,
+  PostNodePeerPSKs: READ,
   GetNodeSecret: READ,
   GetPlexdArtifact: READ,
   GetPlexdArtifactSignature: READ,

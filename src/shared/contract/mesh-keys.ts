@@ -1,9 +1,41 @@
 import { z } from 'zod'
-import { KiB, uuidField } from './fields.ts'
+import { KiB, Uuid, uuidField } from './fields.ts'
 import { KeyRotation, KeyRotationCompleted, KeyRotationCompletionRequest, KeyRotationPreview } from './mesh-schemas.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
 
 const params = z.strictObject({ id: uuidField('invalid_node_id', 'Node') })
+
+/** Edges whose keys one call fetches. */
+const EDGES_MAX = 256
+
+const NodePeerPSKsRequest = z
+  .strictObject({
+    peer_node_ids: z
+      .array(uuidField('invalid_body', 'The node at the other end'))
+      .min(1)
+      .max(EDGES_MAX)
+      .refine((ids) => new Set(ids).size === ids.length, { error: 'names a peer twice' })
+      .describe('Peers whose edges with the node are asked for, at most 256'),
+  })
+  .meta({ id: 'NodePeerPSKsRequest', description: 'Edges whose preshared keys a node fetches in one call.' })
+
+const NodePeerPSKs = z
+  .object({
+    kid: z.string().describe('Id of the node secret key that all envelopes are sealed under'),
+    envelopes: z
+      .array(
+        z.object({
+          peer_node_id: Uuid.describe('The node at the other end'),
+          epoch: z
+            .string()
+            .describe('Epoch of the edge: `<own key’s instant>|<peer’s>`; an agent refuses one that is older'),
+          envelope: z.string().describe('The envelope: 60 bytes in padded base64'),
+        }),
+      )
+      .describe('In the order of the request; without those nodes that are no peers of the caller'),
+  })
+  .meta({ id: 'NodePeerPSKs', description: 'The preshared keys of edges, each sealed for the calling node.' })
+
 const columns = ['rotation_id', 'node_id', 'state', 'requested_at', 'requested_by', 'completed_at']
 
 export const meshKeys = defineSurface('keys', 'Keys of the mesh and their rotation', {
@@ -32,6 +64,29 @@ export const meshKeys = defineSurface('keys', 'Keys of the mesh and their rotati
     },
     noStore: true,
     problems: ['same_peer', 'peer_not_found'],
+    notProvisioned: 'edge_psk_not_provisioned',
+  },
+  PostNodePeerPSKs: {
+    method: 'POST',
+    path: '/v1/nodes/{id}/peers/psk',
+    summary: 'Fetch the preshared keys of several edges',
+    description:
+      'Each envelope is what a fetch of that edge alone gives. Nodes that are no peers of the caller are left out. Nothing is changed.',
+    credentials: ['nsk'],
+    unauthenticated: 'unauthorized',
+    params,
+    body: NodePeerPSKsRequest,
+    bodyBytesMax: 16 * KiB,
+    idempotent: true,
+    gate: {
+      ...open('S0 Authentication 4: a node speaks for itself'),
+      ownNode: { param: 'id', mismatch: 'node_id_mismatch' },
+    },
+    audit: { relation: 'node_edge_psks.fetch', when: 'all', object: 'node:{path.id}' },
+    responses: { 200: NodePeerPSKs },
+    sealsToSecret: true,
+    noStore: true,
+    problems: ['same_peer'],
     notProvisioned: 'edge_psk_not_provisioned',
   },
   PostNodeKeysRotate: {

@@ -8,6 +8,10 @@ export const meshKeyScenarios: Scenarios<World, typeof meshKeys> = {
     const [own, peer] = [await node(), await node()]
     return { input: { id: own.id, peer_node_id: peer.id }, as: own.nsk, lesser: peer.nsk }
   },
+  async PostNodePeerPSKs({ node }) {
+    const [own, peer] = [await node(), await node()]
+    return { input: { id: own.id, body: { peer_node_ids: [peer.id] } }, as: own.nsk, lesser: peer.nsk }
+  },
   async PostNodeKeysRotate({ node, root, nobody }) {
     return { input: { id: (await node()).id }, as: root, lesser: nobody }
   },

@@ -1,7 +1,9 @@
 import { refusalOf, requestOf, type CallInput, type Caller } from '../../client.ts'
 import { foreignServer, isAnswerOf } from '../../foreign-server.ts'
 import type { HttpAnswer } from '../../transport.ts'
-import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
+import type { meshKeys } from '../../../shared/contract/mesh-keys.ts'
+import type { Received } from '../../../shared/contract/operation-types.ts'
 
 /** The credentials of a node's call. */
 export interface NodeCall {
@@ -59,6 +61,8 @@ export interface NodeWire {
   /** Undefined if the state still matches the `ETag`. */
   pull(call: PullCall): Promise<PulledBytes | undefined>
   fetchEdgeKey(call: NodeCall & { readonly peerId: string }): Promise<SealedEdgeKey>
+  /** Fetches the keys of up to 256 edges at once, in the order of `peerIds`. Those that are no peers of the node are left out. */
+  fetchEdgeKeys(call: EdgeKeysCall): Promise<readonly SealedPeerKey[]>
   fetchSecret(call: NodeCall & { readonly ref: string }): Promise<SealedSecret>
 }
 
@@ -69,8 +73,7 @@ export function createNodeWire(caller: Caller, manifest: Manifest): NodeWire {
     input: CallInput,
     { nsk, headers = {} }: { readonly nsk: string; readonly headers?: Readonly<Record<string, string>> },
   ): Promise<HttpAnswer> {
-    const operation = manifest.operations[id]
-    if (operation === undefined) throw new Error(`the contract has no ${id}`)
+    const operation = operationOf(manifest, id)
     const answer = await caller.send(requestOf(operation, input), { operation, token: nsk, headers, repeatable: true })
     if (answer.status >= 400) throw refusalOf(answer)
     if (!isAnswerOf(operation, answer)) throw foreignServer(answer)
@@ -90,10 +93,37 @@ export function createNodeWire(caller: Caller, manifest: Manifest): NodeWire {
       const sealedWith = { kid: headers['x-service-psk-kid'] ?? '', epoch: headers['x-service-psk-epoch'] ?? '' }
       return { envelope: new Uint8Array(body), ...sealedWith, nsk }
     },
+    async fetchEdgeKeys({ nodeId, nsk, peerIds }) {
+      const input = { id: nodeId, body: { peer_node_ids: [...peerIds] } }
+      const { value } = await caller.call(operationOf(manifest, 'PostNodePeerPSKs'), input, { token: nsk })
+      // Only its lists and objects were compared with the contract.
+      const { kid, envelopes } = value as Received<(typeof meshKeys)['operations']['PostNodePeerPSKs']>
+      const asked = new Set(peerIds)
+      return envelopes
+        .filter(({ peer_node_id: peerId }) => asked.has(peerId))
+        .map(({ peer_node_id: peerId, epoch, envelope }) => {
+          return { peerId, envelope: bytesOf(envelope), kid: textOf(kid), epoch: textOf(epoch), nsk }
+        })
+    },
     async fetchSecret({ nodeId, nsk, ref }) {
       const { body, headers } = await send('GetNodeSecret', { id: nodeId, ref }, { nsk })
       const version = Number(headers['x-service-secret-version'] ?? 0)
       return { envelope: new Uint8Array(body), kid: headers['x-service-psk-kid'] ?? '', version, nsk }
     },
   }
+}
+
+function operationOf(manifest: Manifest, id: string): ManifestOperation {
+  const operation = manifest.operations[id]
+  if (operation === undefined) throw new Error(`the contract has no ${id}`)
+  return operation
+}
+
+/** A text of an answer; empty if the server sent something else. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function bytesOf(base64: unknown): Uint8Array {
+  return new Uint8Array(Buffer.from(textOf(base64), 'base64'))
 }

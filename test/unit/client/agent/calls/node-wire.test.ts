@@ -65,3 +65,27 @@ test('A refusal is thrown as the problem of the server', async () => {
     code: 'peer_not_found',
   })
 })
+
+test('Several sealed keys come in one answer, and those that were not asked for are left out', async () => {
+  const other = '0197a000-0000-7000-8000-00000000a003'
+  const sealed = Buffer.from('sealed').toString('base64')
+  const envelopes = [
+    { peer_node_id: other, epoch: 'a|c', envelope: sealed },
+    { peer_node_id: NODE, epoch: 'a|a', envelope: sealed },
+    { peer_node_id: PEER, epoch: 7, envelope: null },
+  ]
+  const { wire, stub } = await wireTo({
+    [`POST /v1/nodes/${NODE}/peers/psk`]: {
+      body: JSON.stringify({ kid: 'kid00001', envelopes }),
+      headers: { 'content-type': 'application/json', 'x-service-api-version': 'v1' },
+    },
+  })
+  const held = { kid: 'kid00001', nsk: 'nsk_n' }
+  expect(await wire.fetchEdgeKeys({ nodeId: NODE, peerIds: [other, PEER], nsk: 'nsk_n' })).toEqual([
+    { peerId: other, envelope: new Uint8Array(Buffer.from('sealed')), epoch: 'a|c', ...held },
+    { peerId: PEER, envelope: new Uint8Array(), epoch: '', ...held },
+  ])
+  expect(stub.seen.map(({ headers, body }) => [headers.authorization, body])).toEqual([
+    ['Bearer nsk_n', { peer_node_ids: [other, PEER] }],
+  ])
+})
