@@ -17,6 +17,13 @@ const earlier = (ms: number) => (body: object) => {
   const { reported_at } = body as { readonly reported_at: string }
   return { endpoint: '198.51.100.8:51820', reported_at: new Date(Date.parse(reported_at) - ms).toISOString() }
 }
+const seenEarlier = (ms: number) => (body: object) => {
+  const { observed, reported_at } = body as { readonly observed: readonly object[]; readonly reported_at: string }
+  return {
+    observed: observed.map((seen) => ({ ...seen, endpoint: '198.51.100.8:51820' })),
+    reported_at: new Date(Date.parse(reported_at) - ms).toISOString(),
+  }
+}
 const status = (what: string, answer: string, keeps: boolean): Following => ({
   what,
   members: () => ({ status: what.split(' ', 1)[0] }),
@@ -46,6 +53,13 @@ export const ORDERS: Readonly<Record<string, readonly Following[] | string>> = {
     { what: 'the same once more', answer: '200', keeps: true },
     { what: 'an older one, of another address', members: earlier(10_000), answer: '200', keeps: true },
     { what: 'a newer one, of that address', members: earlier(-1), answer: '200', keeps: false },
+    { what: 'the first one once more', answer: '200', keeps: true },
+  ],
+  PutNodeObservedEndpoints: [
+    { what: 'a report', answer: '200', keeps: false },
+    { what: 'the same once more', answer: '200', keeps: true },
+    { what: 'an older one, of another address', members: seenEarlier(10_000), answer: '200', keeps: true },
+    { what: 'a newer one, of that address', members: seenEarlier(-1), answer: '200', keeps: false },
     { what: 'the first one once more', answer: '200', keeps: true },
   ],
   DeleteNodeStateReport: [

@@ -16,6 +16,7 @@ const named = OWN_KEY_OPERATIONS.map((placed) => [placed.id, placed] as const)
 const CLOCKS: Readonly<Record<string, { readonly member: string; readonly code: string }>> = {
   PostNodeHeartbeat: { member: 'client_now', code: 'clock_skew' },
   PutNodeEndpoint: { member: 'reported_at', code: 'endpoint_clock_skew' },
+  PutNodeObservedEndpoints: { member: 'reported_at', code: 'endpoint_clock_skew' },
 }
 
 /** Instants that are no clock: they may be of any day. */

@@ -124,6 +124,7 @@ export function migrationsContract(store: TestStore): void {
         'domain_peer_marks',
         'domain_peers',
         'domains',
+        'endpoint_observations',
         'event_log',
         'event_log_head',
         'executions',

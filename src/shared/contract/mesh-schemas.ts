@@ -3,7 +3,7 @@ import { InDomain, Instant, JsonValue, OfNode, ShownName, Uuid, uuidField } from
 import { BinaryVersion, Checksum, MeshCidr, PublicKey, ReachabilityState } from './node-schemas.ts'
 
 /** An instant as a client sends it. */
-const SentInstant = z.iso.datetime({ offset: true })
+export const SentInstant = z.iso.datetime({ offset: true })
 
 /** An instant that is also in the years 1 to 9999 in UTC: others have no RFC 3339 text in UTC. */
 const KeptInstant = SentInstant.refine(isInYears, { error: 'must be in the years 1 to 9999 of UTC' })
@@ -22,7 +22,9 @@ export const EndpointRequest = z
       ),
     nat_type: z
       .enum(['cone', 'restricted', 'port_restricted', 'symmetric', 'unknown'])
-      .describe('Address translation in front of the node, as it observed it'),
+      .describe(
+        'Address translation in front of the node, as it observed it; `unknown`: the endpoint is a guess, which observations of peers replace',
+      ),
     reported_at: SentInstant.describe('When the node observed it; within 60 s of the server'),
   })
   .meta({ id: 'EndpointRequest', description: 'The public address of a node, as it observed it.' })

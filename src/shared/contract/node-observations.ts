@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { KiB, uuidField } from './fields.ts'
+import { Instant, KiB, uuidField } from './fields.ts'
 import {
   CapabilitiesRequest,
   CapabilitiesResponse,
@@ -7,6 +7,7 @@ import {
   EndpointResponse,
   IntegrityViolationsRequest,
   IntegrityViolationsResponse,
+  SentInstant,
   StateReportRequest,
   StateReportResponse,
 } from './mesh-schemas.ts'
@@ -24,6 +25,39 @@ const reportParams = z.strictObject({
       description: 'Begins with a letter; at most 128 of a-z, 0-9, dot, hyphen, underscore',
     }),
 })
+
+/** Peers in one report. */
+const OBSERVED_MAX = 64
+
+const ObservedEndpointsRequest = z
+  .strictObject({
+    observed: z
+      .array(
+        z.strictObject({
+          peer_node_id: uuidField('invalid_body', 'The peer that is seen'),
+          endpoint: z
+            .string()
+            .describe('`host:port` from which its packets come, as in a report of the node’s own endpoint'),
+        }),
+      )
+      .min(1)
+      .max(OBSERVED_MAX)
+      .refine((seen) => new Set(seen.map(({ peer_node_id }) => peer_node_id)).size === seen.length, {
+        error: 'names a peer twice',
+      })
+      .describe('Peers with which the node has a handshake and a direct path, at most 64'),
+    reported_at: SentInstant.describe('When the node observed them; within 60 s of the server'),
+  })
+  .meta({ id: 'ObservedEndpointsRequest', description: 'Where a node sees its peers.' })
+
+const ObservedEndpointsResponse = z
+  .object({
+    accepted_at: Instant.describe('When the report was accepted'),
+    taken: z.int().describe('Observations that the server has as of this report or of a newer one'),
+    ignored: z.int().describe('Observations of nodes that are no peers of the caller, or that enough others observe'),
+  })
+  .meta({ id: 'ObservedEndpointsResponse', description: 'How much of a report was taken.' })
+
 const ownNode = open('S0 Authentication 4: a node speaks for itself')
 
 export const nodeObservations = defineSurface('observations', 'What nodes report of themselves', {
@@ -45,6 +79,23 @@ export const nodeObservations = defineSurface('observations', 'What nodes report
       object: 'node:{path.id}',
     },
     responses: { 200: EndpointResponse },
+    problems: ['endpoint_unparseable', 'endpoint_clock_skew'],
+    notProvisioned: 'endpoint_not_provisioned',
+  },
+  PutNodeObservedEndpoints: {
+    method: 'PUT',
+    path: '/v1/nodes/{id}/observed-endpoints',
+    summary: 'Report where the node sees its peers',
+    description:
+      'Adds to earlier reports. A peer gets such an address while its own report is a guess, or it has none; one observer cannot replace what two others confirm.',
+    credentials: ['nsk'],
+    unauthenticated: 'unauthorized',
+    params,
+    body: ObservedEndpointsRequest,
+    bodyBytesMax: 16 * KiB,
+    gate: { ...ownNode, ownNode: { param: 'id', mismatch: 'node_id_mismatch' } },
+    audit: { relation: 'node_observed_endpoints.record', when: 'all', object: 'node:{path.id}' },
+    responses: { 200: ObservedEndpointsResponse },
     problems: ['endpoint_unparseable', 'endpoint_clock_skew'],
     notProvisioned: 'endpoint_not_provisioned',
   },

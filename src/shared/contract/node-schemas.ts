@@ -91,7 +91,7 @@ export const NodeDetail = z
     public_key: z.string().describe('Curve25519 public key: 32 bytes in padded base64'),
     nat_type: z.string().nullable().describe('As the node observed it with its endpoint; null before it reported one'),
     endpoint_reported_at: Instant.nullable().describe(
-      'When the node observed the endpoint, also if it is stale by now',
+      'When the node or a peer observed the endpoint, also if it is stale by now',
     ),
     capabilities: DeclaredCapabilities.nullable().describe('Null until the node declared them'),
     nsk: z

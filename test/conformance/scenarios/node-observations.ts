@@ -11,6 +11,15 @@ export const nodeObservationScenarios: Scenarios<World, typeof nodeObservations>
     const body = { endpoint: '198.51.100.7:51820', nat_type: 'cone' as const, reported_at: new Date().toISOString() }
     return { input: { id: own.id, body }, as: own.nsk, lesser: other.nsk }
   },
+  async PutNodeObservedEndpoints({ node }) {
+    const [own, other] = [await node(), await node()]
+    const observed = [{ peer_node_id: other.id, endpoint: '198.51.100.7:40007' }]
+    return {
+      input: { id: own.id, body: { observed, reported_at: new Date().toISOString() } },
+      as: own.nsk,
+      lesser: other.nsk,
+    }
+  },
   async PutNodeCapabilities({ node }) {
     const [own, other] = [await node(), await node()]
     const body = { binary_version: '1.2.3', binary_checksum: checksum, hooks: [{ name: 'backup', checksum }] }

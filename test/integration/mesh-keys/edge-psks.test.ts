@@ -20,7 +20,7 @@ describe.each(STORES)('Keys of several edges on the $name store', (store) => {
     let rows: ReturnType<typeof visibilityRows>
     let domain: string
     let nodes: readonly Enrolled[]
-    let [one, two, three, four]: readonly Enrolled[] = [] as never
+    let [one, two, three, four]: [Enrolled, Enrolled, Enrolled, Enrolled] = [] as never
     beforeAll(async () => {
       fleet = await startKeyedFleet(store)
       rows = visibilityRows(fleet)

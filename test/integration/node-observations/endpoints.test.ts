@@ -45,6 +45,9 @@ describe.each(STORES)('Endpoints on the $name store', (store) => {
         nat_type: 'symmetric',
         last_endpoint_reported_at: new Date('2026-03-01T07:59:58.500Z'),
         last_endpoint_stale_at: null,
+        own_endpoint: '198.51.100.7',
+        own_endpoint_port: 51_820,
+        own_reported_at: new Date('2026-03-01T07:59:58.500Z'),
       })
       expect(await fleet.endpointNews()).toEqual([told('198.51.100.7:51820')])
       expect(await fleet.revision(domain)).toBe(before + 1)

@@ -10,6 +10,12 @@ type Reporter = Pick<Enrolled, 'node_id' | 'nsk'>
 export interface ObservedFleet extends Fleet {
   /** Reports an endpoint observed now, unless the members say otherwise. */
   endpoint(node: Reporter, endpoint: string, members?: Readonly<Record<string, unknown>>): Promise<Answer>
+  /** Reports where a node sees peers now, by their ids, unless the members say otherwise. */
+  sees(
+    observer: Reporter,
+    endpoints: Readonly<Record<string, string>>,
+    members?: Readonly<Record<string, unknown>>,
+  ): Promise<Answer>
   /** Sends bytes as they are. */
   send(nsk: string, operation: string, text: string): Promise<Answer>
   /** Says how long endpoints of the Domain hold, in seconds. */
@@ -37,6 +43,12 @@ export async function startObservedFleet(store: TestStore): Promise<ObservedFlee
       fleet.call(node.nsk, `PUT /v1/nodes/${node.node_id}/endpoint`, {
         endpoint,
         nat_type: 'cone',
+        reported_at: instant(0),
+        ...members,
+      }),
+    sees: (observer, endpoints, members = {}) =>
+      fleet.call(observer.nsk, `PUT /v1/nodes/${observer.node_id}/observed-endpoints`, {
+        observed: Object.entries(endpoints).map(([peer_node_id, endpoint]) => ({ peer_node_id, endpoint })),
         reported_at: instant(0),
         ...members,
       }),

@@ -34,6 +34,7 @@ import { integrityTriage } from './migrations/0029-integrity-triage.ts'
 import { stepUp } from './migrations/0030-step-up.ts'
 import { capacity } from './migrations/0031-capacity.ts'
 import { transitSigner } from './migrations/0032-transit-signer.ts'
+import { observedEndpoints } from './migrations/0034-observed-endpoints.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -70,6 +71,7 @@ export const MIGRATIONS: readonly Migration[] = [
   stepUp,
   capacity,
   transitSigner,
+  observedEndpoints,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

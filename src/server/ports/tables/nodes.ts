@@ -8,6 +8,7 @@ export interface NodesTables {
   node_heartbeats: NodeHeartbeatRow
   node_secret_keys: NodeSecretKeyRow
   node_endpoints: NodeEndpointRow
+  endpoint_observations: EndpointObservationRow
   node_capabilities: NodeCapabilitiesRow
   node_state_reports: NodeStateReportRow
   key_rotations: KeyRotationRow
@@ -89,18 +90,37 @@ export interface NodeSecretKeyRow {
   revoked_at: Date | null
 }
 
-/** The address under which a node is seen from outside. A node that reported none has no row. */
+/** The address under which peers reach a node. A node that nobody has reported an address of has no row. */
 interface NodeEndpointRow {
   node_id: string
   domain_id: string
-  /** An IPv4 address, or an IPv6 address as RFC 5952 writes it, without brackets. */
+  /** What peers get: an IPv4 address, or an IPv6 address as RFC 5952 writes it, without brackets. */
   last_endpoint: string
   last_endpoint_port: number
-  nat_type: string
-  /** The node's own instant of the observation. */
+  /** Of the node’s own report. */
+  nat_type: string | null
+  /** The instant of the newest report of that address, by the clock of the node that sent it. */
   last_endpoint_reported_at: Date
   /** Since when it is stale; null while it is fresh. */
   last_endpoint_stale_at: Date | null
+  /** The node’s own report, fresh or not; null where it has reported nothing. */
+  own_endpoint: Generated<string | null>
+  own_endpoint_port: Generated<number | null>
+  own_reported_at: Generated<Date | null>
+}
+
+/** Where a node sees one of its peers. */
+interface EndpointObservationRow {
+  /** The node that is seen. */
+  node_id: string
+  observer_id: string
+  /** Written as `last_endpoint` is. */
+  endpoint: string
+  endpoint_port: number
+  /** When the observer reported that address for the first time, by the server’s clock. */
+  seen_since: Date
+  /** When it reported it last, by its own clock. */
+  observed_at: Date
 }
 
 interface NodeCapabilitiesRow {

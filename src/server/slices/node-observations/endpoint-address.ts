@@ -61,3 +61,11 @@ function hexGroups(_dotted: string, ...bytes: readonly string[]): string {
 function isIpv4Compatible({ parts }: ipaddr.IPv6): boolean {
   return parts.slice(0, 6).every((part) => part === 0)
 }
+
+/** Ranges that lead somewhere else, or nowhere, from another site. */
+const LOCAL: ReadonlySet<string> = new Set(['private', 'linkLocal', 'carrierGradeNat', 'uniqueLocal'])
+
+/** Whether only hosts of the same site reach the address. Takes the host of a parsed endpoint. */
+export function isLocalHost(host: string): boolean {
+  return LOCAL.has(ipaddr.parse(host).range())
+}

@@ -1,10 +1,9 @@
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { CarriedAudit, Change, UnitOfWork } from '../../ports/unit-of-work.ts'
-import { formatEndpoint } from '../../sql/endpoint-text.ts'
 import { holdPeers } from '../../sql/state-revisions.ts'
-import { announceEndpoints } from './announce-endpoints.ts'
 import * as store from './endpoint-store.ts'
+import { announceSettled, settleEndpoints } from './settle-endpoints.ts'
 
 export interface EndpointRecorderDeps {
   readonly datastore: Datastore
@@ -16,6 +15,8 @@ export interface EndpointRecorderDeps {
 export interface ReceivedReport extends store.EndpointReport {
   /** Of the node. */
   readonly domainId: string
+  /** When its request was admitted, ms. */
+  readonly nowMs: number
   readonly correlationId: string
   readonly audit: CarriedAudit
 }
@@ -72,31 +73,24 @@ async function record(change: Change, reports: readonly ReceivedReport[]): Promi
   const known = await store.lockEndpoints(change.db, nodeIds)
   const living = reports.filter(({ nodeId }) => there.has(nodeId))
   const taken = living.filter((report) => isNewer(known.get(report.nodeId), report))
-  if (taken.length > 0) await store.storeEndpoints(change.db, taken)
-  const news = taken.filter((report) => isNews(known.get(report.nodeId), report))
-  for (const domainId of domainIds) {
-    const announced = news.filter((report) => report.domainId === domainId).map(newsOf)
-    if (announced.length > 0) await announceEndpoints(change, domainId, announced)
-  }
+  // Each report was fresh when it was admitted.
+  const nowMs = Math.min(...taken.map((report) => report.nowMs))
+  const settled = await settleEndpoints(
+    change.db,
+    taken.map(({ nodeId, domainId, ...own }) => ({ nodeId, domainId, own, known: known.get(nodeId) })),
+    nowMs,
+  )
+  await announceSettled(change, settled)
   return new Map(living.map(({ nodeId, reportedAtMs }) => [nodeId, latest(known.get(nodeId), reportedAtMs)]))
 }
 
 /** The later of the known and the reported instant, ms. */
 function latest(known: store.StoredEndpoint | undefined, reportedAtMs: number): number {
-  return Math.max(known?.reportedAtMs ?? reportedAtMs, reportedAtMs)
+  return Math.max(known?.own?.reportedAtMs ?? reportedAtMs, reportedAtMs)
 }
 
 function isNewer(known: store.StoredEndpoint | undefined, { reportedAtMs }: store.EndpointReport): boolean {
-  return known === undefined || known.reportedAtMs < reportedAtMs
-}
-
-/** Whether the report changes the endpoint that peers see. */
-function isNews(known: store.StoredEndpoint | undefined, { host, port }: store.EndpointReport): boolean {
-  return known === undefined || known.isStale || known.host !== host || known.port !== port
-}
-
-function newsOf({ nodeId, host, port }: store.EndpointReport) {
-  return { nodeId, endpoint: formatEndpoint(host, port) }
+  return known?.own === undefined || known.own.reportedAtMs < reportedAtMs
 }
 
 function setOrDelete(held: Map<string, number>, nodeId: string, instant: number | undefined): void {

@@ -1,21 +1,25 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type RawBuilder, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import type { EndpointAddress } from './endpoint-address.ts'
+import type { Tables } from '../../ports/tables/tables.ts'
+import type { OwnEndpoint, PeerEndpoint } from './peer-endpoint.ts'
 
 /** An endpoint as a node has reported it. */
-export interface EndpointReport extends EndpointAddress {
+export interface EndpointReport extends OwnEndpoint {
   readonly nodeId: string
-  readonly natType: string
-  /** The node's own instant of the observation, ms. */
-  readonly reportedAtMs: number
 }
 
 /** The stored endpoint of a node. */
-export interface StoredEndpoint extends EndpointAddress {
+export interface StoredEndpoint {
   readonly nodeId: string
-  readonly reportedAtMs: number
+  /** Its own report, fresh or not; undefined where only its peers have reported one. */
+  readonly own: OwnEndpoint | undefined
+  /** What its peers get, or got until it became stale. */
+  readonly shown: PeerEndpoint
   readonly isStale: boolean
 }
+
+/** What is to be stored as the endpoint of a node: fresh. */
+export type FreshEndpoint = Pick<StoredEndpoint, 'nodeId' | 'own' | 'shown'>
 
 /** The endpoint TTL in the Domain of each node, ms; a deleted node has none. */
 export async function findTtls(db: Db, nodeIds: readonly string[]): Promise<Map<string, number>> {
@@ -29,19 +33,25 @@ export async function findTtls(db: Db, nodeIds: readonly string[]): Promise<Map<
 }
 
 /**
- * Stores those of the reports that only renew an endpoint that is known and fresh: they need no announcement. At
- * most one of each node. Returns the ids of their nodes. Rows are locked in the order of their ids.
+ * Stores those of the reports that only renew an endpoint that is known and fresh, and so change nothing that peers get: they
+ * need no announcement. At most one of each node. Returns the ids of their nodes. Rows are locked in the order of their ids.
  */
 export async function refreshEndpoints(db: Db, reports: readonly EndpointReport[]): Promise<Set<string>> {
-  const isSame = sql`e.last_endpoint = sent.host and e.last_endpoint_port = sent.port
-    and e.last_endpoint_stale_at is null and e.last_endpoint_reported_at < sent.reported_at`
+  const isShown = sql`e.last_endpoint = sent.host and e.last_endpoint_port = sent.port`
+  const isGuess = sql`e.nat_type = 'unknown' and sent.nat_type = 'unknown'`
+  const isSame = sql`e.own_endpoint = sent.host and e.own_endpoint_port = sent.port
+    and e.last_endpoint_stale_at is null and e.own_reported_at < sent.reported_at
+    and ((${isGuess}) or (${isShown} and e.nat_type <> 'unknown' and sent.nat_type <> 'unknown'))`
   const { rows } = await sql<{ node_id: string }>`
     with sent as (${sentRows(reports)}),
     held as (
       select e.node_id from node_endpoints as e join sent on sent.node_id = e.node_id where ${isSame}
       order by e.node_id for update of e
     )
-    update node_endpoints as e set nat_type = sent.nat_type, last_endpoint_reported_at = sent.reported_at
+    update node_endpoints as e set nat_type = sent.nat_type, own_reported_at = sent.reported_at,
+      last_endpoint_reported_at = case
+        when ${isShown} then greatest(e.last_endpoint_reported_at, sent.reported_at)
+        else e.last_endpoint_reported_at end
     from sent join held on held.node_id = sent.node_id
     where e.node_id = sent.node_id and ${isSame}
     returning e.node_id`.execute(db)
@@ -63,34 +73,58 @@ export async function lockNodes(tx: Db, nodeIds: readonly string[]): Promise<Rea
 export async function lockEndpoints(tx: Db, nodeIds: readonly string[]): Promise<Map<string, StoredEndpoint>> {
   const rows = await tx
     .selectFrom('node_endpoints')
-    .select(['node_id', 'last_endpoint', 'last_endpoint_port', 'last_endpoint_reported_at', 'last_endpoint_stale_at'])
+    .selectAll()
     .where('node_id', '=', sql<string>`any(${nodeIds}::uuid[])`)
     .orderBy('node_id')
     .forUpdate()
     .execute()
-  const known = rows.map((row) => ({
+  return new Map(rows.map((row) => [row.node_id, toStored(row)]))
+}
+
+function toStored(row: Selectable<Tables['node_endpoints']>): StoredEndpoint {
+  const { own_endpoint: host, own_endpoint_port: port, own_reported_at: reportedAt, nat_type: natType } = row
+  const hasOwn = host !== null && port !== null && reportedAt !== null && natType !== null
+  return {
     nodeId: row.node_id,
-    host: row.last_endpoint,
-    port: row.last_endpoint_port,
-    reportedAtMs: row.last_endpoint_reported_at.getTime(),
+    own: hasOwn ? { host, port, natType, reportedAtMs: reportedAt.getTime() } : undefined,
+    shown: {
+      host: row.last_endpoint,
+      port: row.last_endpoint_port,
+      confirmedAtMs: row.last_endpoint_reported_at.getTime(),
+    },
     isStale: row.last_endpoint_stale_at !== null,
-  }))
-  return new Map(known.map((endpoint) => [endpoint.nodeId, endpoint]))
+  }
 }
 
 /** Stores endpoints of nodes, whose rows the caller has locked, as fresh; replaces the known ones. */
-export async function storeEndpoints(tx: Db, reports: readonly EndpointReport[]): Promise<void> {
+export async function storeEndpoints(tx: Db, endpoints: readonly FreshEndpoint[]): Promise<void> {
+  const column = (valueOf: (endpoint: FreshEndpoint) => string | number | null) => endpoints.map(valueOf)
+  const instant = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
   await sql`
-    insert into node_endpoints
-      (node_id, domain_id, last_endpoint, last_endpoint_port, nat_type, last_endpoint_reported_at)
-    select n.id, n.domain_id, sent.host, sent.port, sent.nat_type, sent.reported_at
-    from (${sentRows(reports)}) as sent join nodes as n on n.id = sent.node_id
+    insert into node_endpoints (node_id, domain_id, last_endpoint, last_endpoint_port, last_endpoint_reported_at,
+      nat_type, own_endpoint, own_endpoint_port, own_reported_at)
+    select n.id, n.domain_id, given.host, given.port, given.confirmed_at,
+      given.nat_type, given.own_host, given.own_port, given.reported_at
+    from unnest(
+      ${column(({ nodeId }) => nodeId)}::uuid[],
+      ${column(({ shown }) => shown.host)}::text[],
+      ${column(({ shown }) => shown.port)}::integer[],
+      ${column(({ shown }) => instant(shown.confirmedAtMs))}::timestamptz[],
+      ${column(({ own }) => own?.natType ?? null)}::text[],
+      ${column(({ own }) => own?.host ?? null)}::text[],
+      ${column(({ own }) => own?.port ?? null)}::integer[],
+      ${column(({ own }) => instant(own?.reportedAtMs))}::timestamptz[]
+    ) as given (node_id, host, port, confirmed_at, nat_type, own_host, own_port, reported_at)
+    join nodes as n on n.id = given.node_id
     on conflict (node_id) do update set
       last_endpoint = excluded.last_endpoint,
       last_endpoint_port = excluded.last_endpoint_port,
-      nat_type = excluded.nat_type,
       last_endpoint_reported_at = excluded.last_endpoint_reported_at,
-      last_endpoint_stale_at = null`.execute(tx)
+      last_endpoint_stale_at = null,
+      nat_type = excluded.nat_type,
+      own_endpoint = excluded.own_endpoint,
+      own_endpoint_port = excluded.own_endpoint_port,
+      own_reported_at = excluded.own_reported_at`.execute(tx)
 }
 
 /** The reports as rows. */

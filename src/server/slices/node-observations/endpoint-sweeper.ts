@@ -1,10 +1,12 @@
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { LeaderJob, Leading } from '../../ports/leadership.ts'
+import type { Change } from '../../ports/unit-of-work.ts'
 import { holdPeers } from '../../sql/state-revisions.ts'
 import { announceEndpoints } from './announce-endpoints.ts'
-import { lockNodes } from './endpoint-store.ts'
-import { listOverdue, stampStale, type OverdueEndpoint } from './stale-endpoint-store.ts'
+import { lockEndpoints, lockNodes } from './endpoint-store.ts'
+import { announceSettled, settleEndpoints } from './settle-endpoints.ts'
+import { listOverdue, markStale, type OverdueEndpoint } from './stale-endpoint-store.ts'
 
 export interface EndpointSweeperDeps {
   readonly datastore: Datastore
@@ -29,7 +31,10 @@ export function createEndpointSweeper(deps: EndpointSweeperDeps): LeaderJob {
   }
 }
 
-/** Marks overdue endpoints stale unless they were reported since, those of each Domain in one transaction. */
+/**
+ * Decides anew what peers get of nodes with overdue endpoints, those of each Domain in one transaction: what else is fresh, or
+ * nothing, which marks the endpoint stale. One that was reported since is left as it is.
+ */
 export async function sweepEndpoints(
   { unitOfWork, clock, ids, signal }: Omit<EndpointSweeperDeps, 'datastore'> & Pick<Leading, 'unitOfWork' | 'signal'>,
   overdue: readonly OverdueEndpoint[],
@@ -38,15 +43,33 @@ export async function sweepEndpoints(
     if (signal.aborted) return
     const found = overdue.filter((endpoint) => endpoint.domainId === domainId)
     const options = { pool: 'worker', correlationId: ids.next() } as const
-    await unitOfWork.run(options, async (change) => {
-      await holdPeers(change.db, domainId)
-      await lockNodes(
-        change.db,
-        found.map(({ nodeId }) => nodeId),
-      )
-      const nodeIds = await stampStale(change.db, found, new Date(clock.now()))
-      const news = nodeIds.map((nodeId) => ({ nodeId, endpoint: '' }))
-      if (news.length > 0) await announceEndpoints(change, domainId, news)
-    })
+    await unitOfWork.run(options, (change) => sweepDomain(change, { domainId, found, nowMs: clock.now() }))
   }
+}
+
+interface Sweep {
+  readonly domainId: string
+  readonly found: readonly OverdueEndpoint[]
+  readonly nowMs: number
+}
+
+async function sweepDomain(change: Change, { domainId, found, nowMs }: Sweep): Promise<void> {
+  const { db } = change
+  const nodeIds = found.map(({ nodeId }) => nodeId)
+  await holdPeers(db, domainId)
+  await lockNodes(db, nodeIds)
+  const known = await lockEndpoints(db, nodeIds)
+  const left = found.flatMap(({ nodeId, reportedAt }) => {
+    const endpoint = known.get(nodeId)
+    const isAsFound = endpoint?.isStale === false && endpoint.shown.confirmedAtMs === reportedAt.getTime()
+    return isAsFound ? [{ nodeId, domainId, own: endpoint.own, known: endpoint }] : []
+  })
+  const settled = await settleEndpoints(db, left, nowMs)
+  await announceSettled(change, settled)
+  const isSettled = new Set(settled.map(({ nodeId }) => nodeId))
+  const ended = left.map(({ nodeId }) => nodeId).filter((nodeId) => !isSettled.has(nodeId))
+  if (ended.length === 0) return
+  await markStale(db, ended, new Date(nowMs))
+  const news = ended.map((nodeId) => ({ nodeId, endpoint: '' }))
+  await announceEndpoints(change, domainId, news)
 }

@@ -46,7 +46,7 @@ export function createEndpoints(
       }
       const address = parseEndpoint(body.endpoint)
       if (address === undefined) throw problem('endpoint_unparseable')
-      const from = { nodeId: id, domainId: caller.domainId, correlationId, audit: ctx.carryAudit() }
+      const from = { nodeId: id, domainId: caller.domainId, nowMs, correlationId, audit: ctx.carryAudit() }
       const report = { ...from, ...address, natType: body.nat_type, reportedAtMs }
       const heldFromMs = await record(report)
       if (heldFromMs === undefined) throw problem('unauthorized')
