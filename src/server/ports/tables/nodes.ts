@@ -8,7 +8,6 @@ export interface NodesTables {
   node_heartbeats: NodeHeartbeatRow
   node_secret_keys: NodeSecretKeyRow
   node_endpoints: NodeEndpointRow
-  endpoint_observations: EndpointObservationRow
   node_capabilities: NodeCapabilitiesRow
   node_state_reports: NodeStateReportRow
   key_rotations: KeyRotationRow
@@ -107,20 +106,6 @@ interface NodeEndpointRow {
   own_endpoint: Generated<string | null>
   own_endpoint_port: Generated<number | null>
   own_reported_at: Generated<Date | null>
-}
-
-/** Where a node sees one of its peers. */
-interface EndpointObservationRow {
-  /** The node that is seen. */
-  node_id: string
-  observer_id: string
-  /** Written as `last_endpoint` is. */
-  endpoint: string
-  endpoint_port: number
-  /** When the observer reported that address for the first time, by the server’s clock. */
-  seen_since: Date
-  /** When it reported it last, by its own clock. */
-  observed_at: Date
 }
 
 interface NodeCapabilitiesRow {

@@ -32,7 +32,7 @@ export function createEndpointSweeper(deps: EndpointSweeperDeps): LeaderJob {
 }
 
 /**
- * Decides anew what peers get of nodes with overdue endpoints, those of each Domain in one transaction: what else is fresh, or
+ * Decides again what peers get of nodes with overdue endpoints, those of each Domain in one transaction: what else is fresh, or
  * nothing, which marks the endpoint stale. One that was reported since is left as it is.
  */
 export async function sweepEndpoints(
