@@ -163,10 +163,13 @@ function ask(subject: Subject, call: ValidCall): Promise<Sent> {
   return sendUnrouted(subject, wireOf(subject, call), call.as)
 }
 
-/** The answer, with the ids that were asked for and the correlation id taken out; its length varies with the latter. */
+/** When the server admitted the request. */
+const ADMITTED = /"accepted_at":"[^"]*"/
+
+/** The answer, with the ids that were asked for, its instant and the correlation id taken out; its length varies with the latter. */
 function comparable(subject: Subject, { answer, correlationId }: Sent, ids: readonly string[]) {
   const { date: _date, 'x-correlation-id': _id, 'content-length': _length, ...headers } = answer.headers
-  const text = answer.text.replaceAll(correlationId, '<correlation>')
+  const text = answer.text.replaceAll(correlationId, '<correlation>').replace(ADMITTED, '"accepted_at":"<instant>"')
   return {
     status: answer.status,
     text: withoutPages(
