@@ -76,6 +76,10 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a WireGuard device of th
     expect(await ping(a.box, B)).toBe(0)
     expect(await wireguardGo(a.box)).toEqual([before])
     expect((await ends[1].process.status()).peers[0]?.latestHandshakeMs).toBe(handshake)
+
+    process.kill(before ?? 0, 'SIGKILL')
+    await again.restarted()
+    expect((await again.status()).peers).toEqual([])
   })
 
   it('starts wireguard-go again within a second when it is killed, with key, address and routes', async () => {
@@ -91,6 +95,42 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a WireGuard device of th
     expect({ publicKey, peers }).toEqual({ publicKey: publicKeyOf(a.options.privateKey), peers: [] })
     await a.process.call({ method: 'change', change: { put: [b.asPeer({ presharedKey })], remove: [] } })
     expect(await ping(a.box, B)).toBe(0)
+  })
+
+  it('makes its interface again when another program removes it', async () => {
+    const [a, b] = ends
+    await a.box.namespace.ip(['link del ctl0'])
+    await a.process.restarted()
+    await a.process.call({ method: 'change', change: { put: [b.asPeer({ presharedKey })], remove: [] } })
+    expect(await ping(a.box, B)).toBe(0)
+  })
+
+  it('keeps the endpoint from which a box behind a NAT speaks, also over a change of its key', async () => {
+    const [, b] = ends
+    const address = '10.7.0.3'
+    const box = await lab.natBox('c', { isFullyRandom: true })
+    const c = await openTunnelEnd(lab, box, { address, bundle, folder })
+    const asPeer = { presharedKey, endpoint: undefined }
+    const put = (end: TunnelEnd, peer: DevicePeer, remove: readonly string[] = []) =>
+      end.process.call({ method: 'change', change: { put: [peer], remove } })
+    await put(b, c.asPeer(asPeer))
+    await put(c, b.asPeer({ presharedKey }))
+    await b.process.call({ method: 'setRoutes', cidrs: [`${A}/32`, `${address}/32`] })
+    await c.process.call({ method: 'setRoutes', cidrs: [`${B}/32`] })
+    expect(await ping(box, B)).toBe(0)
+    const endpoint = async () =>
+      (await b.process.status()).peers.find((peer) => peer.allowedIps[0] === `${address}/32`)?.endpoint
+    const seen = await endpoint()
+    expect(seen).toMatch(new RegExp(`^${box.publicAddress}:\\d+$`))
+    expect(seen).not.toBe(`${box.publicAddress}:51820`)
+
+    const newKey = newPrivateKey()
+    await put(b, c.asPeer({ ...asPeer, publicKey: publicKeyOf(newKey) }), [publicKeyOf(c.options.privateKey)])
+    expect(await ping(b.box, address)).toBe(0)
+    await c.process.call({ method: 'setPrivateKey', key: newKey })
+    // A packet that is on its way is lost, which TCP repeats and ping does not.
+    await vi.waitFor(async () => expect(await ping(b.box, address)).toBe(0), 20_000)
+    expect(await endpoint()).toBe(seen)
   })
 
   it('leaves nothing behind when it is removed', async () => {

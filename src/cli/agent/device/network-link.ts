@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { parseAddress } from '../../../shared/networks/cidr.ts'
 import type { ProgramResult, RunProgram } from '../system/run-program.ts'
 import { checkedCidr } from './check-peer.ts'
 import { deviceFault } from './device-fault.ts'
+
+/** Missing where the kernel has no IPv6, and `ip -6` fails. */
+const IPV6 = '/proc/net/if_inet6'
 
 /** A network interface as the kernel describes it. */
 export interface LinkFacts {
@@ -60,9 +64,8 @@ export function createLink(name: string, run: RunProgram): Link {
     return parsed(shape, result.stdout)
   }
   const routes = async () => {
-    const both = await Promise.all(
-      ['-4', '-6'].map((family) => read(Routes, ['-j', family, 'route', 'show', 'dev', name])),
-    )
+    const families = existsSync(IPV6) ? ['-4', '-6'] : ['-4']
+    const both = await Promise.all(families.map((family) => read(Routes, ['-j', family, 'route', 'show', 'dev', name])))
     return both.flat().filter((route) => route.protocol !== 'kernel')
   }
 

@@ -81,7 +81,8 @@ async function make({ name, isUserspace, logFile }: DeviceOptions, link: Link): 
 
 async function configureKeys(driver: Driver, { privateKey, listenPort }: DeviceOptions): Promise<void> {
   const record = await driver.read()
-  const isPortKept = record.listenPort === listenPort
+  // 0 is any port, also the one that it has.
+  const isPortKept = listenPort === 0 || record.listenPort === listenPort
   if (!isPortKept) await requireFreePort(listenPort)
   if (isPortKept && sameKey(record.privateKey, privateKey)) return
   await driver.edit({ privateKey, ...(isPortKept ? {} : { listenPort }) })

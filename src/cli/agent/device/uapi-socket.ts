@@ -7,7 +7,7 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const END = '\n\n'
 
 /** Whether nothing listens on the socket: the file is missing, or left behind by a process that is gone. */
-export function isNobodyListening(error: unknown): boolean {
+export function hasNoListener(error: unknown): boolean {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
   return code === 'ENOENT' || code === 'ECONNREFUSED'
 }

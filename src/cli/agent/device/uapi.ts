@@ -1,22 +1,30 @@
+import { EXIT } from '../../errors/exit-code.ts'
 import { deviceFault } from './device-fault.ts'
 import type { DeviceEdit, DeviceRecord, Driver, PeerEdit, PeerRecord } from './driver.ts'
 import { base64Of, hexOf, keyOfBase64, keyOfHex, unlessZero } from './keys.ts'
 import { portInUse } from './port-in-use.ts'
-import { askUapi } from './uapi-socket.ts'
+import { askUapi, hasNoListener } from './uapi-socket.ts'
 
 const EADDRINUSE = 98
 
 /** Configures wireguard-go over its socket, by the cross-platform userspace API (https://www.wireguard.com/xplatform/). */
 export function createUapiDriver(path: string): Driver {
+  const ask = async (request: string) => {
+    try {
+      return await askUapi(path, request)
+    } catch (error) {
+      throw hasNoListener(error) ? deviceAway(error) : error
+    }
+  }
   return {
     kind: 'wireguard-go',
     async read() {
-      return readRecord(await askUapi(path, 'get=1\n\n'))
+      return readRecord(await ask('get=1\n\n'))
     },
     async edit(edit) {
       const lines = requestLines(edit)
       if (lines.length === 0) return
-      checkErrno(linesOf(await askUapi(path, `set=1\n${lines.join('\n')}\n\n`)), edit.listenPort)
+      checkErrno(linesOf(await ask(`set=1\n${lines.join('\n')}\n\n`)), edit.listenPort)
     },
   }
 }
@@ -116,6 +124,10 @@ function checkErrno(lines: readonly Line[], listenPort?: number): void {
   if (errno === 0) return
   if (errno === EADDRINUSE && listenPort !== undefined) throw portInUse(listenPort)
   throw deviceFault(`wireguard-go refused the configuration (errno ${text}).`)
+}
+
+function deviceAway(cause: unknown): Error {
+  return deviceFault('wireguard-go does not run.', { code: 'device_away', exitCode: EXIT.unavailable, cause })
 }
 
 function malformed(what: string): never {

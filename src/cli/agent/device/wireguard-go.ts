@@ -7,7 +7,7 @@ import { cleanEnvironment } from '../system/clean-environment.ts'
 import { missingProgram } from '../system/missing-program.ts'
 import { requireTun } from '../system/privileges.ts'
 import { deviceFault } from './device-fault.ts'
-import { askUapi, isNobodyListening } from './uapi-socket.ts'
+import { askUapi, hasNoListener } from './uapi-socket.ts'
 
 const PROGRAM = 'wireguard-go'
 const DEADLINE_MS = 5_000
@@ -24,7 +24,7 @@ export async function isAnswering(name: string): Promise<boolean> {
     await askUapi(uapiPath(name), 'get=1\n\n')
     return true
   } catch (error) {
-    if (isNobodyListening(error)) return false
+    if (hasNoListener(error)) return false
     throw error
   }
 }
@@ -63,8 +63,7 @@ export async function endWireguardGo(name: string): Promise<void> {
 }
 
 function spawned(name: string, logFile: string): Promise<ChildProcess> {
-  const log = openSync(logFile, 'a', 0o600)
-  fchmodSync(log, 0o600)
+  const log = openLog(logFile)
   const child = spawn(PROGRAM, [name], {
     cwd: '/',
     detached: true,
@@ -83,6 +82,16 @@ function spawned(name: string, logFile: string): Promise<ChildProcess> {
       ),
     )
   })
+}
+
+function openLog(logFile: string): number {
+  try {
+    const log = openSync(logFile, 'a', 0o600)
+    fchmodSync(log, 0o600)
+    return log
+  } catch (cause) {
+    throw deviceFault(`The log of wireguard-go, ${logFile}, cannot be written: ${String(cause)}`, { cause })
+  }
 }
 
 function hasEnded(child: ChildProcess): boolean {
