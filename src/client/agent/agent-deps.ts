@@ -5,7 +5,7 @@ import type { SessionSetupPayload } from '../../shared/events/wire-types.ts'
 import type { Client } from '../client.ts'
 import type { AgentClock } from './agent-clock.ts'
 import type { BridgeBook } from './bridges/bridge-book.ts'
-import type { EdgeKeysCall, NodeWire, SealedPeerKey } from './calls/node-wire.ts'
+import type { NodeWire } from './calls/node-wire.ts'
 import type { AgentOperation } from './calls/operations.ts'
 import type { PacedLimiter } from './calls/paced-limiter.ts'
 import type { AgentCount } from './counts.ts'
@@ -94,10 +94,7 @@ export interface MemberActions<M extends Member> {
 }
 
 /** The calls of mesh agents that the typed client does not offer. */
-export interface MeshCalls extends Pick<NodeWire, 'fetchEdgeKey' | 'fetchSecret'> {
-  /** Fetches the keys of up to 256 edges. Leaves out peers that the server does not know. */
-  readonly fetchEdgeKeys?: (call: EdgeKeysCall) => Promise<readonly SealedPeerKey[]>
-}
+export type MeshCalls = Pick<NodeWire, 'fetchEdgeKey' | 'fetchEdgeKeys' | 'fetchSecret'>
 
 /** What agents of one process share. */
 export interface MeshParts {

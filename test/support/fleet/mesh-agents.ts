@@ -6,7 +6,7 @@ import type { MeshAgentDeps } from '../../../src/cli/agent-sim/agent/agent-deps.
 import { createEdgeLedger } from '../../../src/cli/agent-sim/edge-ledger.ts'
 import { createTaskTracker } from '../../../src/client/agent/tasks/task-tracker.ts'
 import type { AgentClock } from '../../../src/client/agent/agent-clock.ts'
-import type { ApiClient, MemberActions, MeshCalls } from '../../../src/client/agent/agent-deps.ts'
+import type { ApiClient, MemberActions } from '../../../src/client/agent/agent-deps.ts'
 import type { NodeWire, PulledBytes } from '../../../src/client/agent/calls/node-wire.ts'
 import { createKnownEpochs } from '../../../src/cli/agent-sim/known-epochs.ts'
 import { createPeerBook, type PeerFacts } from '../../../src/client/agent/peers/peer-book.ts'
@@ -134,7 +134,7 @@ export function sealed(call: { nodeId: string; nsk: string; peerId: string }, ep
 
 interface WorldOptions {
   readonly answers?: Answers
-  readonly wire?: Partial<NodeWire> & Pick<MeshCalls, 'fetchEdgeKeys'>
+  readonly wire?: Partial<NodeWire>
   readonly habits?: Partial<Habits>
   readonly size?: number
   /** What the agents do in another way than those of the simulator. */
@@ -192,7 +192,7 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1, actions 
     mesh: {
       wire: {
         fetchEdgeKey: over('fetchEdgeKey', wire.fetchEdgeKey),
-        ...(wire.fetchEdgeKeys !== undefined && { fetchEdgeKeys: over('fetchEdgeKeys', wire.fetchEdgeKeys) }),
+        fetchEdgeKeys: over('fetchEdgeKeys', wire.fetchEdgeKeys),
         fetchSecret: over('fetchSecret', wire.fetchSecret),
       },
       pull: pullsInThisThread({ pull: over('pull', wire.pull) })(book),

@@ -1,4 +1,4 @@
-import type { MemberDeps, MeshCalls } from '../agent-deps.ts'
+import type { MemberDeps } from '../agent-deps.ts'
 import { attempt } from '../calls/attempt.ts'
 import { backoffMs } from '../calls/backoff.ts'
 import { isRefusedKey } from '../calls/refused-key.ts'
@@ -63,10 +63,8 @@ async function fetchWanted<M extends Member>(deps: MemberDeps<M>, node: M): Prom
 
 async function fetchNext<M extends Member>(deps: MemberDeps<M>, node: M): Promise<void> {
   const { wanted } = node.edgeFetches
-  const { fetchEdgeKeys } = deps.mesh.wire
   const hasBatch = wanted.size > 1 && !deps.notProvisioned.has('edge_keys')
-  if (hasBatch && fetchEdgeKeys !== undefined)
-    return fetchSeveral(deps, node, { peerIds: take(wanted, BATCH_MAX), fetchEdgeKeys })
+  if (hasBatch) return fetchSeveral(deps, node, take(wanted, BATCH_MAX))
   const [peerId] = take(wanted, 1)
   if (peerId !== undefined) await fetchOne(deps, node, peerId)
 }
@@ -82,22 +80,13 @@ function take(wanted: Set<string>, max: number): readonly string[] {
   return taken
 }
 
-interface Several {
-  readonly peerIds: readonly string[]
-  readonly fetchEdgeKeys: NonNullable<MeshCalls['fetchEdgeKeys']>
-}
-
-async function fetchSeveral<M extends Member>(
-  deps: MemberDeps<M>,
-  node: M,
-  { peerIds, fetchEdgeKeys }: Several,
-): Promise<void> {
+async function fetchSeveral<M extends Member>(deps: MemberDeps<M>, node: M, peerIds: readonly string[]): Promise<void> {
   const { node_id: nodeId } = node.identity
   const outcome = await attempt(deps, node, {
     operation: 'edge_keys',
     isRepeatable: true,
     toleratedCodes: NO_BATCH,
-    call: (nsk) => fetchEdgeKeys({ nodeId, nsk, peerIds }),
+    call: (nsk) => deps.mesh.wire.fetchEdgeKeys({ nodeId, nsk, peerIds }),
   })
   if (!outcome.ok && NO_BATCH.includes(outcome.code)) {
     deps.notProvisioned.add('edge_keys')

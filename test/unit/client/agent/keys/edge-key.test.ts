@@ -23,7 +23,7 @@ afterEach(() => worlds.splice(0).forEach((world) => world.end()))
 
 const KEY = new Uint8Array(32).fill(7)
 const epoch = (own: number, far: number) => `${issued(own)}|${issued(far)}`
-type FetchSeveral = NonNullable<MeshCalls['fetchEdgeKeys']>
+type FetchSeveral = MeshCalls['fetchEdgeKeys']
 
 /** Gives the key of each requested edge. */
 const several: FetchSeveral = async ({ peerIds, ...call }) =>
