@@ -28,7 +28,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a WireGuard device of th
   })
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'ctl-device-'))
-    lab = await createLab({ prefix: 'ctldev' })
+    lab = await createLab({ prefix: 'ctldev', hasIpv6: true })
     ends = [
       await openTunnelEnd(lab, await lab.box('a'), { address: A, bundle, folder }),
       await openTunnelEnd(lab, await lab.box('b'), { address: B, bundle, folder }),
@@ -131,6 +131,18 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a WireGuard device of th
     // A packet that is on its way is lost, which TCP repeats and ping does not.
     await vi.waitFor(async () => expect(await ping(b.box, address)).toBe(0), 20_000)
     expect(await endpoint()).toBe(seen)
+  })
+
+  it('sends to an IPv6 endpoint, and keeps the session of a peer whose endpoint changes', async () => {
+    const [a, b] = ends
+    expect(await ping(a.box, B)).toBe(0)
+    const { latestHandshakeMs } = (await a.process.status()).peers[0] ?? {}
+    const endpoint = `[${b.box.address6}]:51820`
+    const change = { put: [b.asPeer({ presharedKey, endpoint })], remove: [] }
+    await a.process.call({ method: 'change', change })
+    expect(await ping(a.box, B)).toBe(0)
+    expect((await a.process.status()).peers).toMatchObject([{ endpoint, latestHandshakeMs }])
+    expect((await b.process.status()).peers).toMatchObject([{ endpoint: `[${a.box.address6}]:51820` }])
   })
 
   it('leaves nothing behind when it is removed', async () => {

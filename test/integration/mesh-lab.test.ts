@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Box, createLab, type Lab } from '../support/mesh/lab.ts'
+import { must } from '../support/mesh/namespaces.ts'
 import { requirement } from '../support/run/requirements.mjs'
 
 describe.skipIf(requirement('mesh-lab') === undefined)('the lab of network namespaces', () => {
@@ -51,6 +53,19 @@ describe.skipIf(requirement('mesh-lab') === undefined)('the lab of network names
     expect((await lab.exec(a, ['cat', '/etc/hosts'])).stdout).toBe('10.0.0.1 own\n')
     expect((await lab.exec(b, ['cat', '/etc/hosts'])).stdout).not.toContain('own')
     expect((await lab.exec(b, ['ls', '/run/own'])).exitCode).not.toBe(0)
+  })
+
+  it('removes what a run left behind whose process is gone, and nothing of one that runs', async () => {
+    const { pid } = spawnSync('true')
+    const [left, present] = [`ctllab-${pid}-left`, `ctllab-${process.ppid}-present`]
+    for (const name of [left, present]) await must('ip', ['netns', 'add', name])
+    try {
+      await open()
+      expect(readdirSync('/run/netns')).not.toContain(left)
+      expect(readdirSync('/run/netns')).toContain(present)
+    } finally {
+      await must('ip', ['netns', 'del', present])
+    }
   })
 
   it('removes its namespaces and ends its processes when it is closed', async () => {

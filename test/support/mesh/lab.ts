@@ -151,6 +151,17 @@ async function connect(router: Namespace, { port, gateway, to, address }: Cable)
 async function connect6(router: Namespace, { port, gateway, to, address }: Cable): Promise<void> {
   await router.ip([`address add ${gateway}/64 dev ${port} nodad`])
   await to.ip([`address add ${address}/64 dev eth0 nodad`, `route add default via ${gateway}`])
+  await reached(to, gateway)
+}
+
+/** Waits for an IPv6 neighbour, which a new link finds only after a moment. */
+async function reached(from: Namespace, gateway: string): Promise<void> {
+  for (let tries = 0; tries < 20; tries += 1) {
+    const ping = ['ping', '-c', '1', '-W', '1', gateway]
+    const { exitCode } = await runProgram('ip', ['netns', 'exec', from.name, ...ping])
+    if (exitCode === 0) return
+  }
+  throw new Error(`${from.name} does not reach ${gateway}.`)
 }
 
 async function forward(router: Namespace): Promise<void> {
