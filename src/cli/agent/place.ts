@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+
+/** Where an agent keeps its files. */
+export const DEFAULT_STATE_DIR = '/var/lib/ctl-agent'
+
+/** The files of an agent, all of them in its state folder. */
+export interface Place {
+  readonly directory: string
+  /** Who the node is, with its secrets. */
+  readonly state: string
+  /** The mesh as it was last known: names, groups and policies. No secret. */
+  readonly mesh: string
+  readonly socket: string
+  readonly lock: string
+  readonly log: string
+  /** The log of wireguard-go. */
+  readonly deviceLog: string
+}
+
+/** The files of the agent with that state folder. */
+export function placeOf(directory: string): Place {
+  const file = (name: string): string => join(directory, name)
+  return {
+    directory,
+    state: file('agent.json'),
+    mesh: file('mesh.json'),
+    socket: file('agent.sock'),
+    lock: file('agent.lock'),
+    log: file('agent.log'),
+    deviceLog: file('wireguard-go.log'),
+  }
+}

@@ -1,0 +1,29 @@
+import type { TimerWheel } from '../../../client/agent/tasks/timer-wheel.ts'
+
+/** Makes the timers of one agent: one of the process for each wait, so that an idle agent does not wake up. */
+export function createTimers(): TimerWheel {
+  const open = new Set<NodeJS.Timeout>()
+  return {
+    after(ms, act) {
+      const timer = setTimeout(
+        () => {
+          open.delete(timer)
+          act()
+        },
+        Math.max(0, ms),
+      )
+      open.add(timer)
+    },
+    run(until) {
+      return new Promise((resolve) => {
+        const end = (): void => {
+          open.forEach(clearTimeout)
+          open.clear()
+          resolve()
+        }
+        if (until.aborted) end()
+        else until.addEventListener('abort', end, { once: true })
+      })
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import type { HeldStream } from '../../client/agent/events/held-stream.ts'
+import { newMember, type Member } from '../../client/agent/member.ts'
+import { formatEdgeEpoch, parseEdgeEpoch, type EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
+import type { Enrolment, TakenExecution } from './state/agent-state.ts'
+import type { HeldKey } from './tunnel/plan-tunnel.ts'
+
+/** The node of this machine. */
+export interface RealMember extends Member {
+  /** The edge keys that were fetched since the start, by peer id. */
+  readonly keys: Map<string, HeldKey>
+  /** Executions that are not over, by id. */
+  readonly executions: Map<string, TakenExecution>
+  /** Undefined before the stream is opened. */
+  stream: HeldStream | undefined
+}
+
+/** The member as the state file has it. */
+export function realMember(stored: Enrolment): RealMember {
+  const { node_id, name, nsk, next_nsk, private_key, psk_issued_at, last_event_id, last_node_seq } = stored
+  const edges = Object.entries(stored.epochs).flatMap(([peerId, text]): readonly [string, EdgeEpoch][] => {
+    const epoch = parseEdgeEpoch(text)
+    return epoch === undefined ? [] : [[peerId, epoch]]
+  })
+  const position = { ...(last_event_id !== undefined && { last_event_id }), ...(last_node_seq !== undefined && { last_node_seq }) }
+  return {
+    ...newMember({
+      edges: new Map(edges),
+      nextKey: stored.next_key,
+      isNextInDoubt: stored.is_next_in_doubt ?? false,
+    }),
+    identity: { node_id, name, nsk, ...(next_nsk !== undefined && { next_nsk }), private_key, psk_issued_at, ...position },
+    keys: new Map(),
+    executions: new Map(Object.entries(stored.executions)),
+    stream: undefined,
+  }
+}
+
+/** What a restart needs of the member. Executions that have expired are left out. */
+export function enrolmentOf(member: RealMember, before: Enrolment, nowMs: number): Enrolment {
+  const { identity, self, nextKey, isNextInDoubt, edges, executions, stream } = member
+  const live = [...executions].filter(([, { expires_at: expiresAt }]) => Date.parse(expiresAt) > nowMs)
+  return {
+    node_id: before.node_id,
+    domain_id: before.domain_id,
+    name: self?.name ?? before.name,
+    mesh_address: before.mesh_address,
+    mesh_cidr: self?.mesh_cidr ?? before.mesh_cidr,
+    nsk: identity.nsk,
+    next_nsk: identity.next_nsk,
+    private_key: identity.private_key,
+    next_key: nextKey,
+    is_next_in_doubt: isNextInDoubt,
+    psk_issued_at: identity.psk_issued_at ?? before.psk_issued_at,
+    heartbeat_interval_seconds: before.heartbeat_interval_seconds,
+    epochs: Object.fromEntries([...(edges ?? [])].map(([peerId, epoch]) => [peerId, formatEdgeEpoch(epoch)])),
+    ...(stream?.progress() ?? { last_event_id: before.last_event_id, last_node_seq: before.last_node_seq }),
+    executions: Object.fromEntries(live),
+    refused: before.refused,
+  }
+}

@@ -1,0 +1,87 @@
+import { lookup } from 'node:dns/promises'
+import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { systemCode } from '../errors.ts'
+import type { MachineAddresses } from '../server-answers/mesh-network.ts'
+import type { RunProgram } from './run-program.ts'
+
+/** How the addresses of this machine are found. */
+export interface MachineQuery {
+  readonly run: RunProgram
+  /** Base URL. */
+  readonly serverUrl: string
+  /** The agent's own interface, whose addresses do not count. */
+  readonly interfaceName: string
+  readonly resolvConf?: string
+}
+
+interface Route {
+  readonly gateway?: string
+  readonly dev?: string
+}
+
+interface Link {
+  readonly ifname?: string
+  readonly addr_info?: readonly { readonly local?: string }[]
+}
+
+/** Reads the addresses that the mesh must leave alone. @throws CliError where `ip` is not installed. */
+export async function machineAddresses(query: MachineQuery): Promise<MachineAddresses> {
+  const { run, serverUrl, interfaceName, resolvConf = '/etc/resolv.conf' } = query
+  const defaults = (await Promise.all(['-4', '-6'].map((family) => ip<Route>(run, [family, 'route', 'show', 'default'])))).flat()
+  const servers = await addressesOf(serverUrl)
+  const links = await ip<Link>(run, ['address', 'show'])
+  const toServers = (await Promise.all(servers.map((address) => routeTo(run, address)))).flat()
+  const uplinks = new Set([...defaults, ...toServers].map(({ dev }) => dev).filter((dev) => dev !== 'lo'))
+  const resolvers = await Promise.all(
+    (await nameServers(resolvConf)).map(async (address) => {
+      const isByUplink = (await routeTo(run, address)).some(({ dev }) => uplinks.has(dev))
+      return isByUplink ? [address] : []
+    }),
+  )
+  const addressesOn = (isWanted: (name: string) => boolean): readonly string[] =>
+    links.filter(({ ifname = '' }) => isWanted(ifname)).flatMap(({ addr_info: infos = [] }) => texts(infos.map(({ local }) => local)))
+  return {
+    gateways: texts(defaults.map(({ gateway }) => gateway)),
+    uplinks: addressesOn((name) => uplinks.has(name)),
+    others: addressesOn((name) => name !== interfaceName),
+    resolvers: resolvers.flat(),
+    servers,
+  }
+}
+
+/** What `ip -j` prints; empty where it prints nothing or fails, as it does for a route that does not exist. */
+async function ip<T>(run: RunProgram, args: readonly string[]): Promise<readonly T[]> {
+  const { stdout, exitCode } = await run('ip', ['-j', ...args])
+  if (exitCode !== 0 || stdout.trim() === '') return []
+  const value: unknown = JSON.parse(stdout)
+  return Array.isArray(value) ? (value as readonly T[]) : []
+}
+
+function routeTo(run: RunProgram, address: string): Promise<readonly Route[]> {
+  return isIP(address) === 0 ? Promise.resolve([]) : ip<Route>(run, ['route', 'get', address])
+}
+
+/** The addresses of the server's name; none where it cannot be resolved now. */
+async function addressesOf(url: string): Promise<readonly string[]> {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address)
+  } catch (error) {
+    if (systemCode(error) === '') throw error
+    return []
+  }
+}
+
+async function nameServers(path: string): Promise<readonly string[]> {
+  try {
+    return [...(await readFile(path, 'utf8')).matchAll(/^\s*nameserver\s+([0-9a-fA-F.:]+)/gm)].map(([, address]) => address ?? '')
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+function texts(values: readonly (string | undefined)[]): readonly string[] {
+  return values.filter((value) => value !== undefined)
+}
