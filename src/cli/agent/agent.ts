@@ -1,0 +1,150 @@
+import type { MemberDeps } from '../../client/agent/agent-deps.ts'
+import { createAgentCore, type AgentCore, type AgentOptions } from './agent-core.ts'
+import { peerRows, statusOf, type AgentStatus, type PeerRow } from './control/agent-status.ts'
+import { executeOnce } from './executions/executions-once.ts'
+import { openMachine, type Machine } from './machine.ts'
+import { ownActions } from './own-actions.ts'
+import type { RealMember } from './real-member.ts'
+import { reportCapabilities } from './reports.ts'
+import { startRoutines } from './routines.ts'
+import { pullSoon } from '../../client/agent/state/state-pull.ts'
+
+/** How an agent ended: the tunnels stay up, everything was removed, it is to be started again, or the server refused its key. */
+export type AgentEnd = 'stopped' | 'removed' | 'restart' | 'refused'
+
+/** A running agent. */
+export interface RunningAgent {
+  /** Resolves when the first state was applied, or soon after the first failure to get one. */
+  readonly ready: Promise<void>
+  /** Resolves when it has ended. Rejects with a fault of the agent; the tunnels stay up then. */
+  readonly ended: Promise<AgentEnd>
+  status(): Promise<AgentStatus>
+  peers(): Promise<readonly PeerRow[]>
+  /** Ends the agent. `removed` takes interface, policies and names away. The state file stays. */
+  stop(how: Exclude<AgentEnd, 'refused'>): Promise<void>
+}
+
+/** Time that open calls get when the agent ends. */
+const SETTLE_MS_MAX = 2_000
+const READY_MS_MAX = 10_000
+const READY_LOOK_MS = 20
+
+/** Starts the agent of an enrolled node. @throws CliError where this machine cannot carry the mesh. */
+export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
+  const core = createAgentCore(options)
+  const { member, tasks, clock, log } = core
+  const startedMs = clock.now()
+  const machine = await openMachine(core)
+  const ending = createEnding(core, machine)
+  const deps = depsOf(core, machine, ending)
+  log.line(`agent: ${member.identity.name} (${member.identity.node_id}) at ${machine.network().ownAddress} on ${machine.device.name}, ${machine.device.kind}`)
+  machine.work.request()
+  tasks.track(startRoutines({ core, machine, deps }))
+  return {
+    ready: ready(core, machine),
+    ended: Promise.race([ending.ended, tasks.failed]),
+    status: () => statusOf(core, machine, startedMs),
+    peers: () => peerRows(core, machine),
+    stop: ending.stop,
+  }
+}
+
+/** Polls, since what it waits for has many causes and this runs once. */
+async function ready({ member, health, clock, ending }: AgentCore, { applier }: Machine): Promise<void> {
+  const deadlineMs = clock.now() + READY_MS_MAX
+  const isReady = (): boolean => {
+    const hasPeers = member.view !== undefined && applier.accepted().peers.length === member.view.list().length
+    const hasKeys = hasPeers && applier.accepted().peers.every(({ node_id: id }) => member.keys.has(id))
+    return hasKeys || health.report().isServerReachable === false
+  }
+  while (!isReady() && clock.now() < deadlineMs && !ending.signal.aborted)
+    await clock.pause(READY_LOOK_MS, ending.signal)
+}
+
+interface Ending {
+  readonly ended: Promise<AgentEnd>
+  readonly stop: (how: AgentEnd) => Promise<void>
+}
+
+function createEnding(core: AgentCore, machine: Machine): Ending {
+  let resolve: (end: AgentEnd) => void = () => undefined
+  const ended = new Promise<AgentEnd>((settle) => {
+    resolve = settle
+  })
+  let stopping: Promise<void> | undefined
+  return {
+    ended,
+    stop: (how) =>
+      (stopping ??= wind(core, machine, how).then(() => {
+        resolve(how)
+      })),
+  }
+}
+
+/** Ends calls and stream, writes the state, and then leaves the machine or cleans it up. */
+async function wind(core: AgentCore, machine: Machine, how: AgentEnd): Promise<void> {
+  const { ending, tasks, member, connection, keeper, log } = core
+  const isKept = how === 'stopped' || how === 'restart'
+  log.line(`agent: ends (${how}); ${isKept ? 'the tunnels stay up' : 'interface, policies and names are removed'}`)
+  ending.abort()
+  tasks.cancelScheduled()
+  const settled = new AbortController()
+  await Promise.race([
+    Promise.all([member.stream?.stop(), tasks.done()]),
+    core.clock.pause(SETTLE_MS_MAX, settled.signal),
+  ])
+  settled.abort()
+  connection.close()
+  try {
+    await machine.close(isKept ? 'keep' : 'remove')
+  } finally {
+    await keeper.save()
+  }
+}
+
+function depsOf(core: AgentCore, machine: Machine, { stop }: Ending): MemberDeps<RealMember> {
+  const { connection, health, clock, wheel, tasks, ending, member, keeper, log } = core
+  const deps: MemberDeps<RealMember> = {
+    client: connection.client,
+    statistics: health,
+    clock,
+    wheel,
+    tasks,
+    until: ending.signal,
+    notProvisioned: new Set(),
+    isOutage: () => false,
+    mesh: connection.mesh(clock),
+    actions: ownActions({
+      meshChanged: () => machine.work.request(),
+      selfChanged: () => tasks.track(machine.selfChanged()),
+      ownKeyChanged: () => machine.ownKeyChanged(),
+      execute: (execution) => executeOnce(executions, member, execution),
+      save: () => keeper.save(),
+      saveSoon: () => keeper.saveSoon(),
+      refused(code) {
+        member.isRevoked = true
+        core.noteRefusal({ code, at: new Date(clock.now()).toISOString() })
+        log.line(
+          `server: the key of this node is refused (${code}): it was deregistered, revoked or enrolled elsewhere. ` +
+            'Enrol it again with a token of "ctl join-tokens create --node NODE" and "ctl agent up --join-token-file FILE"',
+        )
+        void stop('refused')
+      },
+    }),
+  }
+  const executions = {
+    agent: deps,
+    save: () => keeper.save(),
+    log: (line: string) => log.line(line),
+    ports: {
+      diagnostics: async () => JSON.stringify(await statusOf(core, machine, clock.now())),
+      async reload() {
+        pullSoon(deps, member, 0)
+        await reportCapabilities(deps, member, await core.binary())
+      },
+      // Not awaited: the end of the agent waits for this execution.
+      restart: async () => void stop('restart'),
+    },
+  }
+  return deps
+}

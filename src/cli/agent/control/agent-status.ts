@@ -1,0 +1,119 @@
+import type { AgentCore } from '../agent-core.ts'
+import type { PeerStatus } from '../device/device.ts'
+import type { Machine } from '../machine.ts'
+import { isWorking } from '../tunnel/plan-tunnel.ts'
+
+/** What the agent answers to `status`. */
+export interface AgentStatus {
+  readonly state: 'running' | 'waiting'
+  readonly pid: number
+  readonly version: string
+  readonly started_at: string
+  readonly node_id: string
+  readonly name: string
+  readonly mesh_address: string
+  readonly mesh_cidr: string | null
+  readonly server: {
+    readonly url: string
+    readonly reachable: boolean | null
+    readonly since: string
+    readonly clock_skew_ms: number | null
+  }
+  readonly interface: { readonly name: string; readonly kind: string; readonly listen_port: number; readonly public_key: string | null }
+  readonly names: { readonly way: string; readonly listen: string | null; readonly fault: string | null }
+  readonly peers: { readonly known: number; readonly direct: number; readonly refused: number }
+  readonly policies: { readonly count: number; readonly rules: readonly unknown[]; readonly fault: string | null }
+  /** What does not work now. Empty: nothing. */
+  readonly faults: readonly string[]
+  readonly counts: Readonly<Record<string, number>>
+}
+
+/** A peer as the agent answers it. */
+export interface PeerRow {
+  readonly node_id: string
+  readonly name: string
+  readonly mesh_address: string
+  readonly endpoint: string | null
+  /** `direct`: there is a session of the tunnel; `none`: there is none. */
+  readonly path: 'direct' | 'none'
+  readonly latest_handshake_at: string | null
+  readonly received_bytes: number
+  readonly sent_bytes: number
+}
+
+/** Reads the status of the agent. */
+export async function statusOf(core: AgentCore, machine: Machine, startedMs: number): Promise<AgentStatus> {
+  const { member, state, health, clock } = core
+  const { isServerReachable, sinceMs, clockSkewMs, counts } = health.report()
+  const [device, rules, { version }] = await Promise.all([machine.device.status(), machine.firewall.counters(), core.binary()])
+  const { peers, refused } = machine.applier.accepted()
+  const names = machine.names.status()
+  return {
+    state: member.view === undefined ? 'waiting' : 'running',
+    pid: process.pid,
+    version,
+    started_at: new Date(startedMs).toISOString(),
+    node_id: member.identity.node_id,
+    name: member.self?.name ?? member.identity.name,
+    mesh_address: machine.network().ownAddress,
+    mesh_cidr: machine.network().cidr?.text ?? null,
+    server: {
+      url: state.server.url,
+      reachable: isServerReachable ?? null,
+      since: new Date(sinceMs).toISOString(),
+      clock_skew_ms: clockSkewMs === undefined ? null : Math.round(clockSkewMs),
+    },
+    interface: {
+      name: machine.device.name,
+      kind: machine.device.kind,
+      listen_port: device.listenPort,
+      public_key: device.publicKey ?? null,
+    },
+    names: { way: names.way, listen: names.listen ?? null, fault: names.fault ?? null },
+    peers: {
+      known: peers.length,
+      direct: device.peers.filter((peer) => isWorking(peer, clock.now())).length,
+      refused: refused.size,
+    },
+    policies: { count: member.policies?.list().length ?? 0, rules, fault: machine.firewall.fault() ?? null },
+    faults: faultsOf(core, machine),
+    counts,
+  }
+}
+
+function faultsOf({ keeper }: AgentCore, { work, applier, firewall, names }: Machine): readonly string[] {
+  const refused = [...applier.accepted().refused].map(([nodeId, why]) => `peer ${nodeId} is refused: ${why}`)
+  return [keeper.fault(), work.fault(), firewall.fault(), names.status().fault, ...refused.slice(0, 20)].filter(
+    (fault) => fault !== undefined,
+  )
+}
+
+const NO_PEER: Omit<PeerStatus, 'publicKey'> = {
+  endpoint: undefined,
+  latestHandshakeMs: undefined,
+  receivedBytes: 0,
+  sentBytes: 0,
+  allowedIps: [],
+  hasPresharedKey: false,
+  keepaliveSeconds: 0,
+}
+
+/** Reads the peers of the agent, by name. */
+export async function peerRows({ clock }: AgentCore, { device, applier }: Machine): Promise<readonly PeerRow[]> {
+  const { peers } = await device.status()
+  const known = new Map(peers.map((peer) => [peer.publicKey, peer]))
+  const rows = applier.accepted().peers.map((facts): PeerRow => {
+    const peer = known.get(facts.public_key) ?? NO_PEER
+    return {
+      node_id: facts.node_id,
+      name: facts.name,
+      mesh_address: facts.mesh_address,
+      endpoint: peer.endpoint ?? (facts.endpoint === '' ? null : facts.endpoint),
+      path: isWorking(peer, clock.now()) ? 'direct' : 'none',
+      latest_handshake_at: peer.latestHandshakeMs === undefined ? null : new Date(peer.latestHandshakeMs).toISOString(),
+      received_bytes: peer.receivedBytes,
+      sent_bytes: peer.sentBytes,
+    }
+  })
+  return rows.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+}

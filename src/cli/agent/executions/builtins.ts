@@ -1,0 +1,53 @@
+import type { End } from '../../../client/agent/executions/execution.ts'
+import type { PulledExecution } from '../../../client/agent/state/snapshot.ts'
+
+/** What built-in actions do with the agent. */
+export interface BuiltinPorts {
+  /** What an operator who looks for a fault needs; no secret. */
+  readonly diagnostics: () => Promise<string>
+  /** Reads everything again: state, secrets and capabilities. */
+  readonly reload: () => Promise<void>
+  /** Starts the agent again. The tunnels stay up. */
+  readonly restart: () => Promise<void>
+}
+
+/** The server takes so many bytes of an execution's output. */
+const OUTPUT_BYTES_MAX = 8_192
+
+type Builtin = (ports: BuiltinPorts) => Promise<End>
+
+const BUILTINS: Readonly<Record<string, Builtin>> = {
+  ping: async () => succeeded('pong\n'),
+  collect_diagnostics: async ({ diagnostics }) => succeeded(cut(await diagnostics())),
+  reload_config: async ({ reload }) => {
+    await reload()
+    return succeeded('reloaded\n')
+  },
+  restart_agent: async ({ restart }) => ({ ...succeeded('restarting\n'), afterwards: restart }),
+  upgrade_agent: async () => failed('this agent has no upgrade program: install the release by hand, then restart it'),
+}
+
+/** Carries out an action. One that the agent does not have fails. */
+export function performBuiltin(ports: BuiltinPorts, { action, type }: PulledExecution): Promise<End> {
+  const builtin = type === 'builtin' && Object.hasOwn(BUILTINS, action) ? BUILTINS[action] : undefined
+  if (builtin !== undefined) return builtin(ports)
+  return Promise.resolve(failed(`this agent has no ${type === 'hook' ? 'hook' : 'action'} ${action}`))
+}
+
+function succeeded(output: string): End {
+  return { callback: { status: 'succeeded', exit_code: 0, output } }
+}
+
+/** An execution that ended without success, with the reason. */
+export function failed(error: string): End {
+  return { callback: { status: 'failed', exit_code: 1, error } }
+}
+
+/** Cuts between characters. */
+function cut(text: string): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= OUTPUT_BYTES_MAX) return text
+  let end = OUTPUT_BYTES_MAX
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  return bytes.subarray(0, end).toString('utf8')
+}

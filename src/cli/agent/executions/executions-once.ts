@@ -1,0 +1,52 @@
+import type { AgentDeps } from '../../../client/agent/agent-deps.ts'
+import { runExecution, type Callback, type Performer } from '../../../client/agent/executions/execution.ts'
+import type { PulledExecution } from '../../../client/agent/state/snapshot.ts'
+import type { RealMember } from '../real-member.ts'
+import type { TakenExecution } from '../state/agent-state.ts'
+import { failed, performBuiltin, type BuiltinPorts } from './builtins.ts'
+
+/** What executions need. */
+export interface ExecutionDeps {
+  readonly agent: AgentDeps
+  readonly ports: BuiltinPorts
+  readonly save: () => Promise<void>
+  readonly log: (line: string) => void
+}
+
+const STAGE_OF: Readonly<Record<Callback['status'], TakenExecution['stage']>> = {
+  ack: 'taken',
+  started: 'begun',
+  succeeded: 'ended',
+  failed: 'ended',
+  cancelled: 'ended',
+}
+
+/**
+ * Carries out an execution once, also over restarts: each step is on disk before the server learns of it. One that an earlier run of
+ * the agent began is reported as failed, because what it has done is not known.
+ */
+export function executeOnce(deps: ExecutionDeps, member: RealMember, execution: PulledExecution): void {
+  const { execution_id: id, expires_at: expiresAt } = execution
+  const isLate = Date.parse(expiresAt) <= deps.agent.clock.now()
+  if (isLate || member.seen.has(id)) return
+  const isBegunBefore = ['begun', 'ended'].includes(member.executions.get(id)?.stage ?? '')
+  deps.log(`execution ${id}: ${execution.action}${isBegunBefore ? ', begun before the agent was restarted' : ''}`)
+  const performer: Performer<RealMember> = {
+    perform: () =>
+      isBegunBefore
+        ? Promise.resolve(failed('the agent was restarted while it was carried out'))
+        : performBuiltin(deps.ports, execution),
+    async report(node, body, send) {
+      // A begun one stays begun, so that a second restart does not carry it out.
+      if (!(isBegunBefore && body.status === 'ack')) node.executions.set(id, { stage: STAGE_OF[body.status], expires_at: expiresAt })
+      await deps.save()
+      return send(body)
+    },
+  }
+  runExecution(deps.agent, member, { execution, performer })
+}
+
+/** Forgets executions that have ended for the server. */
+export function forgetEnded(member: RealMember, liveIds: ReadonlySet<string>): void {
+  for (const [id, { stage }] of member.executions) if (stage === 'ended' && !liveIds.has(id)) member.executions.delete(id)
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { AgentDeps } from '../../client/agent/agent-deps.ts'
+import { attempt } from '../../client/agent/calls/attempt.ts'
+import { sendReport } from '../../client/agent/calls/deferred-reports.ts'
+import { systemCode } from './errors.ts'
+import type { RealMember } from './real-member.ts'
+
+/** The program of the agent, as it reports it. */
+export interface AgentBinary {
+  readonly version: string
+  /** SHA-256 of its main file, 64 hex digits. */
+  readonly checksum: string
+}
+
+const SSH_HOST_KEY = '/etc/ssh/ssh_host_ed25519_key.pub'
+/** As releases name them. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' }
+
+/** SHA-256 of a file, 64 hex digits. @throws the error of the file system. */
+export async function checksumOf(path: string): Promise<string> {
+  return createHash('sha256').update(await readFile(path)).digest('hex')
+}
+
+/** The fingerprint of the machine's SSH host key, as `ssh-keygen -l` prints it; undefined where it has none. */
+export async function sshFingerprint(path: string = SSH_HOST_KEY): Promise<string | undefined> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if (['ENOENT', 'EACCES'].includes(systemCode(error))) return undefined
+    throw error
+  }
+  const key = /^ssh-ed25519 ([A-Za-z0-9+/]+={0,2})(?:\s|$)/.exec(text)?.[1]
+  if (key === undefined) return undefined
+  return `SHA256:${createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '')}`
+}
+
+/** Reports the program, the architecture and the SSH host key. */
+export async function reportCapabilities(deps: AgentDeps, member: RealMember, binary: AgentBinary): Promise<void> {
+  const fingerprint = await sshFingerprint()
+  const body = {
+    binary_version: binary.version,
+    binary_checksum: binary.checksum,
+    architecture: ARCHITECTURES[process.arch] ?? process.arch,
+    ...(fingerprint !== undefined && { ssh_host_key_fingerprint: fingerprint }),
+  }
+  const send = () =>
+    attempt(deps, member, {
+      operation: 'capabilities',
+      isRepeatable: true,
+      isDeferred: true,
+      call: (token) => deps.client.PutNodeCapabilities({ id: member.identity.node_id, body }, { token }),
+    })
+  await sendReport(deps, member, { name: 'capabilities', send })
+}
+
+/** Reports where the node is seen. Resolves with how long the report holds, in ms; undefined where it was not taken. */
+export async function reportEndpoint(
+  deps: AgentDeps,
+  member: RealMember,
+  endpoint: string,
+): Promise<number | undefined> {
+  const body = { endpoint, nat_type: 'unknown' as const, reported_at: new Date(deps.clock.now()).toISOString() }
+  const outcome = await attempt(deps, member, {
+    operation: 'endpoint',
+    isRepeatable: true,
+    call: (token) => deps.client.PutNodeEndpoint({ id: member.identity.node_id, body }, { token }),
+  })
+  if (!outcome.ok) return undefined
+  return Date.parse(outcome.value.stale_after) - Date.parse(outcome.value.accepted_at)
+}

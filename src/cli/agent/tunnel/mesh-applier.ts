@@ -1,0 +1,107 @@
+import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
+import type { ReadPolicy } from '../../../client/agent/policies/own-policies.ts'
+import type { Device, PeerStatus } from '../device/device.ts'
+import type { Log } from '../log.ts'
+import type { FirewallPort, MeshName, NamesPort } from '../mesh-ports.ts'
+import type { RealMember } from '../real-member.ts'
+import { acceptPeers, type AcceptedPeers, type PeerTerms } from '../server-answers/accept-peers.ts'
+import type { MeshNetwork } from '../server-answers/mesh-network.ts'
+import type { KnownMesh } from '../state/known-mesh.ts'
+import { planTunnel, type PutPeer } from './plan-tunnel.ts'
+import { publicKeyOf } from './raw-keys.ts'
+
+/** Brings this machine to what the agent knows of the mesh. */
+export interface MeshApplier {
+  /** Applies everything that differs: policies first, then peers, routes and names. */
+  apply(): Promise<void>
+  /** The device has lost its peers: the next round puts all of them. */
+  forgetPuts(): void
+  /** The peers that were taken and refused in the last round. */
+  accepted(): AcceptedPeers
+}
+
+/** What the applier needs. */
+export interface ApplierDeps {
+  readonly member: RealMember
+  readonly device: Device
+  readonly firewall: FirewallPort
+  readonly names: NamesPort
+  readonly log: Log
+  readonly now: () => number
+  readonly network: () => MeshNetwork
+  readonly taken: () => ReadonlySet<string>
+  readonly keepaliveSeconds: () => number
+  /** What an earlier run knew; it holds until the first pull. */
+  readonly knownBefore: KnownMesh | undefined
+  /** Writes down what is known now. */
+  readonly remember: (known: KnownMesh) => Promise<void>
+}
+
+const NOTHING: AcceptedPeers = { peers: [], refused: new Map() }
+
+/** Makes the applier. */
+export function createMeshApplier(deps: ApplierDeps): MeshApplier {
+  const { member, device, firewall, names, log } = deps
+  let puts: ReadonlyMap<string, PutPeer> = new Map()
+  let accepted = NOTHING
+
+  function accept({ peers }: KnownMesh): AcceptedPeers {
+    const next = acceptPeers(peers, termsOf(deps))
+    for (const [nodeId, why] of next.refused)
+      if (accepted.refused.get(nodeId) !== why) log.line(`peer ${nodeId} is refused: ${why}`)
+    return next
+  }
+
+  async function changeDevice(peers: readonly PeerFacts[]): Promise<void> {
+    const plan = planTunnel({ ...(await presentOf(deps)), peers, puts })
+    if (plan.put.length + plan.remove.length > 0) await device.change(plan)
+    puts = plan.puts
+    await device.setRoutes(plan.routes)
+  }
+
+  return {
+    async apply() {
+      const known = knownNow(deps)
+      if (known === undefined) return
+      accepted = accept(known)
+      await firewall.apply({ interfaceName: device.name, policies: known.policies, peers: accepted.peers.map(firewallPeer) })
+      // Before the first pull the peers of the device stay as an earlier run has left them.
+      if (member.view !== undefined) await changeDevice(firewall.fault() === undefined ? accepted.peers : [])
+      await names.publish(namesOf(member, deps.network(), accepted.peers))
+      if (member.view !== undefined) await deps.remember(known)
+    },
+    forgetPuts() {
+      puts = new Map()
+    },
+    accepted: () => accepted,
+  }
+}
+
+function termsOf({ member, network, taken }: ApplierDeps): PeerTerms {
+  return { ...network(), ownPublicKey: publicKeyOf(member.identity.private_key), taken: taken() }
+}
+
+function knownNow({ member, knownBefore }: ApplierDeps): KnownMesh | undefined {
+  if (member.view === undefined) return knownBefore
+  const policies: readonly ReadPolicy[] = member.policies?.list() ?? []
+  return { peers: member.view.list(), policies }
+}
+
+async function presentOf({ member, device, keepaliveSeconds, now }: ApplierDeps) {
+  const { peers }: { readonly peers: readonly PeerStatus[] } = await device.status()
+  return { keys: member.keys, device: peers, keepaliveSeconds: keepaliveSeconds(), nowMs: now() }
+}
+
+function firewallPeer({ node_id: nodeId, mesh_address: address, groups }: PeerFacts) {
+  return { nodeId, address, groups }
+}
+
+/** Peers of older servers have no name. */
+function namesOf(
+  { self, identity }: RealMember,
+  { ownAddress }: MeshNetwork,
+  peers: readonly PeerFacts[],
+): readonly MeshName[] {
+  const others = peers.filter(({ name }) => name !== '').map(({ name, mesh_address: address }) => ({ name, address }))
+  return [{ name: self?.name ?? identity.name, address: ownAddress }, ...others]
+}
