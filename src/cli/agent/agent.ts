@@ -64,21 +64,29 @@ async function ready({ member, health, clock, ending }: AgentCore, { applier }: 
 interface Ending {
   readonly ended: Promise<AgentEnd>
   readonly stop: (how: AgentEnd) => Promise<void>
+  /** Likewise, where nothing waits for it: `ended` has the failure. */
+  readonly stopSoon: (how: AgentEnd) => void
 }
 
 function createEnding(core: AgentCore, machine: Machine): Ending {
-  let resolve: (end: AgentEnd) => void = () => undefined
-  const ended = new Promise<AgentEnd>((settle) => {
-    resolve = settle
-  })
+  const { promise: ended, resolve, reject } = settledLater<AgentEnd>()
   let stopping: Promise<void> | undefined
-  return {
-    ended,
-    stop: (how) =>
-      (stopping ??= wind(core, machine, how).then(() => {
-        resolve(how)
-      })),
+  const stop = (how: AgentEnd): Promise<void> => {
+    stopping ??= wind(core, machine, how)
+    stopping.then(() => resolve(how), reject)
+    return stopping
   }
+  return { ended, stop, stopSoon: (how) => void stop(how).catch(reject) }
+}
+
+function settledLater<T>() {
+  let resolve: (value: T) => void = () => undefined
+  let reject: (error: unknown) => void = () => undefined
+  const promise = new Promise<T>((fulfil, refuse) => {
+    resolve = fulfil
+    reject = refuse
+  })
+  return { promise, resolve, reject }
 }
 
 /** Ends calls and stream, writes the state, and then leaves the machine or cleans it up. */
@@ -102,7 +110,7 @@ async function wind(core: AgentCore, machine: Machine, how: AgentEnd): Promise<v
   }
 }
 
-function depsOf(core: AgentCore, machine: Machine, { stop }: Ending): MemberDeps<RealMember> {
+function depsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): MemberDeps<RealMember> {
   const { connection, health, clock, wheel, tasks, ending, member, keeper, log } = core
   const deps: MemberDeps<RealMember> = {
     client: connection.client,
@@ -128,7 +136,7 @@ function depsOf(core: AgentCore, machine: Machine, { stop }: Ending): MemberDeps
           `server: the key of this node is refused (${code}): it was deregistered, revoked or enrolled elsewhere. ` +
             'Enrol it again with a token of "ctl join-tokens create --node NODE" and "ctl agent up --join-token-file FILE"',
         )
-        void stop('refused')
+        stopSoon('refused')
       },
     }),
   }
@@ -143,7 +151,7 @@ function depsOf(core: AgentCore, machine: Machine, { stop }: Ending): MemberDeps
         await reportCapabilities(deps, member, await core.binary())
       },
       // Not awaited: the end of the agent waits for this execution.
-      restart: async () => void stop('restart'),
+      restart: async () => stopSoon('restart'),
     },
   }
   return deps

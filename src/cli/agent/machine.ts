@@ -1,7 +1,8 @@
 import type { AgentCore } from './agent-core.ts'
 import type { Device } from './device/device.ts'
 import { reasonOf } from './errors.ts'
-import type { FirewallPort, NamesPort } from './mesh-ports.ts'
+import type { FirewallPort } from './mesh-ports.ts'
+import type { MeshNames } from './names/mesh-names.ts'
 import { createCoalescedWork, type CoalescedWork } from './process/coalesced-work.ts'
 import { acceptMeshNetwork, type MeshNetwork } from './server-answers/mesh-network.ts'
 import { readKnownMesh, writeKnownMesh } from './state/known-mesh.ts'
@@ -14,7 +15,7 @@ import { rawPrivateKey } from './tunnel/raw-keys.ts'
 export interface Machine {
   readonly device: Device
   readonly firewall: FirewallPort
-  readonly names: NamesPort
+  readonly names: MeshNames
   readonly applier: MeshApplier
   /** Applies the mesh before long. */
   readonly work: CoalescedWork
@@ -101,8 +102,11 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
       work.request()
     },
     async close(mode) {
+      if (mode === 'keep') {
+        await names.close()
+        return device.close()
+      }
       await names.remove()
-      if (mode === 'keep') return device.close()
       await device.remove()
       return firewall.remove()
     },

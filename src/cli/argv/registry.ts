@@ -1,5 +1,6 @@
 import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
 import { adminCommands } from '../commands/admin/commands.ts'
+import { agentCommands } from '../commands/agent/commands.ts'
 import { approvalsCommands } from '../commands/approvals/commands.ts'
 import { artifactsCommands } from '../commands/artifacts/commands.ts'
 import { auditCommands } from '../commands/audit/commands.ts'
@@ -35,6 +36,7 @@ import type { OwnCommand, OwnCommands } from './own-commands.ts'
 /** The commands of each noun that has some of its own. */
 export const NOUNS: readonly OwnCommands[] = [
   oneWordCommands,
+  agentCommands,
   adminCommands,
   serviceIdentitiesCommands,
   tokensCommands,

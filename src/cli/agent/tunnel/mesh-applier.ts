@@ -2,7 +2,8 @@ import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import type { ReadPolicy } from '../../../client/agent/policies/own-policies.ts'
 import type { Device, PeerStatus } from '../device/device.ts'
 import type { Log } from '../log.ts'
-import type { FirewallPort, MeshName, NamesPort } from '../mesh-ports.ts'
+import type { FirewallPort } from '../mesh-ports.ts'
+import type { MeshName, MeshNames } from '../names/mesh-names.ts'
 import type { RealMember } from '../real-member.ts'
 import { acceptPeers, type AcceptedPeers, type PeerTerms } from '../server-answers/accept-peers.ts'
 import type { MeshNetwork } from '../server-answers/mesh-network.ts'
@@ -25,7 +26,7 @@ export interface ApplierDeps {
   readonly member: RealMember
   readonly device: Device
   readonly firewall: FirewallPort
-  readonly names: NamesPort
+  readonly names: MeshNames
   readonly log: Log
   readonly now: () => number
   readonly network: () => MeshNetwork

@@ -1,0 +1,25 @@
+import { checksumOf, type AgentBinary } from '../reports.ts'
+
+/** The program that runs, as the agent reports it: its version, and the SHA-256 of its main file. */
+export async function agentBinary(version: string, path: string = mainFile()): Promise<AgentBinary> {
+  return { version, checksum: await checksumOf(path) }
+}
+
+const READ_AGAIN_MS = 3_600_000
+
+/** Reads the program at most once an hour. */
+export function createBinaryReader(version: string, now: () => number): () => Promise<AgentBinary> {
+  let readMs = -Infinity
+  let binary: Promise<AgentBinary> | undefined
+  return () => {
+    if (binary === undefined || now() - readMs >= READ_AGAIN_MS) {
+      readMs = now()
+      binary = agentBinary(version)
+    }
+    return binary
+  }
+}
+
+function mainFile(): string {
+  return process.argv[1] ?? process.execPath
+}

@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { isEnrolled } from '../enrolled-state.ts'
+import type { EnrolledState } from '../agent-core.ts'
+import { askAgent } from '../control/ask-agent.ts'
+import { agentError, systemCode } from '../errors.ts'
+import { machinePorts } from '../machine-ports.ts'
+import type { Place } from '../place.ts'
+import { readState } from '../state/state-file.ts'
+import { runProgram } from '../system/run-program.ts'
+import { rawPrivateKey } from '../tunnel/raw-keys.ts'
+import { lockOwner, takeLock, type LockOwner } from './process-lock.ts'
+
+/** What was taken down. */
+export interface TakenDown {
+  readonly wasRunning: boolean
+  /** Undefined where the machine is not enrolled. */
+  readonly enrolled: { readonly name: string; readonly interfaceName: string } | undefined
+}
+
+/** How long a process gets to end after it was asked, and after a signal. */
+const END_MS_MAX = 10_000
+const LOOK_EVERY_MS = 50
+
+/** Stops the agent and removes what it, or a killed one before it, has left. @throws CliError where something stays. */
+export async function takeDown(place: Place): Promise<TakenDown> {
+  if (!existsSync(place.directory)) return { wasRunning: false, enrolled: undefined }
+  const owner = await lockOwner(place.lock)
+  if (owner !== undefined) await stopProcess(place, owner)
+  const lock = await takeLock(place.lock)
+  try {
+    const state = await readState(place.state)
+    await rm(place.socket, { force: true })
+    if (!isEnrolled(state)) return { wasRunning: owner !== undefined, enrolled: undefined }
+    await removeLeftovers(place, state)
+    const { enrolment, machine } = state
+    return { wasRunning: owner !== undefined, enrolled: { name: enrolment.name, interfaceName: machine.interface_name } }
+  } finally {
+    await lock.release()
+  }
+}
+
+/** Asks the agent to end; one that does not answer gets a signal, which leaves its tunnels to this process. */
+async function stopProcess(place: Place, owner: LockOwner): Promise<void> {
+  const isAsked = await askAgent(place.socket, 'stop').then(
+    (answer) => answer !== undefined,
+    () => false, // It is signalled instead.
+  )
+  if (isAsked && (await hasEnded(place, owner))) return
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    send(owner.pid, signal)
+    if (await hasEnded(place, owner)) return
+  }
+  throw agentError('agent_running', `process ${owner.pid} of the agent does not end`)
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if (systemCode(error) !== 'ESRCH') throw error
+  }
+}
+
+async function hasEnded({ lock }: Place, { pid }: LockOwner): Promise<boolean> {
+  const deadline = Date.now() + END_MS_MAX
+  while ((await lockOwner(lock))?.pid === pid) {
+    if (Date.now() >= deadline) return false
+    await pause(LOOK_EVERY_MS)
+  }
+  return true
+}
+
+async function removeLeftovers(place: Place, { machine, enrolment }: EnrolledState): Promise<void> {
+  const ports = machinePorts(runProgram)
+  const { interface_name: interfaceName } = machine
+  const log = (): void => undefined // What cannot be removed is thrown.
+  const names = await ports.openNames({ way: 'none', interfaceName, log })
+  await names.remove()
+  if (existsSync(`/sys/class/net/${interfaceName}`)) {
+    const device = await ports.openDevice({
+      name: interfaceName,
+      owner: enrolment.node_id,
+      privateKey: rawPrivateKey(enrolment.private_key),
+      listenPort: machine.listen_port,
+      mtu: machine.mtu,
+      isUserspace: machine.is_userspace,
+      logFile: place.deviceLog,
+      onRestarted: () => undefined,
+    })
+    await device.remove()
+  }
+  await ports.openFirewall({ interfaceName, log }).remove()
+}

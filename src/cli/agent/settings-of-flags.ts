@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { usageError } from '../errors/cli-error.ts'
+import { isLoopback } from '../commands/doctor/loopback.ts'
+import type { UpFlags } from '../commands/agent/flags.ts'
+import { reasonOf } from './errors.ts'
+import type { MachineSettings, NameWay, ServerSettings } from './state/agent-state.ts'
+
+const DEFAULTS: MachineSettings = {
+  interface_name: 'ctl0',
+  listen_port: 51_820,
+  mtu: 1420,
+  is_userspace: false,
+  names: 'auto',
+}
+
+const INTERFACE_NAME = /^[a-z][a-z0-9_.-]{0,14}$/
+const PORT_MAX = 65_535
+/** IPv4 needs no less (RFC 791); the upper bound is that of common jumbo frames. */
+const [MTU_MIN, MTU_MAX] = [576, 9_000]
+
+/** How the agent sets the machine up: by its flags, else as before, else by default. @throws CliError for a value that cannot be. */
+export function machineOf(flags: UpFlags, before: MachineSettings = DEFAULTS): MachineSettings {
+  const name = flags.interface ?? before.interface_name
+  if (!INTERFACE_NAME.test(name))
+    throw usageError(`--interface ${name} is no interface name`, 'Use up to 15 of a-z, 0-9, _ . -, the first one a letter.')
+  return {
+    interface_name: name,
+    listen_port: inRange(flags, { flag: 'listen-port', before: before.listen_port, min: 1, max: PORT_MAX }),
+    mtu: inRange(flags, { flag: 'mtu', before: before.mtu, min: MTU_MIN, max: MTU_MAX }),
+    is_userspace: flags.userspace ?? before.is_userspace,
+    names: namesOf(flags, before.names),
+  }
+}
+
+interface Range {
+  readonly flag: 'listen-port' | 'mtu'
+  readonly before: number
+  readonly min: number
+  readonly max: number
+}
+
+function inRange(flags: UpFlags, { flag, before, min, max }: Range): number {
+  const value = flags[flag] ?? before
+  if (value < min || value > max) throw usageError(`--${flag} is between ${min} and ${max}, not ${value}`)
+  return value
+}
+
+function namesOf({ hosts, 'no-names': none }: UpFlags, before: NameWay): NameWay {
+  if (hosts === true && none === true) throw usageError('--hosts and --no-names exclude each other')
+  if (none === true) return 'none'
+  return hosts === true ? 'hosts' : before
+}
+
+/** The server of `--server` and how it is trusted. @throws CliError */
+export async function serverOf(flags: UpFlags & { readonly server: string }): Promise<ServerSettings> {
+  const url = flags.server.replace(/\/+$/, '')
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed === undefined || !['http:', 'https:'].includes(parsed.protocol))
+    throw usageError(`--server ${flags.server} is not an http: or https: URL`, 'Write it as https://host:port')
+  if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname) && flags['insecure-http'] !== true)
+    throw usageError(
+      `--server ${url} is plain HTTP, which shows the keys of the node to whoever can read the network`,
+      'Use https; "ctl serve --tls-self-signed" makes a certificate. For a test, add --insecure-http.',
+    )
+  const ca = await authorityOf(flags)
+  return { url, ...(ca !== undefined && { ca }) }
+}
+
+async function authorityOf({ 'ca-file': file }: UpFlags): Promise<string | undefined> {
+  if (file === undefined) return undefined
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw usageError(`--ca-file ${file} cannot be read: ${reasonOf(error)}`)
+  }
+}
+
+const NODE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** The name of the node: that of `--name`, else the host name without its domain, made valid. @throws CliError */
+export function nodeNameOf({ name }: UpFlags, host: string = hostname()): string {
+  if (name !== undefined) {
+    if (NODE_NAME.test(name)) return name
+    throw usageError(`--name ${name} is no node name`, 'Use lower-case letters, digits and inner hyphens, at most 63.')
+  }
+  const made = (host.split('.')[0] ?? '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 63)
+    .replaceAll(/^-+|-+$/g, '')
+  if (made !== '') return made
+  throw usageError(`the host name ${host} makes no node name`, 'Give one with --name.')
+}

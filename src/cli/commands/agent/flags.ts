@@ -1,0 +1,40 @@
+import type { FlagSpecs, FlagValues } from '../../argv/flags.ts'
+import { DEFAULT_STATE_DIR } from '../../agent/place.ts'
+
+/** Where the agent keeps its files. */
+export const STATE_DIR_FLAG = {
+  'state-dir': {
+    kind: 'text',
+    value: 'DIR',
+    describe: 'Folder of its state, socket and log',
+    fallback: DEFAULT_STATE_DIR,
+  },
+} as const satisfies FlagSpecs
+
+/** How the node is enrolled, and how the agent sets the machine up. */
+export const UP_FLAGS = {
+  server: { kind: 'text', value: 'URL', describe: 'Server to enrol with' },
+  'join-token-file': {
+    kind: 'text',
+    value: 'FILE',
+    isSecret: true,
+    describe: 'Read the join token from a file, or from stdin with -',
+  },
+  name: { kind: 'text', value: 'NAME', describe: 'Name of the node', fallback: 'the host name' },
+  ...STATE_DIR_FLAG,
+  interface: { kind: 'text', value: 'NAME', describe: 'Name of the WireGuard interface', fallback: 'ctl0' },
+  'listen-port': { kind: 'integer', value: 'PORT', describe: 'UDP port of WireGuard', fallback: '51820' },
+  mtu: { kind: 'integer', value: 'BYTES', describe: 'MTU of the interface', fallback: '1420' },
+  hosts: { kind: 'switch', describe: 'Write the names of the mesh into /etc/hosts' },
+  'no-names': { kind: 'switch', describe: 'Resolve no names of the mesh on this machine' },
+  userspace: { kind: 'switch', describe: 'Use wireguard-go even where the kernel has WireGuard' },
+  'ca-sha256': {
+    kind: 'text',
+    value: 'HEX',
+    describe: 'Trust the certificate authority with this SHA-256, which "ctl serve" prints',
+  },
+  'ca-file': { kind: 'text', value: 'FILE', describe: 'Trust this certificate authority as well' },
+  'insecure-http': { kind: 'switch', describe: 'Allow plain HTTP to another machine, as for a test' },
+} as const satisfies FlagSpecs
+
+export type UpFlags = FlagValues<typeof UP_FLAGS>

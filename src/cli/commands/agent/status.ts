@@ -1,0 +1,56 @@
+import { askAgent } from '../../agent/control/ask-agent.ts'
+import type { AgentStatus } from '../../agent/control/agent-status.ts'
+import { isEnrolled } from '../../agent/enrolled-state.ts'
+import { DEFAULT_STATE_DIR, placeOf } from '../../agent/place.ts'
+import { readState } from '../../agent/state/state-file.ts'
+import { defineCommand } from '../../argv/command.ts'
+import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
+import type { Session } from '../../session/session.ts'
+import { STATE_DIR_FLAG } from './flags.ts'
+
+const COLUMNS = [
+  'state',
+  'name',
+  'mesh_address',
+  'interface.name',
+  'interface.kind',
+  'server.url',
+  'server.reachable',
+  'server.since',
+  'peers.known',
+  'peers.direct',
+  'policies.count',
+  'names.way',
+] as const
+
+export const status = defineCommand({
+  description: 'Ends with exit code 10 where no agent runs, or where something does not work.',
+  flags: STATE_DIR_FLAG,
+  uses: ['output', 'watch'],
+  examples: ['ctl agent status', 'ctl agent status -o json --jq .server'],
+  async run(session, { flags }) {
+    const place = placeOf(flags['state-dir'] ?? DEFAULT_STATE_DIR)
+    const running = (await askAgent(place.socket, 'status')) as AgentStatus | undefined
+    if (running === undefined) return stopped(session, place.state)
+    await session.emit(running, { columns: COLUMNS, isWhole: true, isUncut: true })
+    for (const fault of running.faults) session.warn(fault)
+    return running.faults.length === 0 ? EXIT.ok : EXIT.negative
+  },
+})
+
+async function stopped(session: Session, path: string): Promise<ExitCode> {
+  const state = await readState(path)
+  if (!isEnrolled(state)) {
+    session.note('This machine is not enrolled: ctl agent up --server URL --join-token-file FILE')
+    return EXIT.negative
+  }
+  const { node_id, name, mesh_address, refused } = state.enrolment
+  const row = { state: refused === undefined ? 'stopped' : 'refused', node_id, name, mesh_address, server: { url: state.server.url } }
+  await session.emit({ ...row, ...(refused !== undefined && { refused }) }, { columns: ['state', 'name', 'mesh_address', 'server.url'], isWhole: true })
+  if (refused === undefined) session.note('Start the agent with "ctl agent up".')
+  else
+    session.warn(
+      `the server refuses the key of this node (${refused.code}) since ${refused.at}. Make a token for it with "ctl join-tokens create --node NODE" and run "ctl agent up --join-token-file FILE".`,
+    )
+  return EXIT.negative
+}
