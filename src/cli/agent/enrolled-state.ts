@@ -9,7 +9,7 @@ import { agentError } from './errors.ts'
 import { EXIT } from '../errors/exit-code.ts'
 import type { Place } from './place.ts'
 import { agentBinary } from './process/agent-binary.ts'
-import { assertPrivileges } from './privileges.ts'
+import { requireNetAdmin } from './system/privileges.ts'
 import { machineOf, nodeNameOf, serverOf } from './settings-of-flags.ts'
 import type { AgentState } from './state/agent-state.ts'
 import { openStateFolder } from './state/state-folder.ts'
@@ -33,8 +33,15 @@ export async function enrolledState(session: Session, flags: UpFlags, place: Pla
 
 /** What the agent needs of the machine before it touches any file. @throws CliError */
 export async function openPlace(place: Place): Promise<void> {
-  assertPrivileges()
+  requireLinux()
+  requireNetAdmin()
   await openStateFolder(place.directory)
+}
+
+/** @throws CliError on another system. */
+export function requireLinux(): void {
+  if (process.platform === 'linux') return
+  throw agentError('not_linux', `the agent runs on Linux, and this is ${process.platform}`, { exitCode: EXIT.usage })
 }
 
 /** Whether the state has a node. */

@@ -1,7 +1,7 @@
 import type { AgentCore } from './agent-core.ts'
 import type { Device } from './device/device.ts'
 import { reasonOf } from './errors.ts'
-import type { FirewallPort } from './mesh-ports.ts'
+import type { Firewall } from './firewall/firewall.ts'
 import type { MeshNames } from './names/mesh-names.ts'
 import { createCoalescedWork, type CoalescedWork } from './process/coalesced-work.ts'
 import { acceptMeshNetwork, type MeshNetwork } from './server-answers/mesh-network.ts'
@@ -14,7 +14,7 @@ import { rawPrivateKey } from './tunnel/raw-keys.ts'
 /** What the agent has changed of this machine. */
 export interface Machine {
   readonly device: Device
-  readonly firewall: FirewallPort
+  readonly firewall: Firewall
   readonly names: MeshNames
   readonly applier: MeshApplier
   /** Applies the mesh before long. */
@@ -52,7 +52,7 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
   })
   await device.setAddress(network.ownAddress)
   const tell = (line: string): void => log.line(line)
-  const firewall = ports.openFirewall({ interfaceName: device.name, log: tell })
+  const firewall = ports.openFirewall(tell)
   const names = await ports.openNames({ way: settings.names, interfaceName: device.name, log: tell })
   const applier = createMeshApplier({
     member,

@@ -75,7 +75,7 @@ export async function statusOf(core: AgentCore, machine: Machine, startedMs: num
       direct: device.peers.filter((peer) => isWorking(peer, clock.now())).length,
       refused: refused.size,
     },
-    policies: { count: member.policies?.list().length ?? 0, rules, fault: machine.firewall.fault() ?? null },
+    policies: { count: member.policies?.list().length ?? 0, rules, fault: machine.firewall.status().fault ?? null },
     faults: faultsOf(core, machine),
     counts,
   }
@@ -83,7 +83,7 @@ export async function statusOf(core: AgentCore, machine: Machine, startedMs: num
 
 function faultsOf({ keeper }: AgentCore, { work, applier, firewall, names }: Machine): readonly string[] {
   const refused = [...applier.accepted().refused].map(([nodeId, why]) => `peer ${nodeId} is refused: ${why}`)
-  return [keeper.fault(), work.fault(), firewall.fault(), names.status().fault, ...refused.slice(0, 20)].filter(
+  return [keeper.fault(), work.fault(), firewall.status().fault, names.status().fault, ...refused.slice(0, 20)].filter(
     (fault) => fault !== undefined,
   )
 }

@@ -5,11 +5,11 @@ import { isEnrolled } from '../enrolled-state.ts'
 import type { EnrolledState } from '../agent-core.ts'
 import { askAgent } from '../control/ask-agent.ts'
 import { agentError, systemCode } from '../errors.ts'
+import { removeDevice } from '../device/open-device.ts'
 import { machinePorts } from '../machine-ports.ts'
 import type { Place } from '../place.ts'
 import { readState } from '../state/state-file.ts'
 import { runProgram } from '../system/run-program.ts'
-import { rawPrivateKey } from '../tunnel/raw-keys.ts'
 import { lockOwner, takeLock, type LockOwner } from './process-lock.ts'
 
 /** What was taken down. */
@@ -33,7 +33,7 @@ export async function takeDown(place: Place): Promise<TakenDown> {
     const state = await readState(place.state)
     await rm(place.socket, { force: true })
     if (!isEnrolled(state)) return { wasRunning: owner !== undefined, enrolled: undefined }
-    await removeLeftovers(place, state)
+    await removeLeftovers(state)
     const { enrolment, machine } = state
     return { wasRunning: owner !== undefined, enrolled: { name: enrolment.name, interfaceName: machine.interface_name } }
   } finally {
@@ -72,24 +72,15 @@ async function hasEnded({ lock }: Place, { pid }: LockOwner): Promise<boolean> {
   return true
 }
 
-async function removeLeftovers(place: Place, { machine, enrolment }: EnrolledState): Promise<void> {
+async function removeLeftovers({ machine, enrolment }: EnrolledState): Promise<void> {
   const ports = machinePorts(runProgram)
   const { interface_name: interfaceName } = machine
   const log = (): void => undefined // What cannot be removed is thrown.
   const names = await ports.openNames({ way: 'none', interfaceName, log })
   await names.remove()
-  if (existsSync(`/sys/class/net/${interfaceName}`)) {
-    const device = await ports.openDevice({
-      name: interfaceName,
-      owner: enrolment.node_id,
-      privateKey: rawPrivateKey(enrolment.private_key),
-      listenPort: machine.listen_port,
-      mtu: machine.mtu,
-      isUserspace: machine.is_userspace,
-      logFile: place.deviceLog,
-      onRestarted: () => undefined,
-    })
-    await device.remove()
-  }
-  await ports.openFirewall({ interfaceName, log }).remove()
+  await removeDevice({ name: interfaceName, owner: enrolment.node_id })
+  const firewall = ports.openFirewall(log)
+  // It removes the table of the interface that it was last given.
+  await firewall.apply({ interfaceName, policies: [], peers: [] })
+  await firewall.remove()
 }

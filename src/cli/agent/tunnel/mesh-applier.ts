@@ -2,7 +2,7 @@ import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import type { ReadPolicy } from '../../../client/agent/policies/own-policies.ts'
 import type { Device, PeerStatus } from '../device/device.ts'
 import type { Log } from '../log.ts'
-import type { FirewallPort } from '../mesh-ports.ts'
+import type { Firewall } from '../firewall/firewall.ts'
 import type { MeshName, MeshNames } from '../names/mesh-names.ts'
 import type { RealMember } from '../real-member.ts'
 import { acceptPeers, type AcceptedPeers, type PeerTerms } from '../server-answers/accept-peers.ts'
@@ -25,7 +25,7 @@ export interface MeshApplier {
 export interface ApplierDeps {
   readonly member: RealMember
   readonly device: Device
-  readonly firewall: FirewallPort
+  readonly firewall: Firewall
   readonly names: MeshNames
   readonly log: Log
   readonly now: () => number
@@ -67,7 +67,7 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
       accepted = accept(known)
       await firewall.apply({ interfaceName: device.name, policies: known.policies, peers: accepted.peers.map(firewallPeer) })
       // Before the first pull the peers of the device stay as an earlier run has left them.
-      if (member.view !== undefined) await changeDevice(firewall.fault() === undefined ? accepted.peers : [])
+      if (member.view !== undefined) await changeDevice(firewall.status().mayCarryPackets ? accepted.peers : [])
       await names.publish(namesOf(member, deps.network(), accepted.peers))
       if (member.view !== undefined) await deps.remember(known)
     },

@@ -1,6 +1,7 @@
+import { requireLinux } from '../../agent/enrolled-state.ts'
 import { takeDown } from '../../agent/process/take-down.ts'
 import { DEFAULT_STATE_DIR, placeOf } from '../../agent/place.ts'
-import { assertPrivileges } from '../../agent/privileges.ts'
+import { requireNetAdmin } from '../../agent/system/privileges.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { STATE_DIR_FLAG } from './flags.ts'
 
@@ -12,7 +13,8 @@ export const down = defineCommand({
   flags: STATE_DIR_FLAG,
   examples: ['ctl agent down'],
   async run(session, { flags }) {
-    assertPrivileges()
+    requireLinux()
+    requireNetAdmin()
     const place = placeOf(flags['state-dir'] ?? DEFAULT_STATE_DIR)
     const found = await takeDown(place)
     if (found.enrolled === undefined) return session.note(`There is no agent in ${place.directory}.`)
