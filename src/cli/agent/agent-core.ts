@@ -69,7 +69,12 @@ export function createAgentCore(options: AgentOptions): AgentCore {
     ending,
     health,
     member,
-    connection: openConnection({ server: state.server, manifest, userAgent, observe: health.observe }),
+    connection: openConnection({
+      server: state.server,
+      manifest,
+      userAgent,
+      observe: (attempt) => health.observe(attempt),
+    }),
     keeper: createStateKeeper({ write, log, clock, tasks, until: ending.signal }),
     noteRefusal(refused) {
       enrolment = { ...enrolment, refused }

@@ -37,7 +37,9 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const machine = await openMachine(core)
   const ending = createEnding(core, machine)
   const deps = depsOf(core, machine, ending)
-  log.line(`agent: ${member.identity.name} (${member.identity.node_id}) at ${machine.network().ownAddress} on ${machine.device.name}, ${machine.device.kind}`)
+  log.line(
+    `agent: ${member.identity.name} (${member.identity.node_id}) at ${machine.network().ownAddress} on ${machine.device.name}, ${machine.device.kind}`,
+  )
   machine.work.request()
   tasks.track(startRoutines({ core, machine, deps }))
   return {

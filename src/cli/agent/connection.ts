@@ -41,7 +41,7 @@ const PULLS_PER_SECOND = 2
 
 /** Opens the connection; the first call connects. */
 export function openConnection({ server, manifest, userAgent, observe }: ConnectionOptions): Connection {
-  const transport = createTransport({ url: server.url, ca: server.ca, socketsMax: 8 })
+  const transport = createTransport({ url: server.url, ca: server.ca, pinnedCa: server.pinned_ca, socketsMax: 8 })
   const caller = createCaller({
     manifest,
     transport,
@@ -67,7 +67,7 @@ export function openConnection({ server, manifest, userAgent, observe }: Connect
         pull: pullsInThisThread(wire)(book),
         limiters: {
           pulls: limited(PULLS_PER_SECOND, 1),
-          edgeKeys: limited(EDGE_KEYS_PER_SECOND, 2),
+          edgeKeys: limited(EDGE_KEYS_PER_SECOND, 1),
           secrets: limited(SECRETS_PER_SECOND, 1),
           digests: limited(1, 1),
         },

@@ -88,8 +88,14 @@ const REFUSALS: Readonly<Record<string, (name: string) => Refusal>> = {
     why: `the Domain has a node named ${name}`,
     hints: ['Give another name with --name.', AGAIN],
   }),
-  public_key_in_use: () => ({ why: 'the Domain has the new public key already', hints: ['Run the command again: it makes a fresh key pair.'] }),
-  invalid_public_key: () => ({ why: 'the server refuses the new public key', hints: ['Run the command again: it makes a fresh key pair.'] }),
+  public_key_in_use: () => ({
+    why: 'the Domain has the new public key already',
+    hints: ['Run the command again: it makes a fresh key pair.'],
+  }),
+  invalid_public_key: () => ({
+    why: 'the server refuses the new public key',
+    hints: ['Run the command again: it makes a fresh key pair.'],
+  }),
   mesh_addresses_exhausted: () => ({
     why: 'the Domain has no mesh address left',
     hints: ['Deregister nodes that are gone (ctl nodes prune), or give the Domain a larger mesh_cidr.'],
@@ -105,7 +111,9 @@ function refusalOf(error: unknown, { name, server, before }: EnrolOptions): Erro
   const { why, hints } = REFUSALS[error.code]?.(name) ?? { why: error.detail, hints: [] }
   const lost =
     before !== undefined && LOST.has(error.code)
-      ? [`A registration as ${before.name} at ${before.at} got no answer and may have made that node: ctl nodes deregister ${before.name}`]
+      ? [
+          `A registration as ${before.name} at ${before.at} got no answer and may have made that node: ctl nodes deregister ${before.name}`,
+        ]
       : []
   return agentError(error.code, `the node was not enrolled: ${why}`, {
     exitCode: exitCodeOf(error.status),
@@ -119,7 +127,10 @@ const NOT_SENT = new Set(['unreachable', 'untrusted'])
 
 function unanswered(error: TransportFailure, name: string, { url }: ServerSettings): Error {
   const isLost = !NOT_SENT.has(error.fault)
-  const trust = error.fault === 'untrusted' ? ['Trust its authority with --ca-sha256 HEX, which the server prints when it starts, or --ca-file FILE.'] : []
+  const trust =
+    error.fault === 'untrusted'
+      ? ['Trust its authority with --ca-sha256 HEX, which the server prints when it starts, or --ca-file FILE.']
+      : []
   return agentError(error.fault, `the node was not enrolled: ${url}: ${error.message}`, {
     exitCode: EXIT.unavailable,
     hints: isLost

@@ -115,6 +115,7 @@ const TOKEN_BYTES_MAX = 4_096
 async function joinTokenOf(session: Session, file: string): Promise<string> {
   if (file !== '-') return readTokenFile(file, '--join-token-file', (line) => session.warn(line))
   const token = (await session.io.stdin.text(TOKEN_BYTES_MAX)).trim()
-  if (token === '' || /\s/.test(token)) throw usageError('--join-token-file - reads one token from stdin, which has none')
+  if (token === '' || /\s/.test(token))
+    throw usageError('--join-token-file - reads one token from stdin, which has none')
   return token
 }

@@ -28,7 +28,8 @@ const LOGGED: Partial<Record<AgentCount, string>> = {
   bad_signatures: 'an event is not signed by the server and was dropped',
   refused_frames: 'an event is not for this node and was dropped',
   bad_policies: 'a policy does not have its fingerprint and was left as it was',
-  unknown_entries: 'policies have entries that this version does not understand, which restrict the node; upgrade the agent',
+  unknown_entries:
+    'policies have entries that this version does not understand, which restrict the node; upgrade the agent',
   bad_envelopes: 'a key of an edge does not open and was dropped',
   epoch_regressions: 'a key of an edge is older than the one in force and was refused',
   bad_bridge_configs: 'a configuration of a bridge was refused',

@@ -1,13 +1,14 @@
+import { existsSync } from 'node:fs'
 import type { AgentCore } from './agent-core.ts'
 import type { Device } from './device/device.ts'
 import { reasonOf } from './errors.ts'
 import type { Firewall } from './firewall/firewall.ts'
 import type { MeshNames } from './names/mesh-names.ts'
 import { createCoalescedWork, type CoalescedWork } from './process/coalesced-work.ts'
-import { acceptMeshNetwork, type MeshNetwork } from './server-answers/mesh-network.ts'
+import { keepNetwork, type KeptNetwork } from './server-answers/kept-network.ts'
+import type { MeshNetwork } from './server-answers/mesh-network.ts'
 import { readKnownMesh, writeKnownMesh } from './state/known-mesh.ts'
 import { isPublic, localAddressTowards } from './system/local-address.ts'
-import { machineAddresses } from './system/machine-addresses.ts'
 import { createMeshApplier, type MeshApplier } from './tunnel/mesh-applier.ts'
 import { rawPrivateKey } from './tunnel/raw-keys.ts'
 
@@ -33,82 +34,101 @@ const KEEPALIVE_SECONDS = 25
 
 /** Opens interface, firewall and names. @throws CliError where this machine cannot, or must not, carry the mesh. */
 export async function openMachine(core: AgentCore): Promise<Machine> {
-  const { state, place, ports, log, member, run } = core
+  const { state, log, member, run } = core
   const { machine: settings, enrolment, server } = state
   const query = { run, serverUrl: server.url, interfaceName: settings.interface_name }
-  let addresses = await machineAddresses(query)
-  let network = acceptMeshNetwork({ address: enrolment.mesh_address, cidr: enrolment.mesh_cidr }, addresses)
-  const local = await localAddressTowards(server.url)
-  const keepaliveSeconds = local !== undefined && isPublic(local) ? 0 : KEEPALIVE_SECONDS
+  const network = await keepNetwork(query, enrolment)
+  const parts = await openParts(core, network, () => restarted())
+  const { device } = parts
+  const applier = await applierOf(core, network, parts)
+  const work = createCoalescedWork({ ...core, name: 'mesh', until: core.ending.signal, work: () => applier.apply() })
+
+  async function readdress(): Promise<void> {
+    await device.setAddress(network.now().ownAddress)
+    work.request()
+  }
+
+  function restarted(): void {
+    log.line('device: wireguard-go ended and was started again; its peers are put again')
+    applier.forgetPuts()
+    core.tasks.track(readdress().catch((error: unknown) => log.line(`device: ${reasonOf(error)}`)))
+  }
+
+  return {
+    ...parts,
+    applier,
+    work,
+    network: () => network.now(),
+    async selfChanged() {
+      if (member.self === undefined) return
+      try {
+        await network.take(member.self)
+        await readdress()
+      } catch (error) {
+        log.line(`mesh: ${reasonOf(error)}; what held before stays in force`)
+      }
+    },
+    async ownKeyChanged() {
+      await device.setPrivateKey(rawPrivateKey(member.identity.private_key))
+      work.request()
+    },
+    close: (mode) => closeParts(parts, mode),
+  }
+}
+
+type Parts = Pick<Machine, 'device' | 'firewall' | 'names'>
+
+async function openParts(core: AgentCore, network: KeptNetwork, onRestarted: () => void): Promise<Parts> {
+  const { state, place, ports, log, member } = core
+  const { machine: settings, enrolment } = state
+  const { interface_name: name } = settings
+  const isNew = !existsSync(`/sys/class/net/${name}`)
+  const tell = (line: string): void => log.line(line)
   const device = await ports.openDevice({
-    name: settings.interface_name,
+    name,
     owner: enrolment.node_id,
     privateKey: rawPrivateKey(member.identity.private_key),
     listenPort: settings.listen_port,
     mtu: settings.mtu,
     isUserspace: settings.is_userspace,
     logFile: place.deviceLog,
-    onRestarted: () => void restarted(),
+    onRestarted,
   })
-  await device.setAddress(network.ownAddress)
-  const tell = (line: string): void => log.line(line)
-  const firewall = ports.openFirewall(tell)
-  const names = await ports.openNames({ way: settings.names, interfaceName: device.name, log: tell })
-  const applier = createMeshApplier({
+  try {
+    await device.setAddress(network.now().ownAddress)
+    const names = await ports.openNames({ way: settings.names, interfaceName: name, log: tell })
+    return { device, firewall: ports.openFirewall(tell), names }
+  } catch (error) {
+    // An interface that carried packets before stays; one that was made for this start does not.
+    await (isNew ? device.remove() : device.close())
+    throw error
+  }
+}
+
+async function applierOf(core: AgentCore, network: KeptNetwork, parts: Parts): Promise<MeshApplier> {
+  const { member, log, clock, place, state } = core
+  const { node_id: nodeId } = state.enrolment
+  const local = await localAddressTowards(state.server.url)
+  const keepaliveSeconds = local !== undefined && isPublic(local) ? 0 : KEEPALIVE_SECONDS
+  return createMeshApplier({
+    ...parts,
     member,
-    device,
-    firewall,
-    names,
     log,
-    now: () => core.clock.now(),
-    network: () => network,
-    taken: () => new Set([...addresses.others, ...addresses.gateways, ...addresses.resolvers, ...addresses.servers]),
-    keepaliveSeconds: () => keepaliveSeconds,
-    knownBefore: await readKnownMesh(place.mesh, enrolment.node_id),
-    remember: (known) => writeKnownMesh(place.mesh, enrolment.node_id, known),
+    now: () => clock.now(),
+    network: () => network.now(),
+    taken: () => network.taken(),
+    keepaliveSeconds,
+    knownBefore: await readKnownMesh(place.mesh, nodeId),
+    remember: (known) => writeKnownMesh(place.mesh, nodeId, known),
   })
-  const work = createCoalescedWork({ ...core, name: 'mesh', until: core.ending.signal, work: () => applier.apply() })
+}
 
-  async function restarted(): Promise<void> {
-    log.line('device: wireguard-go ended and was started again; its peers are put again')
-    applier.forgetPuts()
-    await device.setPrivateKey(rawPrivateKey(member.identity.private_key))
-    await device.setAddress(network.ownAddress)
-    work.request()
+async function closeParts({ device, firewall, names }: Parts, mode: 'keep' | 'remove'): Promise<void> {
+  if (mode === 'keep') {
+    await names.close()
+    return device.close()
   }
-
-  return {
-    device,
-    firewall,
-    names,
-    applier,
-    work,
-    network: () => network,
-    async selfChanged() {
-      const { self } = member
-      if (self === undefined) return
-      try {
-        addresses = await machineAddresses(query)
-        network = acceptMeshNetwork({ address: self.mesh_address, cidr: self.mesh_cidr }, addresses)
-      } catch (error) {
-        log.line(`mesh: ${reasonOf(error)}; what held before stays in force`)
-        return
-      }
-      await device.setAddress(network.ownAddress)
-      work.request()
-    },
-    async ownKeyChanged() {
-      await device.setPrivateKey(rawPrivateKey(member.identity.private_key))
-      work.request()
-    },
-    async close(mode) {
-      if (mode === 'keep') {
-        await names.close()
-        return device.close()
-      }
-      await names.remove()
-      await device.remove()
-      return firewall.remove()
-    },
-  }
+  await names.remove()
+  await device.remove()
+  return firewall.remove()
 }

@@ -1,4 +1,4 @@
-import type { HeldStream } from '../../client/agent/events/held-stream.ts'
+import type { HeldStream, StreamProgress } from '../../client/agent/events/held-stream.ts'
 import { newMember, type Member } from '../../client/agent/member.ts'
 import { formatEdgeEpoch, parseEdgeEpoch, type EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
 import type { Enrolment, TakenExecution } from './state/agent-state.ts'
@@ -16,19 +16,26 @@ export interface RealMember extends Member {
 
 /** The member as the state file has it. */
 export function realMember(stored: Enrolment): RealMember {
-  const { node_id, name, nsk, next_nsk, private_key, psk_issued_at, last_event_id, last_node_seq } = stored
+  const { node_id, name, nsk, next_nsk, private_key, psk_issued_at } = stored
   const edges = Object.entries(stored.epochs).flatMap(([peerId, text]): readonly [string, EdgeEpoch][] => {
     const epoch = parseEdgeEpoch(text)
     return epoch === undefined ? [] : [[peerId, epoch]]
   })
-  const position = { ...(last_event_id !== undefined && { last_event_id }), ...(last_node_seq !== undefined && { last_node_seq }) }
   return {
     ...newMember({
       edges: new Map(edges),
       nextKey: stored.next_key,
       isNextInDoubt: stored.is_next_in_doubt ?? false,
     }),
-    identity: { node_id, name, nsk, ...(next_nsk !== undefined && { next_nsk }), private_key, psk_issued_at, ...position },
+    identity: {
+      node_id,
+      name,
+      nsk,
+      ...(next_nsk !== undefined && { next_nsk }),
+      private_key,
+      psk_issued_at,
+      ...positionOf(stored),
+    },
     keys: new Map(),
     executions: new Map(Object.entries(stored.executions)),
     stream: undefined,
@@ -53,8 +60,17 @@ export function enrolmentOf(member: RealMember, before: Enrolment, nowMs: number
     psk_issued_at: identity.psk_issued_at ?? before.psk_issued_at,
     heartbeat_interval_seconds: before.heartbeat_interval_seconds,
     epochs: Object.fromEntries([...(edges ?? [])].map(([peerId, epoch]) => [peerId, formatEdgeEpoch(epoch)])),
-    ...(stream?.progress() ?? { last_event_id: before.last_event_id, last_node_seq: before.last_node_seq }),
+    ...(stream?.progress() ?? positionOf(before)),
     executions: Object.fromEntries(live),
     refused: before.refused,
+  }
+}
+
+/** The members that are there: an absent one is not the same as an undefined one to the protocol. */
+function positionOf({ last_event_id, last_node_seq, last_occurred_at }: Enrolment): Partial<StreamProgress> {
+  return {
+    ...(last_event_id !== undefined && { last_event_id }),
+    ...(last_node_seq !== undefined && { last_node_seq }),
+    ...(last_occurred_at !== undefined && { last_occurred_at }),
   }
 }

@@ -19,7 +19,9 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 
 
 /** SHA-256 of a file, 64 hex digits. @throws the error of the file system. */
 export async function checksumOf(path: string): Promise<string> {
-  return createHash('sha256').update(await readFile(path)).digest('hex')
+  return createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex')
 }
 
 /** The fingerprint of the machine's SSH host key, as `ssh-keygen -l` prints it; undefined where it has none. */

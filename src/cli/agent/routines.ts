@@ -2,6 +2,7 @@ import type { MemberDeps } from '../../client/agent/agent-deps.ts'
 import { handleEvent } from '../../client/agent/events/handle-event.ts'
 import { holdStream } from '../../client/agent/events/event-stream-holder.ts'
 import { followHints, sendHeartbeat, startHeartbeats } from '../../client/agent/heartbeat.ts'
+import { resumeRotation } from '../../client/agent/keys/key-rotation.ts'
 import { pullSoon } from '../../client/agent/state/state-pull.ts'
 import type { AgentCore } from './agent-core.ts'
 import type { Machine } from './machine.ts'
@@ -18,8 +19,8 @@ export interface Routines {
 
 /** How long the first pull waits for the stream, so that no change falls between the two. */
 const STREAM_MS_MAX = 1_000
-/** A stream that is not open for so long has ended for good, such as after a certificate that was not trusted. */
-const STREAM_SILENT_MS = 120_000
+/** Pause before a stream is opened again after an answer that is not the server's. */
+const STREAM_AGAIN_MS = 30_000
 const BINARY_EVERY_MS = 3_600_000
 const LOCAL_ADDRESS_EVERY_MS = 15_000
 /** Lifetime of a report of the endpoint that the server did not answer (S0 Limits: endpoint TTL). */
@@ -35,11 +36,11 @@ export async function startRoutines(routines: Routines): Promise<void> {
   core.tasks.track(keepCapabilities(routines, undefined))
   await Promise.race([core.member.stream?.opened, core.clock.pause(STREAM_MS_MAX, core.ending.signal)])
   pullSoon(deps, core.member, 0)
+  resumeRotation(deps, core.member)
 }
 
-function keepHeartbeats({ core, deps, machine }: Routines): void {
+function keepHeartbeats({ core, deps }: Routines): void {
   const { clock, member, state, ending } = core
-  let openMs = clock.now()
   startHeartbeats(deps, {
     intervalMs: state.enrolment.heartbeat_interval_seconds * 1000,
     isFirstAtOnce: true,
@@ -47,25 +48,18 @@ function keepHeartbeats({ core, deps, machine }: Routines): void {
     async send() {
       const answer = await sendHeartbeat(deps, member, { clientNowMs: clock.now(), binary: await core.binary() })
       if (answer !== undefined) followHints(deps, member, answer)
-      if (member.stream?.isOpen() === true) openMs = clock.now()
-      else if (clock.now() - openMs > STREAM_SILENT_MS) {
-        openMs = clock.now()
-        await member.stream?.stop()
-        openStream({ core, deps, machine })
-      }
     },
   })
 }
 
 function openStream({ core, deps }: Routines): void {
   const { member, connection, keeper, ending } = core
-  if (ending.signal.aborted) return
-  const progress = member.stream?.progress()
-  if (progress !== undefined) member.identity = { ...member.identity, ...progress }
   member.stream = holdStream(
     {
       ...deps,
       streams: connection.streams,
+      reopensAfterMs: STREAM_AGAIN_MS,
+      onRefused: (node, code) => deps.actions.refused(node, code),
       onEvent(node, received) {
         if (ending.signal.aborted) return
         handleEvent(deps, node, received)
@@ -93,7 +87,11 @@ async function keepEndpoint(routines: Routines, last: ReportedEndpoint): Promise
   if (endpoint !== undefined && !ending.signal.aborted && (endpoint !== last.reported || clock.now() >= last.untilMs)) {
     if (endpoint !== last.reported) core.log.line(`endpoint: ${endpoint}`)
     const lifetimeMs = await reportEndpoint(deps, member, endpoint)
-    next = { reported: endpoint, untilMs: clock.now() + (lifetimeMs === undefined ? LOCAL_ADDRESS_EVERY_MS : Math.min(lifetimeMs, ENDPOINT_MS) / 2) }
+    next = {
+      reported: endpoint,
+      untilMs:
+        clock.now() + (lifetimeMs === undefined ? LOCAL_ADDRESS_EVERY_MS : Math.min(lifetimeMs, ENDPOINT_MS) / 2),
+    }
   }
   if (!ending.signal.aborted) tasks.schedule(LOCAL_ADDRESS_EVERY_MS, () => keepEndpoint(routines, next))
 }
@@ -103,5 +101,6 @@ async function keepCapabilities(routines: Routines, reported: string | undefined
   const { core, deps } = routines
   const binary = await core.binary()
   if (binary.checksum !== reported) await reportCapabilities(deps, core.member, binary)
-  if (!core.ending.signal.aborted) core.tasks.schedule(BINARY_EVERY_MS, () => keepCapabilities(routines, binary.checksum))
+  if (!core.ending.signal.aborted)
+    core.tasks.schedule(BINARY_EVERY_MS, () => keepCapabilities(routines, binary.checksum))
 }

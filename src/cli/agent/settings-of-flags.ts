@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { usageError } from '../errors/cli-error.ts'
 import { isLoopback } from '../commands/doctor/loopback.ts'
 import type { UpFlags } from '../commands/agent/flags.ts'
+import { digestFrom, fetchAuthority } from '../session/authority-flag.ts'
 import { reasonOf } from './errors.ts'
 import type { MachineSettings, NameWay, ServerSettings } from './state/agent-state.ts'
 
@@ -23,7 +24,10 @@ const [MTU_MIN, MTU_MAX] = [576, 9_000]
 export function machineOf(flags: UpFlags, before: MachineSettings = DEFAULTS): MachineSettings {
   const name = flags.interface ?? before.interface_name
   if (!INTERFACE_NAME.test(name))
-    throw usageError(`--interface ${name} is no interface name`, 'Use up to 15 of a-z, 0-9, _ . -, the first one a letter.')
+    throw usageError(
+      `--interface ${name} is no interface name`,
+      'Use up to 15 of a-z, 0-9, _ . -, the first one a letter.',
+    )
   return {
     interface_name: name,
     listen_port: inRange(flags, { flag: 'listen-port', before: before.listen_port, min: 1, max: PORT_MAX }),
@@ -63,12 +67,19 @@ export async function serverOf(flags: UpFlags & { readonly server: string }): Pr
       `--server ${url} is plain HTTP, which shows the keys of the node to whoever can read the network`,
       'Use https; "ctl serve --tls-self-signed" makes a certificate. For a test, add --insecure-http.',
     )
-  const ca = await authorityOf(flags)
-  return { url, ...(ca !== undefined && { ca }) }
+  return { url, ...(await trustOf(url, flags)) }
 }
 
-async function authorityOf({ 'ca-file': file }: UpFlags): Promise<string | undefined> {
-  if (file === undefined) return undefined
+async function trustOf(url: string, flags: UpFlags): Promise<Omit<ServerSettings, 'url'>> {
+  const { 'ca-file': file, 'ca-sha256': digest } = flags
+  if (file !== undefined && digest !== undefined) throw usageError('--ca-file and --ca-sha256 exclude each other')
+  // Nothing is sent to a server that does not show that authority.
+  if (digest !== undefined)
+    return { pinned_ca: await fetchAuthority({ url, sha256: digestFrom(digest, '--ca-sha256') }) }
+  return file === undefined ? {} : { ca: await certificatesIn(file) }
+}
+
+async function certificatesIn(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { AgentCore } from '../agent-core.ts'
+import { reasonOf } from '../errors.ts'
 import type { PeerStatus } from '../device/device.ts'
 import type { Machine } from '../machine.ts'
 import { isWorking } from '../tunnel/plan-tunnel.ts'
@@ -19,7 +20,12 @@ export interface AgentStatus {
     readonly since: string
     readonly clock_skew_ms: number | null
   }
-  readonly interface: { readonly name: string; readonly kind: string; readonly listen_port: number; readonly public_key: string | null }
+  readonly interface: {
+    readonly name: string
+    readonly kind: string
+    readonly listen_port: number
+    readonly public_key: string | null
+  }
   readonly names: { readonly way: string; readonly listen: string | null; readonly fault: string | null }
   readonly peers: { readonly known: number; readonly direct: number; readonly refused: number }
   readonly policies: { readonly count: number; readonly rules: readonly unknown[]; readonly fault: string | null }
@@ -43,11 +49,12 @@ export interface PeerRow {
 
 /** Reads the status of the agent. */
 export async function statusOf(core: AgentCore, machine: Machine, startedMs: number): Promise<AgentStatus> {
-  const { member, state, health, clock } = core
-  const { isServerReachable, sinceMs, clockSkewMs, counts } = health.report()
-  const [device, rules, { version }] = await Promise.all([machine.device.status(), machine.firewall.counters(), core.binary()])
-  const { peers, refused } = machine.applier.accepted()
-  const names = machine.names.status()
+  const { member, health } = core
+  const [device, policies, { version }] = await Promise.all([
+    machine.device.status(),
+    policiesOf(core, machine),
+    core.binary(),
+  ])
   return {
     state: member.view === undefined ? 'waiting' : 'running',
     pid: process.pid,
@@ -57,36 +64,60 @@ export async function statusOf(core: AgentCore, machine: Machine, startedMs: num
     name: member.self?.name ?? member.identity.name,
     mesh_address: machine.network().ownAddress,
     mesh_cidr: machine.network().cidr?.text ?? null,
-    server: {
-      url: state.server.url,
-      reachable: isServerReachable ?? null,
-      since: new Date(sinceMs).toISOString(),
-      clock_skew_ms: clockSkewMs === undefined ? null : Math.round(clockSkewMs),
-    },
+    server: serverOf(core),
     interface: {
       name: machine.device.name,
       kind: machine.device.kind,
       listen_port: device.listenPort,
       public_key: device.publicKey ?? null,
     },
-    names: { way: names.way, listen: names.listen ?? null, fault: names.fault ?? null },
-    peers: {
-      known: peers.length,
-      direct: device.peers.filter((peer) => isWorking(peer, clock.now())).length,
-      refused: refused.size,
-    },
-    policies: { count: member.policies?.list().length ?? 0, rules, fault: machine.firewall.status().fault ?? null },
+    names: namesOf(machine),
+    peers: peersOf(core, machine, device.peers),
+    policies,
     faults: faultsOf(core, machine),
-    counts,
+    counts: health.report().counts,
+  }
+}
+
+function serverOf({ health, state }: AgentCore): AgentStatus['server'] {
+  const { isServerReachable, sinceMs, clockSkewMs } = health.report()
+  return {
+    url: state.server.url,
+    reachable: isServerReachable ?? null,
+    since: new Date(sinceMs).toISOString(),
+    clock_skew_ms: clockSkewMs === undefined ? null : Math.round(clockSkewMs),
+  }
+}
+
+function namesOf({ names }: Machine): AgentStatus['names'] {
+  const { way, listen, fault } = names.status()
+  return { way, listen: listen ?? null, fault: fault ?? null }
+}
+
+function peersOf({ clock }: AgentCore, { applier }: Machine, peers: readonly PeerStatus[]): AgentStatus['peers'] {
+  const accepted = applier.accepted()
+  const direct = peers.filter((peer) => isWorking(peer, clock.now())).length
+  return { known: accepted.peers.length, direct, refused: accepted.refused.size }
+}
+
+async function policiesOf({ member }: AgentCore, { firewall }: Machine): Promise<AgentStatus['policies']> {
+  const count = member.policies?.list().length ?? 0
+  const { fault } = firewall.status()
+  try {
+    return { count, rules: await firewall.counters(), fault: fault ?? null }
+  } catch (error) {
+    return { count, rules: [], fault: fault ?? reasonOf(error) }
   }
 }
 
 function faultsOf({ keeper }: AgentCore, { work, applier, firewall, names }: Machine): readonly string[] {
   const refused = [...applier.accepted().refused].map(([nodeId, why]) => `peer ${nodeId} is refused: ${why}`)
-  return [keeper.fault(), work.fault(), firewall.status().fault, names.status().fault, ...refused.slice(0, 20)].filter(
-    (fault) => fault !== undefined,
-  )
+  const faults = [keeper.fault(), work.fault(), firewall.status().fault, names.status().fault]
+  return [...faults, ...refused.slice(0, REFUSED_SHOWN)].filter((fault) => fault !== undefined)
 }
+
+/** Refused peers that are named; the others are counted. */
+const REFUSED_SHOWN = 20
 
 const NO_PEER: Omit<PeerStatus, 'publicKey'> = {
   endpoint: undefined,

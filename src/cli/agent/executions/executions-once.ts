@@ -38,7 +38,8 @@ export function executeOnce(deps: ExecutionDeps, member: RealMember, execution: 
         : performBuiltin(deps.ports, execution),
     async report(node, body, send) {
       // A begun one stays begun, so that a second restart does not carry it out.
-      if (!(isBegunBefore && body.status === 'ack')) node.executions.set(id, { stage: STAGE_OF[body.status], expires_at: expiresAt })
+      if (!(isBegunBefore && body.status === 'ack'))
+        node.executions.set(id, { stage: STAGE_OF[body.status], expires_at: expiresAt })
       await deps.save()
       return send(body)
     },
@@ -48,5 +49,6 @@ export function executeOnce(deps: ExecutionDeps, member: RealMember, execution: 
 
 /** Forgets executions that have ended for the server. */
 export function forgetEnded(member: RealMember, liveIds: ReadonlySet<string>): void {
-  for (const [id, { stage }] of member.executions) if (stage === 'ended' && !liveIds.has(id)) member.executions.delete(id)
+  for (const [id, { stage }] of member.executions)
+    if (stage === 'ended' && !liveIds.has(id)) member.executions.delete(id)
 }

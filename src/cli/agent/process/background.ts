@@ -16,7 +16,15 @@ export type StartReport =
     }
 
 /** Variables that the agent needs; no other one of the caller stays with it. */
-const KEPT_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'] as const
+const KEPT_VARIABLES = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+] as const
 
 /** Longer than an agent takes to report, whatever the server does. */
 const START_MS_MAX = 45_000
@@ -85,7 +93,9 @@ function reportOf(child: ChildProcess, place: Place): Promise<StartReport> {
     }
     child.once('message', (report) => settle(() => resolve(report as StartReport))())
     child.once('error', (error) => settle(() => reject(error))())
-    child.once('exit', (code) => settle(() => reject(unreported(`the agent ended with status ${code ?? 'unknown'}`, place)))())
+    child.once('exit', (code) =>
+      settle(() => reject(unreported(`the agent ended with status ${code ?? 'unknown'}`, place)))(),
+    )
   })
 }
 

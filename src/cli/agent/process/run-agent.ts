@@ -27,7 +27,10 @@ export interface RunOptions {
 export async function runAgent(options: RunOptions): Promise<AgentEnd> {
   const { place, log, interrupted, onReady } = options
   let agent: RunningAgent | undefined
-  const control = await listenForControl(place.socket, handlerOf(() => agent))
+  const control = await listenForControl(
+    place.socket,
+    handlerOf(() => agent),
+  )
   try {
     agent = await startAgent({
       ...options,
@@ -35,12 +38,12 @@ export async function runAgent(options: RunOptions): Promise<AgentEnd> {
       ports: machinePorts(runProgram),
       run: runProgram,
     })
-    const { stop, ready, ended } = agent
-    const interrupt = (): void => void stop('stopped').catch(() => undefined) // `ended` has the failure.
+    const started = agent
+    const interrupt = (): void => void started.stop('stopped').catch(() => undefined) // `ended` has the failure.
     interrupted.addEventListener('abort', interrupt, { once: true })
     if (interrupted.aborted) interrupt()
-    void ready.then(onReady)
-    return await ended
+    void started.ready.then(onReady)
+    return await started.ended
   } catch (error) {
     log.line(`agent: ${reasonOf(error)}`)
     throw error

@@ -35,7 +35,10 @@ export async function takeDown(place: Place): Promise<TakenDown> {
     if (!isEnrolled(state)) return { wasRunning: owner !== undefined, enrolled: undefined }
     await removeLeftovers(state)
     const { enrolment, machine } = state
-    return { wasRunning: owner !== undefined, enrolled: { name: enrolment.name, interfaceName: machine.interface_name } }
+    return {
+      wasRunning: owner !== undefined,
+      enrolled: { name: enrolment.name, interfaceName: machine.interface_name },
+    }
   } finally {
     await lock.release()
   }

@@ -47,7 +47,8 @@ export function acceptMeshNetwork(
   const network = cidr === undefined ? undefined : readNetwork(cidr)
   if (network !== undefined && !isInside(address, network))
     throw refused(`the mesh address ${address} is outside of the mesh, ${network.text}`)
-  if (machine.others.includes(address)) throw refused(`another interface of this machine has the mesh address ${address}`)
+  if (machine.others.includes(address))
+    throw refused(`another interface of this machine has the mesh address ${address}`)
   if (network !== undefined) assertLeavesAlone(network, machine)
   return { cidr: network, ownAddress: address }
 }
@@ -82,6 +83,8 @@ export function isInside(address: string, network: Cidr): boolean {
 
 function refused(why: string) {
   return agentError('mesh_refused', `the server's answer is refused: ${why}`, {
-    hints: ["The Domain's mesh_cidr must not overlap with networks of its nodes. Its administrator can choose another one."],
+    hints: [
+      "The Domain's mesh_cidr must not overlap with networks of its nodes. Its administrator can choose another one.",
+    ],
   })
 }

@@ -19,6 +19,8 @@ export interface ServerSettings {
   readonly url: string
   /** Certificate authority beside those of the system, PEM. */
   readonly ca?: string | undefined
+  /** The only certificate authority to trust, PEM: the one with the digest of `--ca-sha256`. */
+  readonly pinned_ca?: string | undefined
 }
 
 /** An execution that must not be carried out twice, nor be forgotten. */

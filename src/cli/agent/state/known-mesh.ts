@@ -19,13 +19,17 @@ interface MeshFile extends KnownMesh {
 /** Reads it; undefined where there is none, or none that can be used: the next pull brings all of it. */
 export async function readKnownMesh(path: string, nodeId: string): Promise<KnownMesh | undefined> {
   try {
-    const file = JSON.parse(await readFile(path, 'utf8')) as Partial<MeshFile> | null
-    const isUsable = file?.format === 1 && file.node_id === nodeId && Array.isArray(file.peers) && Array.isArray(file.policies)
-    return isUsable ? { peers: file.peers ?? [], policies: file.policies ?? [] } : undefined
+    const file: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return isMeshFile(file) && file.node_id === nodeId ? { peers: file.peers, policies: file.policies } : undefined
   } catch (error) {
     if (error instanceof SyntaxError || systemCode(error) === 'ENOENT') return undefined
     throw error
   }
+}
+
+function isMeshFile(value: unknown): value is MeshFile {
+  const file = value as Partial<MeshFile> | null
+  return file?.format === 1 && Array.isArray(file.peers) && Array.isArray(file.policies)
 }
 
 /** Writes it. @throws the error of the file system. */

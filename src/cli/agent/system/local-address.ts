@@ -56,7 +56,8 @@ export function endpointOf({ address, family }: LocalAddress, port: number): str
 }
 
 /** Private, shared and unique-local networks (RFC 1918, RFC 6598, RFC 4193): nothing outside reaches them without a translation. */
-const NOT_PUBLIC = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|f[cd])/i
+const NOT_PUBLIC =
+  /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|f[cd])/i
 
 /** Whether other machines of the internet can send to that address first. A packet filter may still keep them from it. */
 export function isPublic({ address }: LocalAddress): boolean {

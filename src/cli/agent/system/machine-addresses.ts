@@ -28,7 +28,9 @@ interface Link {
 /** Reads the addresses that the mesh must leave alone. @throws CliError where `ip` is not installed. */
 export async function machineAddresses(query: MachineQuery): Promise<MachineAddresses> {
   const { run, serverUrl, interfaceName, resolvConf = '/etc/resolv.conf' } = query
-  const defaults = (await Promise.all(['-4', '-6'].map((family) => ip<Route>(run, [family, 'route', 'show', 'default'])))).flat()
+  const defaults = (
+    await Promise.all(['-4', '-6'].map((family) => ip<Route>(run, [family, 'route', 'show', 'default'])))
+  ).flat()
   const servers = await addressesOf(serverUrl)
   const links = await ip<Link>(run, ['address', 'show'])
   const toServers = (await Promise.all(servers.map((address) => routeTo(run, address)))).flat()
@@ -40,7 +42,9 @@ export async function machineAddresses(query: MachineQuery): Promise<MachineAddr
     }),
   )
   const addressesOn = (isWanted: (name: string) => boolean): readonly string[] =>
-    links.filter(({ ifname = '' }) => isWanted(ifname)).flatMap(({ addr_info: infos = [] }) => texts(infos.map(({ local }) => local)))
+    links
+      .filter(({ ifname = '' }) => isWanted(ifname))
+      .flatMap(({ addr_info: infos = [] }) => texts(infos.map(({ local }) => local)))
   return {
     gateways: texts(defaults.map(({ gateway }) => gateway)),
     uplinks: addressesOn((name) => uplinks.has(name)),
@@ -75,7 +79,9 @@ async function addressesOf(url: string): Promise<readonly string[]> {
 
 async function nameServers(path: string): Promise<readonly string[]> {
   try {
-    return [...(await readFile(path, 'utf8')).matchAll(/^\s*nameserver\s+([0-9a-fA-F.:]+)/gm)].map(([, address]) => address ?? '')
+    return [...(await readFile(path, 'utf8')).matchAll(/^\s*nameserver\s+([0-9a-fA-F.:]+)/gm)].map(
+      ([, address]) => address ?? '',
+    )
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return []
     throw error

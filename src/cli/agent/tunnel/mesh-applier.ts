@@ -31,7 +31,7 @@ export interface ApplierDeps {
   readonly now: () => number
   readonly network: () => MeshNetwork
   readonly taken: () => ReadonlySet<string>
-  readonly keepaliveSeconds: () => number
+  readonly keepaliveSeconds: number
   /** What an earlier run knew; it holds until the first pull. */
   readonly knownBefore: KnownMesh | undefined
   /** Writes down what is known now. */
@@ -65,7 +65,11 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
       const known = knownNow(deps)
       if (known === undefined) return
       accepted = accept(known)
-      await firewall.apply({ interfaceName: device.name, policies: known.policies, peers: accepted.peers.map(firewallPeer) })
+      await firewall.apply({
+        interfaceName: device.name,
+        policies: known.policies,
+        peers: accepted.peers.map(firewallPeer),
+      })
       // Before the first pull the peers of the device stay as an earlier run has left them.
       if (member.view !== undefined) await changeDevice(firewall.status().mayCarryPackets ? accepted.peers : [])
       await names.publish(namesOf(member, deps.network(), accepted.peers))
@@ -90,7 +94,7 @@ function knownNow({ member, knownBefore }: ApplierDeps): KnownMesh | undefined {
 
 async function presentOf({ member, device, keepaliveSeconds, now }: ApplierDeps) {
   const { peers }: { readonly peers: readonly PeerStatus[] } = await device.status()
-  return { keys: member.keys, device: peers, keepaliveSeconds: keepaliveSeconds(), nowMs: now() }
+  return { keys: member.keys, device: peers, keepaliveSeconds, nowMs: now() }
 }
 
 function firewallPeer({ node_id: nodeId, mesh_address: address, groups }: PeerFacts) {

@@ -53,24 +53,37 @@ export const SESSION_MS = 180_000
  */
 export function planTunnel(facts: TunnelFacts): TunnelPlan {
   const known = indexOf(facts.device)
-  const plan = { put: [] as DevicePeer[], keep: new Set<string>(), puts: new Map<string, PutPeer>(), routes: [] as string[] }
-  for (const peer of facts.peers) {
-    const before = beforeOf(peer, facts, known)
-    const wanted = wantedPut(peer, facts)
-    const route = networkOf(peer.mesh_address)
-    if (wanted !== undefined) {
-      plan.keep.add(wanted.publicKey)
-      plan.puts.set(peer.node_id, wanted)
-      plan.routes.push(route)
-      if (!isInForce(wanted, before)) plan.put.push(devicePeer(wanted, before, facts.nowMs))
-    } else if (before.device !== undefined) {
-      plan.keep.add(before.device.publicKey)
-      if (before.put !== undefined) plan.puts.set(peer.node_id, before.put)
-      plan.routes.push(route)
-    }
+  const steps = facts.peers.map((peer) => stepOf(peer, facts, known)).filter((step) => step !== undefined)
+  const kept = new Set(steps.map(({ publicKey }) => publicKey))
+  return {
+    put: steps.flatMap(({ put }) => put ?? []),
+    remove: facts.device.map(({ publicKey }) => publicKey).filter((publicKey) => !kept.has(publicKey)),
+    puts: new Map(steps.flatMap(({ nodeId, after }) => (after === undefined ? [] : [[nodeId, after] as const]))),
+    routes: steps.map(({ route }) => route),
   }
-  const remove = facts.device.map(({ publicKey }) => publicKey).filter((publicKey) => !plan.keep.has(publicKey))
-  return { put: plan.put, remove, puts: plan.puts, routes: plan.routes }
+}
+
+/** What a peer needs of the device. */
+interface Step {
+  readonly nodeId: string
+  /** The key under which the device has it afterwards. */
+  readonly publicKey: string
+  readonly put: DevicePeer | undefined
+  readonly after: PutPeer | undefined
+  readonly route: string
+}
+
+/** Undefined where the device neither has the peer nor can have it yet. */
+function stepOf(peer: PeerFacts, facts: TunnelFacts, known: DeviceIndex): Step | undefined {
+  const before = beforeOf(peer, facts, known)
+  const wanted = wantedPut(peer, facts)
+  const common = { nodeId: peer.node_id, route: networkOf(peer.mesh_address) }
+  if (wanted !== undefined) {
+    const put = isInForce(wanted, before) ? undefined : devicePeer(wanted, before, facts.nowMs)
+    return { ...common, publicKey: wanted.publicKey, put, after: wanted }
+  }
+  if (before.device === undefined) return undefined
+  return { ...common, publicKey: before.device.publicKey, put: undefined, after: before.put }
 }
 
 interface DeviceIndex {

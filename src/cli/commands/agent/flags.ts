@@ -1,4 +1,5 @@
 import type { FlagSpecs, FlagValues } from '../../argv/flags.ts'
+import { CA_SHA256_FLAG } from '../../session/authority-flag.ts'
 import { DEFAULT_STATE_DIR } from '../../agent/place.ts'
 
 /** Where the agent keeps its files. */
@@ -28,10 +29,11 @@ export const UP_FLAGS = {
   hosts: { kind: 'switch', describe: 'Write the names of the mesh into /etc/hosts' },
   'no-names': { kind: 'switch', describe: 'Resolve no names of the mesh on this machine' },
   userspace: { kind: 'switch', describe: 'Use wireguard-go even where the kernel has WireGuard' },
+  // The variable is for commands of operators.
   'ca-sha256': {
-    kind: 'text',
-    value: 'HEX',
-    describe: 'Trust the certificate authority with this SHA-256, which "ctl serve" prints',
+    kind: CA_SHA256_FLAG.kind,
+    value: CA_SHA256_FLAG.value,
+    describe: CA_SHA256_FLAG.describe,
   },
   'ca-file': { kind: 'text', value: 'FILE', describe: 'Trust this certificate authority as well' },
   'insecure-http': { kind: 'switch', describe: 'Allow plain HTTP to another machine, as for a test' },

@@ -19,7 +19,10 @@ export const logs = defineCommand({
   async run(session, { flags }) {
     const { log } = placeOf(flags['state-dir'] ?? DEFAULT_STATE_DIR)
     const text = await readFrom(log, 0)
-    const lines = text.split('\n').slice(0, -1).slice(-Math.max(1, flags.lines ?? LINES))
+    const lines = text
+      .split('\n')
+      .slice(0, -1)
+      .slice(-Math.max(1, flags.lines ?? LINES))
     session.io.stdout.write(lines.map((line) => `${line}\n`).join(''))
     if (flags.follow === true) await follow(session, log, Buffer.byteLength(text))
   },

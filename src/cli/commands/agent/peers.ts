@@ -6,13 +6,21 @@ import { defineCommand } from '../../argv/command.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import { STATE_DIR_FLAG } from './flags.ts'
 
-const COLUMNS = ['name', 'mesh_address', 'path', 'endpoint', 'latest_handshake_at', 'received_bytes', 'sent_bytes'] as const
+const COLUMNS = [
+  'name',
+  'mesh_address',
+  'path',
+  'endpoint',
+  'latest_handshake_at',
+  'received_bytes',
+  'sent_bytes',
+] as const
 
 export const peers = defineCommand({
   description: 'A path is direct while the tunnel has a session with the peer, and none otherwise.',
   flags: STATE_DIR_FLAG,
   uses: ['output', 'watch'],
-  examples: ['ctl agent peers', "ctl agent peers -o json --jq '.[] | select(.path == \"none\") | .name'"],
+  examples: ['ctl agent peers', 'ctl agent peers -o json --jq \'.[] | select(.path == "none") | .name\''],
   async run(session, { flags }) {
     const place = placeOf(flags['state-dir'] ?? DEFAULT_STATE_DIR)
     const rows = (await askAgent(place.socket, 'peers')) as readonly PeerRow[] | undefined

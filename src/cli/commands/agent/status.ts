@@ -45,8 +45,17 @@ async function stopped(session: Session, path: string): Promise<ExitCode> {
     return EXIT.negative
   }
   const { node_id, name, mesh_address, refused } = state.enrolment
-  const row = { state: refused === undefined ? 'stopped' : 'refused', node_id, name, mesh_address, server: { url: state.server.url } }
-  await session.emit({ ...row, ...(refused !== undefined && { refused }) }, { columns: ['state', 'name', 'mesh_address', 'server.url'], isWhole: true })
+  const row = {
+    state: refused === undefined ? 'stopped' : 'refused',
+    node_id,
+    name,
+    mesh_address,
+    server: { url: state.server.url },
+  }
+  await session.emit(
+    { ...row, ...(refused !== undefined && { refused }) },
+    { columns: ['state', 'name', 'mesh_address', 'server.url'], isWhole: true },
+  )
   if (refused === undefined) session.note('Start the agent with "ctl agent up".')
   else
     session.warn(
