@@ -10,9 +10,13 @@ export function agentError(
   return new CliError(message, { exitCode: EXIT.failed, code, ...options })
 }
 
+/** Errors of the agent itself have codes in lower case. */
+const SYSTEM_CODE = /^E[A-Z0-9_]+$/
+
 /** The error code of the operating system, such as `ENOENT`; empty where there is none. */
 export function systemCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return SYSTEM_CODE.test(code) ? code : ''
 }
 
 /** What went wrong, in the words of the error. */

@@ -1,4 +1,4 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { agentError, systemCode } from '../errors.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 
@@ -43,13 +43,18 @@ function alreadyRunning(path: string, { pid }: LockOwner) {
   })
 }
 
+/** The file appears with its content: one without content looks like that of a process that has ended. */
 async function created(path: string, text: string): Promise<boolean> {
+  const draft = `${path}.${process.pid}.new`
+  await writeFile(draft, text, { mode: 0o600 })
   try {
-    await writeFile(path, text, { flag: 'wx', mode: 0o600 })
+    await link(draft, path)
     return true
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false
     throw error
+  } finally {
+    await rm(draft, { force: true })
   }
 }
 

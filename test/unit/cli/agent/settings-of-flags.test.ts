@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { machineOf, nodeNameOf, serverOf } from '../../../../src/cli/agent/settings-of-flags.ts'
+
+describe('the settings of an agent', () => {
+  test('are those of the flags, else as before, else the defaults', () => {
+    const before = machineOf({ interface: 'mesh0', 'listen-port': 5000, hosts: true })
+    expect(before).toEqual({
+      interface_name: 'mesh0',
+      listen_port: 5000,
+      mtu: 1420,
+      is_userspace: false,
+      names: 'hosts',
+    })
+    expect(machineOf({ mtu: 1380 }, before)).toEqual({ ...before, mtu: 1380 })
+  })
+
+  test.each([
+    [{ interface: 'ctl0; rm' }, '--interface'],
+    [{ interface: 'a-name-of-16-char' }, '--interface'],
+    [{ 'listen-port': 0 }, '--listen-port'],
+    [{ 'listen-port': 65_536 }, '--listen-port'],
+    [{ mtu: 100 }, '--mtu'],
+    [{ hosts: true, 'no-names': true }, '--hosts and --no-names'],
+  ])('refuse %j', (flags, what) => {
+    expect(() => machineOf(flags)).toThrow(
+      expect.objectContaining({ exitCode: 2, message: expect.stringContaining(what) as string }),
+    )
+  })
+
+  test.each(['http://127.0.0.1:7443', 'http://localhost', 'http://[::1]:80', 'https://ctl.example.org/'])(
+    'take the server %s',
+    async (server) => {
+      expect(await serverOf({ server })).toEqual({ url: server.replace(/\/$/, '') })
+    },
+  )
+
+  test.each([
+    ['http://ctl.example.org', 'plain HTTP'],
+    ['ctl.example.org', 'not an http: or https: URL'],
+    ['ftp://ctl.example.org', 'not an http: or https: URL'],
+  ])('refuse the server %s', async (server, why) => {
+    await expect(serverOf({ server })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(why) as string,
+    })
+  })
+
+  test('take plain HTTP to another machine where that is asked for', async () => {
+    expect(await serverOf({ server: 'http://10.0.0.1', 'insecure-http': true })).toEqual({ url: 'http://10.0.0.1' })
+  })
+
+  test.each([
+    [{ 'ca-sha256': 'ff' }, 'https://ctl.example.org', 'SHA-256'],
+    [{ 'ca-sha256': 'ff'.repeat(32) }, 'http://127.0.0.1', 'certificate'],
+    [{ 'ca-sha256': 'ff'.repeat(32), 'ca-file': 'x' }, 'https://ctl.example.org', 'exclude'],
+    [{ 'ca-file': '/nonexistent/ca.pem' }, 'https://ctl.example.org', 'cannot be read'],
+  ])('refuse %j with %s', async (flags, server, why) => {
+    await expect(serverOf({ ...flags, server })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(why) as string,
+    })
+  })
+})
+
+describe('the name of a node', () => {
+  test.each([
+    ['Web_01.example.org', 'web-01'],
+    ['-x-', 'x'],
+    ['a'.repeat(70), 'a'.repeat(63)],
+    [`${'a'.repeat(62)}_b`, 'a'.repeat(62)],
+  ])('is made of the host name %s', (host, name) => {
+    expect(nodeNameOf({}, host)).toBe(name)
+  })
+
+  test('is refused where the host name makes none', () => {
+    expect(() => nodeNameOf({}, '日本.example')).toThrow(expect.objectContaining({ exitCode: 2 }))
+  })
+
+  test.each(['Web', 'web_1', '-web', 'web-', 'web.mesh', 'w'.repeat(64)])('is not %s', (name) => {
+    expect(() => nodeNameOf({ name })).toThrow(expect.objectContaining({ exitCode: 2 }))
+  })
+})

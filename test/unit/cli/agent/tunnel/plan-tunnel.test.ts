@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import type { PeerStatus } from '../../../../../src/cli/agent/device/device.ts'
+import { planTunnel, type HeldKey, type TunnelFacts } from '../../../../../src/cli/agent/tunnel/plan-tunnel.ts'
+import { id, issued, peer } from '../../../../support/fleet/mesh-agents.ts'
+
+const NOW = 1_000_000
+const OWN = issued(9)
+
+const keyOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
+const held = (peerHalf: number, byte = peerHalf): HeldKey => ({
+  epoch: { own: OWN, peer: issued(peerHalf) },
+  key: keyOf(byte),
+})
+const inDevice = (number: number, more: Partial<PeerStatus> = {}): PeerStatus => ({
+  publicKey: `key-${number}`,
+  endpoint: undefined,
+  latestHandshakeMs: undefined,
+  receivedBytes: 0,
+  sentBytes: 0,
+  allowedIps: [`100.64.0.${number}/32`],
+  hasPresharedKey: true,
+  keepaliveSeconds: 25,
+  ...more,
+})
+const facts = (more: Partial<TunnelFacts>): TunnelFacts => ({
+  peers: [],
+  keys: new Map(),
+  puts: new Map(),
+  device: [],
+  keepaliveSeconds: 25,
+  nowMs: NOW,
+  ...more,
+})
+const ENDPOINT = '203.0.113.7:51820'
+const two = peer(2, { psk_issued_at: issued(1), endpoint: ENDPOINT })
+const keysOfTwo = new Map([[id(2), held(1)]])
+/** The plan that put the peer for the first time. */
+const first = planTunnel(facts({ peers: [two], keys: keysOfTwo }))
+
+describe('the plan of a tunnel', () => {
+  test('puts a peer with its edge key, its own address alone and a route to it', () => {
+    expect(first).toMatchObject({
+      put: [
+        {
+          publicKey: 'key-2',
+          presharedKey: keyOf(1),
+          endpoint: ENDPOINT,
+          allowedIps: ['100.64.0.2/32'],
+          keepaliveSeconds: 25,
+        },
+      ],
+      remove: [],
+      routes: ['100.64.0.2/32'],
+    })
+  })
+
+  test('puts no peer without its edge key, and gives it no route', () => {
+    expect(planTunnel(facts({ peers: [two] }))).toMatchObject({ put: [], remove: [], routes: [] })
+  })
+
+  test('puts no peer whose edge key is of another epoch than its public key', () => {
+    const plan = planTunnel(facts({ peers: [two], keys: new Map([[id(2), held(0)]]) }))
+    expect(plan).toMatchObject({ put: [], routes: [] })
+  })
+
+  test('changes nothing that is in force', () => {
+    const plan = planTunnel(facts({ peers: [two], keys: keysOfTwo, puts: first.puts, device: [inDevice(2)] }))
+    expect(plan).toMatchObject({ put: [], remove: [], routes: ['100.64.0.2/32'] })
+  })
+
+  test('puts a peer again that the device has lost', () => {
+    const plan = planTunnel(facts({ peers: [two], keys: keysOfTwo, puts: first.puts }))
+    expect(plan.put).toMatchObject([{ publicKey: 'key-2', endpoint: ENDPOINT }])
+  })
+
+  test('removes what an earlier run has left and the mesh does not have any more', () => {
+    const plan = planTunnel(facts({ peers: [two], keys: keysOfTwo, device: [inDevice(7)] }))
+    expect(plan.remove).toEqual(['key-7'])
+  })
+
+  test('keeps the former key of a peer until the edge key of the new one is there, then changes both at once', () => {
+    const rotated = { ...two, public_key: 'key-new', psk_issued_at: issued(5) }
+    const before = { peers: [rotated], puts: first.puts, device: [inDevice(2, { endpoint: '198.51.100.1:4000' })] }
+    expect(planTunnel(facts({ ...before, keys: keysOfTwo }))).toMatchObject({
+      put: [],
+      remove: [],
+      routes: ['100.64.0.2/32'],
+    })
+    const after = planTunnel(facts({ ...before, keys: new Map([[id(2), held(5)]]) }))
+    expect(after).toMatchObject({
+      put: [{ publicKey: 'key-new', presharedKey: keyOf(5), endpoint: '198.51.100.1:4000' }],
+      remove: ['key-2'],
+    })
+  })
+
+  test('keeps a peer of an earlier run, by its address, while its edge key is being fetched', () => {
+    const plan = planTunnel(facts({ peers: [two], device: [inDevice(2)] }))
+    expect(plan).toMatchObject({ put: [], remove: [], routes: ['100.64.0.2/32'] })
+  })
+
+  test.each([
+    ['leaves the endpoint to the device while it works', NOW - 60_000, undefined],
+    ['sets the endpoint where the session of an earlier run is over', NOW - 200_000, ENDPOINT],
+  ])('after a start %s', (_, latestHandshakeMs, endpoint) => {
+    const device = [inDevice(2, { endpoint: '198.51.100.1:4000', latestHandshakeMs })]
+    expect(planTunnel(facts({ peers: [two], keys: keysOfTwo, device })).put).toMatchObject([{ endpoint }])
+  })
+
+  test('sets an endpoint that the server gives anew, and keeps the present one where it gives none', () => {
+    const device = [inDevice(2, { endpoint: ENDPOINT, latestHandshakeMs: NOW })]
+    const before = { keys: keysOfTwo, puts: first.puts, device }
+    const moved = planTunnel(facts({ ...before, peers: [{ ...two, endpoint: '203.0.113.8:51820' }] }))
+    expect(moved.put).toMatchObject([{ endpoint: '203.0.113.8:51820' }])
+    const stale = planTunnel(facts({ ...before, peers: [{ ...two, endpoint: '' }] }))
+    expect(stale.put).toMatchObject([{ endpoint: undefined }])
+  })
+
+  test('changes only the edge key where the own half of its epoch is newer', () => {
+    const keys = new Map([[id(2), held(1, 77)]])
+    const plan = planTunnel(facts({ peers: [two], keys, puts: first.puts, device: [inDevice(2)] }))
+    expect(plan).toMatchObject({
+      put: [{ publicKey: 'key-2', presharedKey: keyOf(77), endpoint: undefined }],
+      remove: [],
+    })
+  })
+})
