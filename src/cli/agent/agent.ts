@@ -7,6 +7,7 @@ import { ownActions } from './own-actions.ts'
 import type { RealMember } from './real-member.ts'
 import { reportCapabilities } from './reports.ts'
 import { startRoutines } from './routines.ts'
+import { wayBack } from './way-back.ts'
 import { pullSoon } from '../../client/agent/state/state-pull.ts'
 
 /** How an agent ended: the tunnels stay up, everything was removed, it is to be started again, or the server refused its key. */
@@ -135,8 +136,7 @@ function depsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): Member
         member.isRevoked = true
         core.noteRefusal({ code, at: new Date(clock.now()).toISOString() })
         log.line(
-          `server: the key of this node is refused (${code}): it was deregistered, revoked or enrolled elsewhere. ` +
-            'Enrol it again with a token of "ctl join-tokens create --node NODE" and "ctl agent up --join-token-file FILE"',
+          `server: the key of this node is refused (${code}): it was deregistered, revoked or enrolled elsewhere. ${wayBack(code)}`,
         )
         stopSoon('refused')
       },

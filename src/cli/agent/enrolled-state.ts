@@ -14,6 +14,7 @@ import { machineOf, nodeNameOf, serverOf } from './settings-of-flags.ts'
 import type { AgentState } from './state/agent-state.ts'
 import { openStateFolder } from './state/state-folder.ts'
 import { readState, writeState } from './state/state-file.ts'
+import { wayBack } from './way-back.ts'
 
 /**
  * The state of the node: as an earlier run has left it, with the settings of the flags; a new one after an enrolment where there is
@@ -64,9 +65,7 @@ async function withSettings(state: EnrolledState, flags: UpFlags, place: Place):
   if (refused !== undefined)
     throw agentError(refused.code, `the server refuses the key of this node since ${refused.at}: ${state.server.url}`, {
       exitCode: EXIT.signedOut,
-      hints: [
-        'Make a token for it with "ctl join-tokens create --node NODE" and run "ctl agent up --server URL --join-token-file FILE".',
-      ],
+      hints: [wayBack(refused.code)],
     })
   const machine = machineOf(flags, state.machine)
   if (JSON.stringify(machine) === JSON.stringify(state.machine)) return state

@@ -16,7 +16,9 @@ import { lockOwner, takeLock, type LockOwner } from './process-lock.ts'
 export interface TakenDown {
   readonly wasRunning: boolean
   /** Undefined where the machine is not enrolled. */
-  readonly enrolled: { readonly name: string; readonly interfaceName: string } | undefined
+  readonly enrolled:
+    | { readonly name: string; readonly interfaceName: string; readonly refused: string | undefined }
+    | undefined
 }
 
 /** How long a process gets to end after it was asked, and after a signal. */
@@ -37,7 +39,7 @@ export async function takeDown(place: Place): Promise<TakenDown> {
     const { enrolment, machine } = state
     return {
       wasRunning: owner !== undefined,
-      enrolled: { name: enrolment.name, interfaceName: machine.interface_name },
+      enrolled: { name: enrolment.name, interfaceName: machine.interface_name, refused: enrolment.refused?.code },
     }
   } finally {
     await lock.release()

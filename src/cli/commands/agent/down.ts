@@ -2,6 +2,7 @@ import { requireLinux } from '../../agent/enrolled-state.ts'
 import { takeDown } from '../../agent/process/take-down.ts'
 import { DEFAULT_STATE_DIR, placeOf } from '../../agent/place.ts'
 import { requireNetAdmin } from '../../agent/system/privileges.ts'
+import { wayBack } from '../../agent/way-back.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { STATE_DIR_FLAG } from './flags.ts'
 
@@ -18,10 +19,11 @@ export const down = defineCommand({
     const place = placeOf(flags['state-dir'] ?? DEFAULT_STATE_DIR)
     const found = await takeDown(place)
     if (found.enrolled === undefined) return session.note(`There is no agent in ${place.directory}.`)
-    const { name, interfaceName } = found.enrolled
+    const { name, interfaceName, refused } = found.enrolled
     const stopped = found.wasRunning ? 'The agent is stopped' : 'No agent ran'
+    const next = refused === undefined ? '"ctl agent up" starts it again.' : wayBack(refused)
     return session.note(
-      `${stopped}; nothing of ${interfaceName} is left. ${place.directory} keeps the keys of ${name}: "ctl agent up" starts it again.`,
+      `${stopped}; nothing of ${interfaceName} is left. ${place.directory} keeps the keys of ${name}. ${next}`,
     )
   },
 })

@@ -3,6 +3,7 @@ import type { AgentStatus } from '../../agent/control/agent-status.ts'
 import { isEnrolled } from '../../agent/enrolled-state.ts'
 import { DEFAULT_STATE_DIR, placeOf } from '../../agent/place.ts'
 import { readState } from '../../agent/state/state-file.ts'
+import { wayBack } from '../../agent/way-back.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
 import type { Session } from '../../session/session.ts'
@@ -59,7 +60,7 @@ async function stopped(session: Session, path: string): Promise<ExitCode> {
   if (refused === undefined) session.note('Start the agent with "ctl agent up".')
   else
     session.warn(
-      `the server refuses the key of this node (${refused.code}) since ${refused.at}. Make a token for it with "ctl join-tokens create --node NODE" and run "ctl agent up --join-token-file FILE".`,
+      `the server refuses the key of this node (${refused.code}) since ${refused.at}. ${wayBack(refused.code)}`,
     )
   return EXIT.negative
 }

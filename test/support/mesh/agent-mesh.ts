@@ -1,0 +1,132 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { type Box, createLab, type Lab } from './lab.ts'
+import { runProgram, type ProgramResult } from '../../../src/cli/agent/system/run-program.ts'
+
+const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
+const PORT = 7443
+const RUN_MS_MAX = 60_000
+
+/** A server and boxes with real agents in a lab. */
+export interface AgentMesh {
+  readonly lab: Lab
+  readonly url: string
+  /** Runs `ctl` as the operator, beside the server. */
+  operator(...args: readonly string[]): Promise<ProgramResult>
+  /** Runs `ctl agent` in a box, with a state folder of its own. */
+  agent(box: Box, ...args: readonly string[]): Promise<ProgramResult>
+  /** Makes a box a node of that name. */
+  up(box: Box, ...args: readonly string[]): Promise<ProgramResult>
+  stateDirectory(box: Box): string
+  /** Process id of the agent of a box. */
+  agentPid(box: Box): number
+  killServer(): Promise<void>
+  startServer(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Starts a lab with a server on the embedded datastore and a join token for many nodes. */
+export async function startAgentMesh(prefix: string): Promise<AgentMesh> {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-mesh-'))
+  const lab = await createLab({ prefix })
+  const serverBox = await lab.box('server')
+  const url = `http://${serverBox.address}:${PORT}`
+  const config = join(folder, 'config')
+  const tokenFile = join(folder, 'join-token')
+  let server: ChildProcess | undefined
+
+  const ctl = (box: Box, args: readonly string[], variables: readonly string[] = []): Promise<ProgramResult> =>
+    lab.exec(box, ['env', ...variables, process.execPath, CTL, ...args], { timeoutMs: RUN_MS_MAX })
+  const operator = (...args: readonly string[]) => ctl(serverBox, args, [`CTL_CONFIG_DIR=${config}`])
+  const stateDirectory = (box: Box): string => join(folder, box.name)
+  const agent = (box: Box, ...args: readonly string[]) =>
+    ctl(box, ['agent', ...args, '--state-dir', stateDirectory(box)])
+
+  async function startServer(): Promise<void> {
+    const data = join(folder, 'data')
+    const argv = [...serverBox.namespace.enter, process.execPath, CTL, 'serve', '--insecure-http']
+    const [program = '', ...args] = [...argv, '--listen', `${serverBox.address}:${PORT}`, '--data-dir', data]
+    server = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+    await readyLine(server)
+  }
+
+  async function killServer(): Promise<void> {
+    if (server === undefined || server.exitCode !== null) return
+    const ended = once(server, 'exit')
+    server.kill('SIGKILL')
+    await ended
+  }
+
+  async function close(): Promise<void> {
+    await killServer()
+    await lab.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+
+  try {
+    await startServer()
+    const token = join(folder, 'data', 'bootstrap-token')
+    await succeeded(operator('login', '--url', url, '--token-file', token))
+    const made = await succeeded(
+      operator('join-tokens', 'create', '--domain', 'default', '--max-uses', '50', '-o', 'json'),
+    )
+    const { token: joinToken } = JSON.parse(made.stdout) as { readonly token: string }
+    writeFileSync(tokenFile, joinToken, { mode: 0o600 })
+  } catch (error) {
+    await close()
+    throw error
+  }
+
+  return {
+    lab,
+    url,
+    operator,
+    agent,
+    up: (box, ...args) =>
+      agent(box, 'up', '--server', url, '--insecure-http', '--join-token-file', tokenFile, '--name', box.name, ...args),
+    stateDirectory,
+    agentPid: (box) => Number(readFileSync(join(stateDirectory(box), 'agent.lock'), 'utf8').split(' ')[0]),
+    killServer,
+    startServer,
+    close,
+  }
+}
+
+/** A result that has to be a success. */
+export async function succeeded(running: Promise<ProgramResult>): Promise<ProgramResult> {
+  const result = await running
+  if (result.exitCode !== 0) throw new Error(`exit code ${result.exitCode}: ${result.stdout}${result.stderr}`)
+  return result
+}
+
+/** Resolves once the server has announced that it is ready. */
+async function readyLine(server: ChildProcess): Promise<void> {
+  let text = ''
+  await new Promise<void>((resolve, reject) => {
+    server.stderr?.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+      if (text.includes('"event":"ready"')) resolve()
+    })
+    server.once('exit', (code) => reject(new Error(`the server ended with ${code ?? 'a signal'}: ${text}`)))
+  })
+}
+
+/** Sends one ping. */
+export async function pings({ lab }: AgentMesh, from: Box, to: string): Promise<boolean> {
+  const { exitCode } = await lab.exec(from, ['ping', '-c', '1', '-W', '2', to])
+  return exitCode === 0
+}
+
+/** Every process of the namespace that is a program of that name. */
+export async function processesOf(box: Box, program: string): Promise<readonly number[]> {
+  const { stdout } = await runProgram('ip', ['netns', 'pids', box.namespace.name])
+  return stdout
+    .split('\n')
+    .filter((pid) => pid !== '')
+    .map(Number)
+    .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`${program}\0`))
+}
