@@ -54,7 +54,11 @@ const ObservedEndpointsResponse = z
   .object({
     accepted_at: Instant.describe('When the report was accepted'),
     taken: z.int().describe('Observations that the server has as of this report or of a newer one'),
-    ignored: z.int().describe('Observations of nodes that are no peers of the caller, or that enough others observe'),
+    ignored: z
+      .int()
+      .describe(
+        'Observations of nodes that are no peers of the caller or that enough others observe, and changes beyond 64 in ten seconds',
+      ),
   })
   .meta({ id: 'ObservedEndpointsResponse', description: 'How much of a report was taken.' })
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Enrolled } from '../../support/fleet/fleet.ts'
+import { addNodes } from '../../support/fleet/many-nodes.ts'
 import { startObservedFleet, type ObservedFleet } from '../../support/fleet/observed-fleet.ts'
 import { accepts, isolates, visibilityRows } from '../../support/fleet/visibility-rows.ts'
 import { STORES } from '../../support/datastores/stores.ts'
@@ -232,6 +233,26 @@ describe.each(STORES)('Endpoints on the $name store', (store) => {
         .where('node_id', '=', node.node_id)
         .execute()
       expect(kept).toEqual([{ observer_id: last.node_id }])
+    })
+
+    it('that become others for more than 64 peers within ten seconds are ignored, and those that stay are not', async () => {
+      const many = await addNodes(fleet, domain, 130)
+      const parts = [many.slice(0, 64), many.slice(64, 128), many.slice(128)]
+      const report = async (port: number, part: readonly { readonly node_id: string }[] = []) => {
+        fleet.wait(1)
+        const endpoints = Object.fromEntries(part.map(({ node_id }) => [node_id, `203.0.113.9:${port}`]))
+        return (await fleet.sees(one, endpoints)).body
+      }
+      for (const part of parts) expect(await report(1, part)).toMatchObject({ ignored: 0 })
+      expect(await report(2, parts[0])).toMatchObject({ taken: 64, ignored: 0 })
+      await fleet.db.deleteFrom('outbox').execute()
+      expect(await report(3, parts[0])).toMatchObject({ taken: 0, ignored: 64 })
+      expect(await report(2, parts[1])).toMatchObject({ taken: 0, ignored: 64 })
+      expect(await report(1, parts[2])).toMatchObject({ taken: 2, ignored: 0 })
+      expect(await fleet.endpointNews()).toEqual([])
+      fleet.wait(10_000)
+      expect(await report(2, parts[1])).toMatchObject({ taken: 64, ignored: 0 })
+      expect(await fleet.endpointNews()).toHaveLength(64)
     })
 
     it('that are the address of a relay of the Domain are ignored', async () => {

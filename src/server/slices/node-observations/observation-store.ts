@@ -5,6 +5,9 @@ import type { Observation } from './peer-endpoint.ts'
 
 /** Observers of one node whose observations are kept: the first ones, until theirs are older than the TTL. */
 const OBSERVERS_MAX = 16
+/** Peers of one observer whose address may become another one in that time: each change is an event for all of their peers. */
+const CHANGES_MAX = 64
+const CHANGES_WITHIN_MS = 10_000
 
 /** Where the observer sees one of its peers. */
 export interface Seen extends EndpointAddress {
@@ -116,24 +119,23 @@ export async function readTargets(
 }
 
 /**
- * Stores observations of nodes, whose rows the caller has locked beside that of the observer, in the order of their ids. One
- * that is not newer changes nothing; one more than are kept is left out. Deletes those of the nodes that have expired.
+ * Stores observations of nodes, whose rows the caller has locked beside that of the observer, in the order of their ids, after
+ * those of the nodes that have expired are deleted. Left out are those that are not newer, one more than are kept of a node,
+ * and other addresses than before where the observer has changed too many. Returns the nodes of the others.
  */
 export async function storeObservations(
   tx: Db,
-  { observerId, domainId, observedAtMs, nowMs, ttlMs }: ObservedReport,
+  report: ObservedReport,
   seen: readonly Seen[],
 ): Promise<ReadonlySet<string>> {
-  const nodeIds = seen.map(({ nodeId }) => nodeId)
-  await sql`
-    delete from endpoint_observations where ctid = any(array(
-      select ctid from endpoint_observations
-      where node_id = any(${nodeIds}::uuid[]) and observed_at < ${instant(nowMs - ttlMs)}
-      for update skip locked
-    ))`.execute(tx)
+  const { observerId, domainId, observedAtMs, nowMs } = report
+  await deleteExpired(tx, report, seen)
+  const [now, at] = [instant(nowMs), instant(observedAtMs)]
+  const isSame = sql`o.endpoint = excluded.endpoint and o.endpoint_port = excluded.endpoint_port`
   const { rows } = await sql<{ node_id: string }>`
-    insert into endpoint_observations as o (node_id, observer_id, endpoint, endpoint_port, seen_since, observed_at)
-    select n.id, ${observerId}::uuid, sent.host, sent.port, ${instant(nowMs)}::timestamptz, ${instant(observedAtMs)}::timestamptz
+    insert into endpoint_observations as o
+      (node_id, observer_id, endpoint, endpoint_port, first_seen_at, seen_since, observed_at)
+    select n.id, ${observerId}::uuid, sent.host, sent.port, ${now}::timestamptz, ${now}::timestamptz, ${at}::timestamptz
     from (${seenRows(seen)}) as sent join nodes as n on n.id = sent.node_id and n.domain_id = ${domainId}
     where (
       select count(*) from endpoint_observations as kept where kept.node_id = n.id and kept.observer_id <> ${observerId}
@@ -143,12 +145,24 @@ export async function storeObservations(
       endpoint = excluded.endpoint,
       endpoint_port = excluded.endpoint_port,
       observed_at = excluded.observed_at,
-      seen_since = case
-        when o.endpoint = excluded.endpoint and o.endpoint_port = excluded.endpoint_port then o.seen_since
-        else excluded.seen_since end
-    where o.observed_at < excluded.observed_at
+      seen_since = case when ${isSame} then o.seen_since else excluded.seen_since end
+    where o.observed_at < excluded.observed_at and ((${isSame}) or (
+      select count(*) from endpoint_observations as changed
+      where changed.observer_id = ${observerId} and changed.seen_since > changed.first_seen_at
+        and changed.seen_since > ${instant(nowMs - CHANGES_WITHIN_MS)}
+    ) < ${CHANGES_MAX})
     returning o.node_id`.execute(tx)
   return new Set(rows.map(({ node_id }) => node_id))
+}
+
+async function deleteExpired(tx: Db, { nowMs, ttlMs }: ObservedReport, seen: readonly Seen[]): Promise<void> {
+  const nodeIds = seen.map(({ nodeId }) => nodeId)
+  await sql`
+    delete from endpoint_observations where ctid = any(array(
+      select ctid from endpoint_observations
+      where node_id = any(${nodeIds}::uuid[]) and observed_at < ${instant(nowMs - ttlMs)}
+      for update skip locked
+    ))`.execute(tx)
 }
 
 /** Reads the fresh observations of nodes, by node; a deleted node has none. */

@@ -20,6 +20,7 @@ create table endpoint_observations (
   observer_id uuid not null constraint endpoint_observations_observer_id_fkey references nodes on delete cascade,
   endpoint text not null,
   endpoint_port integer not null,
+  first_seen_at timestamptz not null,
   seen_since timestamptz not null,
   observed_at timestamptz not null,
   constraint endpoint_observations_pkey primary key (node_id, observer_id)
