@@ -24,7 +24,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('five machines with real 
     boxes = await Promise.all(NAMES.map((name) => mesh.lab.box(name)))
     for (const one of boxes) await succeeded(mesh.up(one, '--hosts'))
   }, 180_000)
-  afterAll(() => mesh.close(), 60_000)
+  afterAll(() => mesh?.close(), 60_000)
 
   test('ping each other by address and by name, each pair over the tunnel', async () => {
     const addresses = new Map(await Promise.all(boxes.map(async (one) => [one, await addressOf(one)] as const)))

@@ -50,7 +50,7 @@ export async function startAgentMesh(prefix: string): Promise<AgentMesh> {
     const data = join(folder, 'data')
     const argv = [...serverBox.namespace.enter, process.execPath, CTL, 'serve', '--insecure-http']
     const [program = '', ...args] = [...argv, '--listen', `${serverBox.address}:${PORT}`, '--data-dir', data]
-    server = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+    server = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     await readyLine(server)
   }
 
@@ -107,10 +107,12 @@ export async function succeeded(running: Promise<ProgramResult>): Promise<Progra
 async function readyLine(server: ChildProcess): Promise<void> {
   let text = ''
   await new Promise<void>((resolve, reject) => {
-    server.stderr?.on('data', (chunk: Buffer) => {
+    const take = (chunk: Buffer): void => {
       text += chunk.toString()
       if (text.includes('"event":"ready"')) resolve()
-    })
+    }
+    server.stdout?.on('data', take)
+    server.stderr?.on('data', take)
     server.once('exit', (code) => reject(new Error(`the server ended with ${code ?? 'a signal'}: ${text}`)))
   })
 }
