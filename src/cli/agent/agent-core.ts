@@ -4,6 +4,7 @@ import { createTaskTracker, type TaskTracker } from '../../client/agent/tasks/ta
 import type { TimerWheel } from '../../client/agent/tasks/timer-wheel.ts'
 import type { Manifest } from '../../shared/contract/manifest-format.ts'
 import { openConnection, type Connection } from './connection.ts'
+import { createHooks, type Hooks } from './executions/hooks.ts'
 import { createHealth, type Health } from './health.ts'
 import type { Log } from './log.ts'
 import type { MeshPorts } from './mesh-ports.ts'
@@ -41,6 +42,7 @@ export interface AgentCore extends AgentOptions {
   readonly connection: Connection
   readonly member: RealMember
   readonly keeper: StateKeeper
+  readonly hooks: Hooks
   /** Notes why the server refused the node for good. It is part of the next write of the state. */
   readonly noteRefusal: (refused: Enrolment['refused']) => void
 }
@@ -69,6 +71,7 @@ export function createAgentCore(options: AgentOptions): AgentCore {
     ending,
     health,
     member,
+    hooks: createHooks({ clock }),
     connection: openConnection({
       server: state.server,
       manifest,

@@ -5,7 +5,8 @@ import { executeOnce } from './executions/executions-once.ts'
 import { openMachine, type Machine } from './machine.ts'
 import { ownActions } from './own-actions.ts'
 import type { RealMember } from './real-member.ts'
-import { reportCapabilities } from './reports.ts'
+import { createCapabilities, type Capabilities } from './capabilities.ts'
+import { createHookRunner } from './executions/hook-runner.ts'
 import { startRoutines } from './routines.ts'
 import { wayBack } from './way-back.ts'
 import { pullSoon } from '../../client/agent/state/state-pull.ts'
@@ -37,12 +38,12 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const startedMs = clock.now()
   const machine = await openMachine(core)
   const ending = createEnding(core, machine)
-  const deps = depsOf(core, machine, ending)
+  const { deps, capabilities } = depsOf(core, machine, ending)
   log.line(
     `agent: ${member.identity.name} (${member.identity.node_id}) at ${machine.network().ownAddress} on ${machine.device.name}, ${machine.device.kind}`,
   )
   machine.work.request()
-  tasks.track(startRoutines({ core, machine, deps }))
+  tasks.track(startRoutines({ core, machine, deps, capabilities }))
   return {
     ready: ready(core, machine),
     ended: Promise.race([ending.ended, tasks.failed]),
@@ -113,7 +114,12 @@ async function wind(core: AgentCore, machine: Machine, how: AgentEnd): Promise<v
   }
 }
 
-function depsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): MemberDeps<RealMember> {
+interface Wired {
+  readonly deps: MemberDeps<RealMember>
+  readonly capabilities: Capabilities
+}
+
+function depsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): Wired {
   const { connection, health, clock, wheel, tasks, ending, member, keeper, log } = core
   const deps: MemberDeps<RealMember> = {
     client: connection.client,
@@ -142,7 +148,9 @@ function depsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): Member
       },
     }),
   }
+  const capabilities = createCapabilities(core, deps)
   const executions = {
+    runHook: createHookRunner(core, deps, capabilities),
     agent: deps,
     save: () => keeper.save(),
     log: (line: string) => log.line(line),
@@ -150,11 +158,11 @@ function depsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): Member
       diagnostics: async () => JSON.stringify(await statusOf(core, machine, clock.now())),
       async reload() {
         pullSoon(deps, member, 0)
-        await reportCapabilities(deps, member, await core.binary())
+        await capabilities.report()
       },
       // Not awaited: the end of the agent waits for this execution.
       restart: async () => stopSoon('restart'),
     },
   }
-  return deps
+  return { deps, capabilities }
 }

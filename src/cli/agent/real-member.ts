@@ -10,6 +10,8 @@ export interface RealMember extends Member {
   readonly keys: Map<string, HeldKey>
   /** Executions that are not over, by id. */
   readonly executions: Map<string, TakenExecution>
+  /** End the hooks that run now, by the id of their execution. */
+  readonly cancels: Map<string, AbortController>
   /** Undefined before the stream is opened. */
   stream: HeldStream | undefined
 }
@@ -38,6 +40,7 @@ export function realMember(stored: Enrolment): RealMember {
     },
     keys: new Map(),
     executions: new Map(Object.entries(stored.executions)),
+    cancels: new Map(),
     stream: undefined,
   }
 }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { AgentDeps } from '../../client/agent/agent-deps.ts'
 import { attempt } from '../../client/agent/calls/attempt.ts'
-import { sendReport } from '../../client/agent/calls/deferred-reports.ts'
 import { systemCode } from './errors.ts'
 import type { RealMember } from './real-member.ts'
 
@@ -14,8 +13,6 @@ export interface AgentBinary {
 }
 
 const SSH_HOST_KEY = '/etc/ssh/ssh_host_ed25519_key.pub'
-/** As releases name them. */
-const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' }
 
 /** SHA-256 of a file, 64 hex digits. @throws the error of the file system. */
 export async function checksumOf(path: string): Promise<string> {
@@ -36,25 +33,6 @@ export async function sshFingerprint(path: string = SSH_HOST_KEY): Promise<strin
   const key = /^ssh-ed25519 ([A-Za-z0-9+/]+={0,2})(?:\s|$)/.exec(text)?.[1]
   if (key === undefined) return undefined
   return `SHA256:${createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '')}`
-}
-
-/** Reports the program, the architecture and the SSH host key. */
-export async function reportCapabilities(deps: AgentDeps, member: RealMember, binary: AgentBinary): Promise<void> {
-  const fingerprint = await sshFingerprint()
-  const body = {
-    binary_version: binary.version,
-    binary_checksum: binary.checksum,
-    architecture: ARCHITECTURES[process.arch] ?? process.arch,
-    ...(fingerprint !== undefined && { ssh_host_key_fingerprint: fingerprint }),
-  }
-  const send = () =>
-    attempt(deps, member, {
-      operation: 'capabilities',
-      isRepeatable: true,
-      isDeferred: true,
-      call: (token) => deps.client.PutNodeCapabilities({ id: member.identity.node_id, body }, { token }),
-    })
-  await sendReport(deps, member, { name: 'capabilities', send })
 }
 
 /** Reports where the node is seen. Resolves with how long the report holds, in ms; undefined where it was not taken. */

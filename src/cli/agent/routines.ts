@@ -7,7 +7,10 @@ import { pullSoon } from '../../client/agent/state/state-pull.ts'
 import type { AgentCore } from './agent-core.ts'
 import type { Machine } from './machine.ts'
 import type { RealMember } from './real-member.ts'
-import { reportCapabilities, reportEndpoint } from './reports.ts'
+import { createObservedReporter } from './observed-endpoints.ts'
+import { startPeriodicWork, type PeriodicWork } from './process/periodic-work.ts'
+import { reportEndpoint } from './reports.ts'
+import type { Capabilities } from './capabilities.ts'
 import { endpointOf, localAddressTowards } from './system/local-address.ts'
 
 /** What the routines of an agent need. */
@@ -15,16 +18,19 @@ export interface Routines {
   readonly core: AgentCore
   readonly machine: Machine
   readonly deps: MemberDeps<RealMember>
+  readonly capabilities: Capabilities
 }
 
 /** How long the first pull waits for the stream, so that no change falls between the two. */
 const STREAM_MS_MAX = 1_000
 /** Pause before a stream is opened again after an answer that is not the server's. */
 const STREAM_AGAIN_MS = 30_000
-const BINARY_EVERY_MS = 3_600_000
+/** The binary and the hooks are looked at so often. */
+const CAPABILITIES_EVERY_MS = 3_600_000
+const OBSERVED_EVERY_MS = 5_000
 const LOCAL_ADDRESS_EVERY_MS = 15_000
-/** Lifetime of a report of the endpoint that the server did not answer (S0 Limits: endpoint TTL). */
-const ENDPOINT_MS = 300_000
+/** A clock of the server that is off must not keep the endpoint from being reported. */
+const ENDPOINT_MS_MAX = 3_600_000
 
 /** Starts everything that an agent does by itself, until it ends. */
 export async function startRoutines(routines: Routines): Promise<void> {
@@ -32,11 +38,19 @@ export async function startRoutines(routines: Routines): Promise<void> {
   core.tasks.track(core.wheel.run(core.ending.signal))
   keepHeartbeats(routines)
   openStream(routines)
-  core.tasks.track(keepEndpoint(routines, { reported: undefined, untilMs: 0 }))
-  core.tasks.track(keepCapabilities(routines, undefined))
+  for (const one of periodicWork(routines)) startPeriodicWork({ ...core, until: core.ending.signal }, one)
   await Promise.race([core.member.stream?.opened, core.clock.pause(STREAM_MS_MAX, core.ending.signal)])
   pullSoon(deps, core.member, 0)
   resumeRotation(deps, core.member)
+}
+
+function periodicWork(routines: Routines): readonly PeriodicWork[] {
+  const { capabilities } = routines
+  return [
+    { name: 'endpoint', everyMs: LOCAL_ADDRESS_EVERY_MS, work: createEndpointReporter(routines) },
+    { name: 'capabilities', everyMs: CAPABILITIES_EVERY_MS, work: () => capabilities.report() },
+    { name: 'observed endpoints', everyMs: OBSERVED_EVERY_MS, work: createObservedReporter(routines) },
+  ]
 }
 
 function keepHeartbeats({ core, deps }: Routines): void {
@@ -70,37 +84,20 @@ function openStream({ core, deps }: Routines): void {
   )
 }
 
-interface ReportedEndpoint {
-  readonly reported: string | undefined
-  /** Half of the lifetime of the last report. */
-  readonly untilMs: number
-}
-
 /** Reports the endpoint when the local address changes, and when half of its time is over. */
-async function keepEndpoint(routines: Routines, last: ReportedEndpoint): Promise<void> {
-  const { core, deps, machine } = routines
-  const { clock, member, state, ending, tasks } = core
-  const local = await localAddressTowards(state.server.url)
-  const { listenPort } = await machine.device.status()
-  const endpoint = local && endpointOf(local, listenPort)
-  let next = last
-  if (endpoint !== undefined && !ending.signal.aborted && (endpoint !== last.reported || clock.now() >= last.untilMs)) {
-    if (endpoint !== last.reported) core.log.line(`endpoint: ${endpoint}`)
+function createEndpointReporter({ core, deps, machine }: Routines): () => Promise<void> {
+  const { clock, member, state, ending, log } = core
+  let reported: string | undefined
+  let untilMs = 0
+  return async () => {
+    const local = await localAddressTowards(state.server.url)
+    const { listenPort } = await machine.device.status()
+    const endpoint = local && endpointOf(local, listenPort)
+    const isDue = endpoint !== reported || clock.now() >= untilMs
+    if (endpoint === undefined || !isDue || ending.signal.aborted) return
+    if (endpoint !== reported) log.line(`endpoint: ${endpoint}`)
+    reported = endpoint
     const lifetimeMs = await reportEndpoint(deps, member, endpoint)
-    next = {
-      reported: endpoint,
-      untilMs:
-        clock.now() + (lifetimeMs === undefined ? LOCAL_ADDRESS_EVERY_MS : Math.min(lifetimeMs, ENDPOINT_MS) / 2),
-    }
+    untilMs = clock.now() + (lifetimeMs === undefined ? 0 : Math.min(lifetimeMs, ENDPOINT_MS_MAX) / 2)
   }
-  if (!ending.signal.aborted) tasks.schedule(LOCAL_ADDRESS_EVERY_MS, () => keepEndpoint(routines, next))
-}
-
-/** Reports the capabilities at the start, and when the hourly look finds another binary. */
-async function keepCapabilities(routines: Routines, reported: string | undefined): Promise<void> {
-  const { core, deps } = routines
-  const binary = await core.binary()
-  if (binary.checksum !== reported) await reportCapabilities(deps, core.member, binary)
-  if (!core.ending.signal.aborted)
-    core.tasks.schedule(BINARY_EVERY_MS, () => keepCapabilities(routines, binary.checksum))
 }

@@ -64,7 +64,7 @@ export async function serverOf(flags: UpFlags & { readonly server: string }): Pr
     throw usageError(`--server ${flags.server} is not an http: or https: URL`, 'Write it as https://host:port')
   if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname) && flags['insecure-http'] !== true)
     throw usageError(
-      `--server ${url} is plain HTTP, which shows the keys of the node to whoever can read the network`,
+      `--server ${url} is plain HTTP, which shows the keys of the node to anyone who can read the network`,
       'Use https; "ctl serve --tls-self-signed" makes a certificate. For a test, add --insecure-http.',
     )
   return { url, ...(await trustOf(url, flags)) }

@@ -49,7 +49,7 @@ export async function startAgentMesh(prefix: string): Promise<AgentMesh> {
   async function startServer(): Promise<void> {
     const data = join(folder, 'data')
     const argv = [...serverBox.namespace.enter, process.execPath, CTL, 'serve', '--insecure-http']
-    const [program = '', ...args] = [...argv, '--listen', `${serverBox.address}:${PORT}`, '--data-dir', data]
+    const [program, ...args] = [...argv, '--listen', `${serverBox.address}:${PORT}`, '--data-dir', data]
     server = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     await readyLine(server)
   }

@@ -31,7 +31,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
 export function performBuiltin(ports: BuiltinPorts, { action, type }: PulledExecution): Promise<End> {
   const builtin = type === 'builtin' && Object.hasOwn(BUILTINS, action) ? BUILTINS[action] : undefined
   if (builtin !== undefined) return builtin(ports)
-  return Promise.resolve(failed(`this agent has no ${type === 'hook' ? 'hook' : 'action'} ${action}`))
+  return Promise.resolve(failed(`this agent has no action ${action}`))
 }
 
 function succeeded(output: string): End {

@@ -1,5 +1,5 @@
 import type { AgentDeps } from '../../../client/agent/agent-deps.ts'
-import { runExecution, type Callback, type Performer } from '../../../client/agent/executions/execution.ts'
+import { runExecution, type Callback, type End, type Performer } from '../../../client/agent/executions/execution.ts'
 import type { PulledExecution } from '../../../client/agent/state/snapshot.ts'
 import type { RealMember } from '../real-member.ts'
 import type { TakenExecution } from '../state/agent-state.ts'
@@ -9,6 +9,8 @@ import { failed, performBuiltin, type BuiltinPorts } from './builtins.ts'
 export interface ExecutionDeps {
   readonly agent: AgentDeps
   readonly ports: BuiltinPorts
+  /** Runs a hook; it is killed when the signal is aborted. */
+  readonly runHook: (execution: PulledExecution, signal: AbortSignal) => Promise<End>
   readonly save: () => Promise<void>
   readonly log: (line: string) => void
 }
@@ -35,7 +37,7 @@ export function executeOnce(deps: ExecutionDeps, member: RealMember, execution: 
     perform: () =>
       isBegunBefore
         ? Promise.resolve(failed('the agent was restarted while it was carried out'))
-        : performBuiltin(deps.ports, execution),
+        : perform(deps, member, execution),
     async report(node, body, send) {
       // A begun one stays begun, so that a second restart does not carry it out.
       if (!(isBegunBefore && body.status === 'ack'))
@@ -47,8 +49,19 @@ export function executeOnce(deps: ExecutionDeps, member: RealMember, execution: 
   runExecution(deps.agent, member, { execution, performer })
 }
 
-/** Forgets executions that have ended for the server. */
-export function forgetEnded(member: RealMember, liveIds: ReadonlySet<string>): void {
-  for (const [id, { stage }] of member.executions)
-    if (stage === 'ended' && !liveIds.has(id)) member.executions.delete(id)
+async function perform(deps: ExecutionDeps, { cancels }: RealMember, execution: PulledExecution): Promise<End> {
+  if (execution.type !== 'hook') return performBuiltin(deps.ports, execution)
+  const cancel = new AbortController()
+  cancels.set(execution.execution_id, cancel)
+  try {
+    return await deps.runHook(execution, AbortSignal.any([cancel.signal, deps.agent.until]))
+  } finally {
+    cancels.delete(execution.execution_id)
+  }
+}
+
+/** Stops hooks whose executions have ended for the server, and forgets what has ended for both. */
+export function forgetEnded({ executions, cancels }: RealMember, liveIds: ReadonlySet<string>): void {
+  for (const [id, cancel] of cancels) if (!liveIds.has(id)) cancel.abort()
+  for (const [id, { stage }] of executions) if (stage === 'ended' && !liveIds.has(id)) executions.delete(id)
 }

@@ -7,16 +7,17 @@ export async function agentBinary(version: string, path: string = mainFile()): P
 
 const READ_AGAIN_MS = 3_600_000
 
-/** Reads the program at most once an hour. */
+/** Reads the program at most once an hour. One that cannot be read any more, such as after an upgrade, is what was read last. */
 export function createBinaryReader(version: string, now: () => number): () => Promise<AgentBinary> {
   let readMs = -Infinity
-  let binary: Promise<AgentBinary> | undefined
+  let last: Promise<AgentBinary> | undefined
   return () => {
-    if (binary === undefined || now() - readMs >= READ_AGAIN_MS) {
-      readMs = now()
-      binary = agentBinary(version)
-    }
-    return binary
+    if (last !== undefined && now() - readMs < READ_AGAIN_MS) return last
+    readMs = now()
+    const before = last
+    const read = agentBinary(version)
+    last = before === undefined ? read : read.catch(() => before)
+    return last
   }
 }
 

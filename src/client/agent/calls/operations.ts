@@ -5,6 +5,7 @@ export const OPERATIONS = [
   'deregister',
   'stream',
   'endpoint',
+  'observed_endpoints',
   'capabilities',
   'state_pull',
   'edge_key',

@@ -1,0 +1,47 @@
+import type { AgentDeps } from '../../../client/agent/agent-deps.ts'
+import { attempt } from '../../../client/agent/calls/attempt.ts'
+import type { AgentCore } from '../agent-core.ts'
+import type { Capabilities } from '../capabilities.ts'
+import type { ExecutionDeps } from './executions-once.ts'
+import type { HookViolation } from './hooks.ts'
+
+/** A violation is reported again after this time while it lasts (agent protocol: Integrity). */
+const AGAIN_MS = 60_000
+
+/** Makes what runs hooks, and reports one that differs from the declared one for as long as it does. */
+export function createHookRunner(
+  { hooks, member, tasks, log, clock }: AgentCore,
+  deps: AgentDeps,
+  capabilities: Capabilities,
+): ExecutionDeps['runHook'] {
+  async function report(violation: HookViolation): Promise<void> {
+    await attempt(deps, member, {
+      operation: 'violations',
+      isRepeatable: true,
+      call: (token) =>
+        deps.client.PostNodeIntegrityViolations(
+          { id: member.identity.node_id, body: { violations: [violation] } },
+          { token },
+        ),
+    })
+    if (!deps.until.aborted) tasks.schedule(AGAIN_MS, () => reportWhileItLasts(violation))
+  }
+
+  /** It ends when the file is as declared again, or when another one was declared. */
+  async function reportWhileItLasts(violation: HookViolation): Promise<void> {
+    const { artifact, expected_checksum: expected } = violation
+    const found = (await hooks.list()).hooks.find(({ name }) => name === artifact)
+    const isDeclared = capabilities.declared().some(({ name, checksum }) => name === artifact && checksum === expected)
+    if (isDeclared && found?.checksum !== expected)
+      await report({ ...violation, detected_at: new Date(clock.now()).toISOString() })
+  }
+
+  return async (execution, signal) => {
+    const { end, violation } = await hooks.run(execution, capabilities.declared(), signal)
+    if (violation !== undefined) {
+      log.line(`hooks: ${violation.artifact} is not the declared one and was not run`)
+      tasks.track(report(violation))
+    }
+    return end
+  }
+}

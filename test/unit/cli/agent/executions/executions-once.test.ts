@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest'
+import {
+  executeOnce,
+  forgetEnded,
+  type ExecutionDeps,
+} from '../../../../../src/cli/agent/executions/executions-once.ts'
+import { realMember, type RealMember } from '../../../../../src/cli/agent/real-member.ts'
+import type { TakenExecution } from '../../../../../src/cli/agent/state/agent-state.ts'
+import type { PulledExecution } from '../../../../../src/client/agent/state/snapshot.ts'
+import { enrolledState } from '../../../../support/agent/agent-state.ts'
+import { id } from '../../../../support/fleet/mesh-agents.ts'
+
+const NOW = Date.parse('2026-03-01T00:00:00Z')
+const EXPIRES = '2026-03-01T01:00:00Z'
+const ID = id(50)
+
+const execution = (more: Partial<PulledExecution> = {}): PulledExecution => ({
+  execution_id: ID,
+  action: 'ping',
+  type: 'builtin',
+  status: 'pending',
+  requested_at: '2026-02-28T23:59:00Z',
+  expires_at: EXPIRES,
+  ...more,
+})
+
+interface Played {
+  readonly member: RealMember
+  /** Statuses in the order in which the server got them, each with the stage that was on disk by then. */
+  readonly reported: string[]
+  readonly sent: { readonly status: string; readonly error?: string; readonly output?: string }[]
+  readonly deps: ExecutionDeps
+  readonly done: () => Promise<void>
+}
+
+function play(stored: Readonly<Record<string, TakenExecution>> = {}): Played {
+  const member = realMember(enrolledState({ executions: stored }).enrolment)
+  const tasks: Promise<void>[] = []
+  const reported: string[] = []
+  const sent: Played['sent'] = []
+  let onDisk: string | undefined = stored[ID]?.stage
+  const agent = {
+    clock: { now: () => NOW, random: () => 0, pause: async () => undefined },
+    until: new AbortController().signal,
+    tasks: { track: (task: Promise<void>) => void tasks.push(task) },
+    notProvisioned: new Set(),
+    isOutage: () => false,
+    statistics: {
+      succeeded: () => undefined,
+      failed: () => undefined,
+      count: () => undefined,
+      expected: () => undefined,
+    },
+    client: {
+      PostExecutionCallback: async ({ body }: { readonly body: Played['sent'][number] }) => {
+        reported.push(`${body.status}: ${onDisk ?? 'nothing'}`)
+        sent.push(body)
+      },
+    },
+    actions: { refused: () => undefined, save: async () => undefined },
+  } as unknown as ExecutionDeps['agent']
+  const deps: ExecutionDeps = {
+    agent,
+    save: async () => {
+      onDisk = member.executions.get(ID)?.stage
+    },
+    log: () => undefined,
+    runHook: async () => ({ callback: { status: 'succeeded', exit_code: 0, output: 'hook' } }),
+    ports: {
+      diagnostics: async () => 'é'.repeat(8_000),
+      reload: async () => undefined,
+      restart: async () => undefined,
+    },
+  }
+  return { member, reported, sent, deps, done: async () => void (await Promise.all(tasks)) }
+}
+
+describe('an execution', () => {
+  test('is on disk with each step before the server learns of it', async () => {
+    const { member, reported, deps, done } = play()
+    executeOnce(deps, member, execution())
+    await done()
+    expect(reported).toEqual(['ack: taken', 'started: begun', 'succeeded: ended'])
+  })
+
+  test('is carried out once, however often it arrives', async () => {
+    const { member, reported, deps, done } = play()
+    executeOnce(deps, member, execution())
+    executeOnce(deps, member, execution())
+    await done()
+    executeOnce(deps, member, execution({ status: 'started' }))
+    await done()
+    expect(reported).toHaveLength(3)
+  })
+
+  test('that was taken before a restart and not begun is carried out after it', async () => {
+    const { member, sent, deps, done } = play({ [ID]: { stage: 'taken', expires_at: EXPIRES } })
+    executeOnce(deps, member, execution({ status: 'ack' }))
+    await done()
+    expect(sent.map(({ status }) => status)).toEqual(['started', 'succeeded'])
+  })
+
+  test.each(['begun', 'ended'] as const)(
+    'that was %s before a restart fails, and is not carried out again',
+    async (stage) => {
+      const { member, sent, deps, done } = play({ [ID]: { stage, expires_at: EXPIRES } })
+      executeOnce(deps, member, execution({ status: 'ack' }))
+      await done()
+      expect(sent).toEqual([
+        { status: 'started' },
+        expect.objectContaining({ status: 'failed', error: expect.stringContaining('restarted') as string }),
+      ])
+    },
+  )
+
+  test('whose time is over is not begun', async () => {
+    const { member, sent, deps, done } = play()
+    executeOnce(deps, member, execution({ expires_at: '2026-02-28T23:59:59Z' }))
+    await done()
+    expect(sent).toEqual([])
+  })
+
+  test.each([
+    ['upgrade_agent', 'no upgrade program'],
+    ['no_such_action', 'no action no_such_action'],
+    ['toString', 'no action toString'],
+  ])('of %s fails with its reason, after every step', async (action, error) => {
+    const { member, sent, deps, done } = play()
+    executeOnce(deps, member, execution({ action }))
+    await done()
+    expect(sent.map(({ status }) => status)).toEqual(['ack', 'started', 'failed'])
+    expect(sent.at(-1)?.error).toContain(error)
+  })
+
+  test('has an output that the server takes, cut between characters', async () => {
+    const { member, sent, deps, done } = play()
+    executeOnce(deps, member, execution({ action: 'collect_diagnostics' }))
+    await done()
+    expect(sent.at(-1)?.output).toBe('é'.repeat(4_096))
+  })
+
+  test('of a hook is stopped where it is not live any more, and forgotten once it has ended', async () => {
+    const { member, sent, deps, done } = play()
+    const runHook: ExecutionDeps['runHook'] = (_, signal) =>
+      new Promise((resolve) =>
+        signal.addEventListener('abort', () => resolve({ callback: { status: 'cancelled' } }), { once: true }),
+      )
+    executeOnce({ ...deps, runHook }, member, execution({ type: 'hook', action: 'backup' }))
+    while (member.cancels.size === 0) await Promise.resolve()
+    forgetEnded(member, new Set([ID]))
+    expect(sent.map(({ status }) => status)).toEqual(['ack', 'started'])
+    forgetEnded(member, new Set())
+    await done()
+    expect(sent.at(-1)?.status).toBe('cancelled')
+    forgetEnded(member, new Set())
+    expect(member.executions.size).toBe(0)
+  })
+})
