@@ -8,7 +8,10 @@ import type { RealMember } from './real-member.ts'
 import { createCapabilities, type Capabilities } from './capabilities.ts'
 import { createHookRunner } from './executions/hook-runner.ts'
 import { startRoutines } from './routines.ts'
+import { networksOf, targetRule } from './sessions/session-target.ts'
+import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { wayBack } from './way-back.ts'
+import { createSignatureVerifier } from '../../client/verify-signature.ts'
 import { pullSoon } from '../../client/agent/state/state-pull.ts'
 
 /** How an agent ended: the tunnels stay up, everything was removed, it is to be started again, or the server refused its key. */
@@ -38,16 +41,17 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const startedMs = clock.now()
   const machine = await openMachine(core)
   const ending = createEnding(core, machine)
-  const { deps, capabilities } = depsOf(core, machine, ending)
+  const { deps, capabilities, whole } = partsOf(core, machine, ending)
   log.line(
     `agent: ${member.identity.name} (${member.identity.node_id}) at ${machine.network().ownAddress} on ${machine.device.name}, ${machine.device.kind}`,
   )
   machine.work.request()
+  whole.sessions.addressChanged()
   tasks.track(startRoutines({ core, machine, deps, capabilities }))
   return {
     ready: ready(core, machine),
     ended: Promise.race([ending.ended, tasks.failed]),
-    status: () => statusOf(core, machine, startedMs),
+    status: () => statusOf(core, whole, startedMs),
     peers: () => peerRows(core, machine),
     stop: ending.stop,
   }
@@ -114,12 +118,13 @@ async function wind(core: AgentCore, machine: Machine, how: AgentEnd): Promise<v
   }
 }
 
-interface Wired {
+interface Parts {
   readonly deps: MemberDeps<RealMember>
   readonly capabilities: Capabilities
+  readonly whole: Machine & { readonly sessions: Sessions }
 }
 
-function depsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): Wired {
+function partsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): Parts {
   const { connection, health, clock, wheel, tasks, ending, member, keeper, log } = core
   const deps: MemberDeps<RealMember> = {
     client: connection.client,
@@ -133,7 +138,8 @@ function depsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): Wired 
     mesh: connection.mesh(clock),
     actions: ownActions({
       meshChanged: () => machine.work.request(),
-      selfChanged: () => tasks.track(machine.selfChanged()),
+      selfChanged: () => tasks.track(machine.selfChanged().then(() => sessions.addressChanged())),
+      sessionsChanged: () => sessions.liveChanged(),
       ownKeyChanged: () => machine.ownKeyChanged(),
       execute: (execution) => executeOnce(executions, member, execution),
       save: () => keeper.save(),
@@ -155,7 +161,7 @@ function depsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): Wired 
     save: () => keeper.save(),
     log: (line: string) => log.line(line),
     ports: {
-      diagnostics: async () => JSON.stringify(await statusOf(core, machine, clock.now())),
+      diagnostics: async () => JSON.stringify(await statusOf(core, whole, clock.now())),
       async reload() {
         pullSoon(deps, member, 0)
         await capabilities.report()
@@ -164,5 +170,23 @@ function depsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): Wired 
       restart: async () => stopSoon('restart'),
     },
   }
-  return { deps, capabilities }
+  const sessions = sessionsOf(core, machine, deps)
+  const whole = { ...machine, sessions }
+  return { deps, capabilities, whole }
+}
+
+function sessionsOf(
+  { member, log, connection, state }: AgentCore,
+  machine: Machine,
+  agent: MemberDeps<RealMember>,
+): Sessions {
+  return createSessions({
+    agent,
+    member,
+    log,
+    address: () => machine.network().ownAddress,
+    findKey: connection.streams.findKey,
+    verify: createSignatureVerifier(),
+    isAllowed: targetRule(networksOf(state.machine.session_targets ?? [])),
+  })
 }

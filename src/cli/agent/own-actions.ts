@@ -11,6 +11,8 @@ export interface ActionPorts {
   /** Peers, keys, policies or names changed. */
   readonly meshChanged: () => void
   readonly selfChanged: () => void
+  /** Sessions came or went. */
+  readonly sessionsChanged: () => void
   readonly ownKeyChanged: () => Promise<void>
   readonly execute: (execution: PulledExecution) => void
   readonly save: () => Promise<void>
@@ -37,7 +39,7 @@ export function ownActions(ports: ActionPorts): MemberActions<RealMember> {
     execute: (_, execution) => ports.execute(execution),
     // Sessions are admitted by what listens for them, from `liveSessions`.
     openSession: () => undefined,
-    sessionsChanged: () => undefined,
+    sessionsChanged: () => ports.sessionsChanged(),
     executionsGone: (member, liveIds) => forgetEnded(member, liveIds),
     bridgeFault: () => NO_BRIDGES,
     peersChanged(member) {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { parseCidr } from '../../shared/networks/cidr.ts'
 import { usageError } from '../errors/cli-error.ts'
 import { isLoopback } from '../commands/doctor/loopback.ts'
 import type { UpFlags } from '../commands/agent/flags.ts'
@@ -34,7 +35,23 @@ export function machineOf(flags: UpFlags, before: MachineSettings = DEFAULTS): M
     mtu: inRange(flags, { flag: 'mtu', before: before.mtu, min: MTU_MIN, max: MTU_MAX }),
     is_userspace: flags.userspace ?? before.is_userspace,
     names: namesOf(flags, before.names),
+    ...sessionTargetsOf(flags, before),
   }
+}
+
+const NO_TARGETS = 'none'
+
+function sessionTargetsOf(flags: UpFlags, before: MachineSettings): Pick<MachineSettings, 'session_targets'> {
+  const given = flags['allow-session-targets']
+  const targets = given === undefined ? (before.session_targets ?? []) : given.filter((text) => text !== NO_TARGETS)
+  for (const text of targets) {
+    if (parseCidr(text).ok) continue
+    throw usageError(
+      `--allow-session-targets ${text} is no network`,
+      'Write it as address/prefix length with all bits behind the prefix zero, such as 10.20.0.0/16 or 10.20.0.7/32.',
+    )
+  }
+  return targets.length === 0 ? {} : { session_targets: targets }
 }
 
 interface Range {

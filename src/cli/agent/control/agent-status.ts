@@ -2,6 +2,7 @@ import type { AgentCore } from '../agent-core.ts'
 import { reasonOf } from '../errors.ts'
 import type { PeerStatus } from '../device/device.ts'
 import type { Machine } from '../machine.ts'
+import type { Sessions } from '../sessions/sessions.ts'
 import { isWorking } from '../tunnel/plan-tunnel.ts'
 
 /** What the agent answers to `status`. */
@@ -29,6 +30,13 @@ export interface AgentStatus {
   readonly names: { readonly way: string; readonly listen: string | null; readonly fault: string | null }
   readonly peers: { readonly known: number; readonly direct: number; readonly refused: number }
   readonly policies: { readonly count: number; readonly rules: readonly unknown[]; readonly fault: string | null }
+  /** Mediated sessions in use; `listen` is null where none is let in. */
+  readonly sessions: {
+    readonly listen: string | null
+    readonly open: number
+    readonly connections: number
+    readonly fault: string | null
+  }
   /** What does not work now. Empty: nothing. */
   readonly faults: readonly string[]
   readonly counts: Readonly<Record<string, number>>
@@ -47,8 +55,10 @@ export interface PeerRow {
   readonly sent_bytes: number
 }
 
+type Whole = Machine & { readonly sessions: Pick<Sessions, 'status'> }
+
 /** Reads the status of the agent. */
-export async function statusOf(core: AgentCore, machine: Machine, startedMs: number): Promise<AgentStatus> {
+export async function statusOf(core: AgentCore, machine: Whole, startedMs: number): Promise<AgentStatus> {
   const { member, health } = core
   const [device, policies, { version }] = await Promise.all([
     machine.device.status(),
@@ -74,6 +84,7 @@ export async function statusOf(core: AgentCore, machine: Machine, startedMs: num
     names: namesOf(machine),
     peers: peersOf(core, machine, device.peers),
     policies,
+    sessions: sessionsOf(machine),
     faults: faultsOf(core, machine),
     counts: health.report().counts,
   }
@@ -100,6 +111,11 @@ function peersOf({ clock }: AgentCore, { applier }: Machine, peers: readonly Pee
   return { known: accepted.peers.length, direct, refused: accepted.refused.size }
 }
 
+function sessionsOf({ sessions }: Whole): AgentStatus['sessions'] {
+  const { listen, open, connections, fault } = sessions.status()
+  return { listen: listen ?? null, open, connections, fault: fault ?? null }
+}
+
 async function policiesOf({ member }: AgentCore, { firewall }: Machine): Promise<AgentStatus['policies']> {
   const count = member.policies?.list().length ?? 0
   const { fault } = firewall.status()
@@ -110,9 +126,9 @@ async function policiesOf({ member }: AgentCore, { firewall }: Machine): Promise
   }
 }
 
-function faultsOf({ keeper }: AgentCore, { work, applier, firewall, names }: Machine): readonly string[] {
+function faultsOf({ keeper }: AgentCore, { work, applier, firewall, names, sessions }: Whole): readonly string[] {
   const refused = [...applier.accepted().refused].map(([nodeId, why]) => `peer ${nodeId} is refused: ${why}`)
-  const faults = [keeper.fault(), work.fault(), firewall.status().fault, names.status().fault]
+  const faults = [keeper.fault(), work.fault(), firewall.status().fault, names.status().fault, sessions.status().fault]
   return [...faults, ...refused.slice(0, REFUSED_SHOWN)].filter((fault) => fault !== undefined)
 }
 

@@ -11,6 +11,8 @@ export interface MachineSettings {
   readonly mtu: number
   readonly is_userspace: boolean
   readonly names: NameWay
+  /** Networks that mediated sessions may reach beside 127.0.0.1, as CIDRs. */
+  readonly session_targets?: readonly string[] | undefined
 }
 
 /** The server and how it is trusted. */

@@ -28,6 +28,12 @@ export const UP_FLAGS = {
   mtu: { kind: 'integer', value: 'BYTES', describe: 'MTU of the interface', fallback: '1420' },
   hosts: { kind: 'switch', describe: 'Write the names of the mesh into /etc/hosts' },
   'no-names': { kind: 'switch', describe: 'Resolve no names of the mesh on this machine' },
+  'allow-session-targets': {
+    kind: 'list',
+    value: 'CIDR,…',
+    describe: 'Networks that mediated sessions may reach through this node, or none',
+    fallback: '127.0.0.1 alone',
+  },
   userspace: { kind: 'switch', describe: 'Use wireguard-go even where the kernel has WireGuard' },
   // The variable is for commands of operators.
   'ca-sha256': {

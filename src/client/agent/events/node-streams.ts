@@ -2,7 +2,7 @@ import { requestOf, type Caller } from '../../client.ts'
 import type { FollowOptions } from '../../event-stream.ts'
 import { createPublishedKeys } from '../../published-keys.ts'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { createEnvelopeVerifier, type EnvelopeVerifier } from '../../../shared/events/verifier.ts'
+import { createEnvelopeVerifier, type EnvelopeVerifier, type FindKey } from '../../../shared/events/verifier.ts'
 import { createSignatureVerifier } from '../../verify-signature.ts'
 import { secretKeyOf } from '../keys/secret-key.ts'
 import type { Member } from '../member.ts'
@@ -13,6 +13,8 @@ export interface NodeStreams {
   connect(node: Keyed): FollowOptions['connect']
   /** Verifies envelopes with one list of published keys for all nodes. */
   readonly verify: EnvelopeVerifier
+  /** Finds a key of that list. Rejects where the server has to be asked and does not answer. */
+  readonly findKey: FindKey
 }
 
 /** The parts of a member that have its keys. */
@@ -36,6 +38,7 @@ export function createNodeStreams(caller: Caller, manifest: Manifest): NodeStrea
       }
     },
     verify: createEnvelopeVerifier({ findKey, verify: createSignatureVerifier() }),
+    findKey,
   }
 }
 

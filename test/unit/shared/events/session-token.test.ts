@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { createSignatureVerifier } from '../../../../src/client/verify-signature.ts'
 import { readKeySet } from '../../../../src/shared/audit/key-set.ts'
-import { createSessionTokenVerifier, SESSION_TOKEN_FAULTS, sessionOf } from '../../../../src/shared/events/session-token.ts'
+import {
+  createSessionTokenVerifier,
+  SESSION_TOKEN_FAULTS,
+  sessionOf,
+} from '../../../../src/shared/events/session-token.ts'
 import { keysIn } from '../../../../src/shared/events/verifier.ts'
 import type { SessionSetupPayload } from '../../../../src/shared/events/wire-types.ts'
 import { readVectors } from '../../../support/run/vectors.ts'
@@ -43,8 +47,16 @@ describe.each([
     ['a fourth part', (token: string) => `${token}.x`, 'malformed'],
     ['padding', (token: string) => `${token}==`, 'malformed'],
     ['an array as its header', (token: string) => [encoded([]), ...token.split('.').slice(1)].join('.'), 'malformed'],
-    ['a header without a key', (token: string) => [encoded({ alg: 'EdDSA' }), ...token.split('.').slice(1)].join('.'), 'unknown_key'],
-    ['an algorithm in other letters', (token: string) => [encoded({ alg: 'eddsa', kid: 'key-1' }), ...token.split('.').slice(1)].join('.'), 'wrong_algorithm'],
+    [
+      'a header without a key',
+      (token: string) => [encoded({ alg: 'EdDSA' }), ...token.split('.').slice(1)].join('.'),
+      'unknown_key',
+    ],
+    [
+      'an algorithm in other letters',
+      (token: string) => [encoded({ alg: 'eddsa', kid: 'key-1' }), ...token.split('.').slice(1)].join('.'),
+      'wrong_algorithm',
+    ],
     ['no signature', (token: string) => token.replace(/[^.]*$/, ''), 'bad_signature'],
   ])('refuse %s', async (_name, alter, fault) => {
     const [first] = vectors
