@@ -29,6 +29,7 @@ import { serviceIdentitiesCommands } from '../commands/service-identities/comman
 import { tokensCommands } from '../commands/tokens/commands.ts'
 import { tuplesCommands } from '../commands/tuples/commands.ts'
 import { violationsCommands } from '../commands/violations/commands.ts'
+import { HOST_KEY_WORDS, PROXY_WORDS } from '../commands/node-sessions/ssh-environment.ts'
 import { oneWordCommands } from '../commands/one-word-commands.ts'
 import type { CommandRow } from './command.ts'
 import type { OwnCommand, OwnCommands } from './own-commands.ts'
@@ -75,7 +76,7 @@ export const NOUNS: readonly OwnCommands[] = [
 export function commandRows(manifest: Manifest): readonly CommandRow[] {
   const own = NOUNS.flatMap((commands) => Object.entries(commands))
   const added = own.flatMap(([words, { summary, load }]) => (summary === undefined ? [] : [{ words, summary, load }]))
-  return [...added, COMPLETION, ...contractRows(manifest, new Map(own))]
+  return [...added, ...HIDDEN, ...contractRows(manifest, new Map(own))]
 }
 
 function contractRows(manifest: Manifest, own: ReadonlyMap<string, OwnCommand>): readonly CommandRow[] {
@@ -92,9 +93,24 @@ function derivedLoad(operation: ManifestOperation): CommandRow['load'] {
   return async (manifest) => (await import('../derive/derive.ts')).derivedCommand(operation, manifest)
 }
 
-const COMPLETION: CommandRow = {
-  words: '__complete',
-  summary: 'Offer what the last word of a command line may name; completion scripts call it',
-  hidden: true,
-  load: async () => (await import('../commands/complete.ts')).completeOver(commandRows),
-}
+/** Commands that other programs call. */
+const HIDDEN: readonly CommandRow[] = [
+  {
+    words: '__complete',
+    summary: 'Offer what the last word of a command line may name; completion scripts call it',
+    hidden: true,
+    load: async () => (await import('../commands/complete.ts')).completeOver(commandRows),
+  },
+  {
+    words: PROXY_WORDS,
+    summary: 'Pass stdin and stdout through a session; ssh calls it for ctl ssh',
+    hidden: true,
+    load: async () => (await import('../commands/node-sessions/ssh-proxy.ts')).sshProxy,
+  },
+  {
+    words: HOST_KEY_WORDS,
+    summary: 'Print the host key of a node if it is the reported one; ssh calls it for ctl ssh',
+    hidden: true,
+    load: async () => (await import('../commands/node-sessions/ssh-host-key.ts')).sshHostKey,
+  },
+]

@@ -10,6 +10,14 @@ export const oneWordCommands: OwnCommands = {
     summary: 'Play a fleet of node agents against the server',
     load: async () => (await import('./agent-sim.ts')).agentSim,
   },
+  ssh: {
+    summary: 'Open a shell on a node, through a mediated session',
+    load: async () => (await import('./node-sessions/ssh.ts')).ssh,
+  },
+  tcp: {
+    summary: 'Reach a port of a node, through a mediated session',
+    load: async () => (await import('./node-sessions/tcp.ts')).tcp,
+  },
   login: {
     summary: 'Sign in to a server and keep the credential',
     load: async () => (await import('./login.ts')).login,

@@ -10,7 +10,7 @@ export interface Section {
 /** Sections in their order. The contract lists the nouns of its surfaces; those of the command line alone follow. */
 const SECTIONS: readonly (Section & { readonly title: HelpSection | 'Get started' | 'Tools' })[] = [
   { title: 'Get started', nouns: ['serve', 'login', 'logout', 'whoami', 'status', 'doctor'] },
-  { title: 'Fleet', nouns: ['agent-sim'] },
+  { title: 'Fleet', nouns: ['ssh', 'tcp', 'agent-sim'] },
   { title: 'Tenancy', nouns: [] },
   { title: 'Catalogue', nouns: [] },
   { title: 'Access', nouns: [] },

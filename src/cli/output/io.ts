@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream'
 import type { TokenVault } from '../session/token-vault.ts'
 
 /** Somewhere to write: stdout or stderr. */
@@ -14,6 +15,12 @@ export interface Source {
   readonly isTty: boolean
   /** Everything until the end, as UTF-8. Where a number is given, reading stops once there are so many bytes. */
   text(bytesMax?: number): Promise<string>
+}
+
+/** Stdin and stdout as they are, for bytes that are no text. */
+export interface ByteStreams {
+  readonly input: Readable
+  readonly output: Writable
 }
 
 /** Questions to a person. Answers `undefined` when the person leaves with Ctrl-C. */
@@ -35,6 +42,8 @@ export interface Io {
   readonly stdin: Source
   readonly stdout: Sink
   readonly stderr: Sink
+  /** Absent where the process is not the command's own. */
+  bytes?(): ByteStreams
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly home: string

@@ -15,6 +15,7 @@ export function processIo(): Io {
     },
     stdout: sinkOf(() => process.stdout),
     stderr: sinkOf(() => process.stderr),
+    bytes: () => ({ input: process.stdin, output: process.stdout }),
     env: process.env,
     cwd: process.cwd(),
     get home() {

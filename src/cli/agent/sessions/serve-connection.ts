@@ -50,28 +50,27 @@ export function createConnectionServer(deps: ServeDeps): (socket: Socket) => Pro
   }
 }
 
-async function open(deps: ServeDeps, socket: Socket, { session, subject }: Admission & { ok: true }): Promise<void> {
-  const { uses, log } = deps
-  const use = uses.of(session)
-  if (use.connections() === 0)
-    log.line(
-      `sessions: ${session.session_id} (${session.kind} ${session.target}) of ${subject} from ${socket.remoteAddress ?? ''}`,
-    )
+type Admitted = Extract<Admission, { readonly ok: true }>
+
+async function open(deps: ServeDeps, socket: Socket, admitted: Admitted): Promise<void> {
+  const { session } = admitted
+  const use = deps.uses.of(session)
   if (use.connections() >= CONNECTIONS_PER_SESSION_MAX) return refuse(socket, 'too_many_connections')
+  if (use.connections() === 0) deps.log.line(openedLine(admitted, socket))
   const settle = use.begin()
   const reached = await reach(deps, use)
-  if (!reached.ok) {
+  if (!reached.ok || socket.destroyed || !deps.uses.has(use)) {
     settle(undefined)
-    return refuse(socket, reached.fault)
-  }
-  if (socket.destroyed || !uses.has(use)) {
-    settle(undefined)
-    reached.socket.destroy()
-    return refuse(socket, 'not_live')
+    if (reached.ok) reached.socket.destroy()
+    return refuse(socket, reached.ok ? 'not_live' : reached.fault)
   }
   if (session.kind === 'cluster_api') socket.once('data', (chunk: Buffer) => use.saw(requestIn(chunk)))
   socket.write('ok\n')
   settle(relay(socket, reached.socket))
+}
+
+function openedLine({ session, subject }: Admitted, { remoteAddress = '' }: Socket): string {
+  return `sessions: ${session.session_id} (${session.kind} ${session.target}) of ${subject} from ${remoteAddress}`
 }
 
 /** Connects to the target of a session, as far as the node lets it. */

@@ -1,8 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { agentError, systemCode } from '../errors.ts'
-
-/** Where agents let sessions in, on their mesh address (docs/agent-protocol.md, Mediated sessions). */
-export const SESSION_PORT = 7444
+import { SESSION_PORT } from './session-port.ts'
 
 /** Listens on one address at a time. */
 export interface SessionListener {

@@ -18,15 +18,20 @@ export interface SessionTarget {
 const LOOPBACK = '127.0.0.1'
 const SSH_PORT = 22
 const PORT_MAX = 65_535
-const HOST_AND_PORT = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<host>[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)):(?<port>[1-9]\d{0,4})$/i
+const HOST_AND_PORT = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)):(?<port>[1-9]\d{0,4})$/i
 const LOGIN = /^[^\s:[\]]+$/
 
 /** Reads `host:port`. A bare login of an SSH session means the machine's own sshd. Undefined where a target is something else. */
 export function readTarget(kind: SessionKind, text: string): SessionTarget | undefined {
   if (kind === 'ssh' && LOGIN.test(text)) return { host: LOOPBACK, port: SSH_PORT }
-  const { v6, host = v6, port } = HOST_AND_PORT.exec(text)?.groups ?? {}
-  if (host === undefined || Number(port) > PORT_MAX || (v6 !== undefined && !isIPv6(v6))) return undefined
+  const { v6, name, port } = HOST_AND_PORT.exec(text)?.groups ?? {}
+  const host = v6 === undefined ? name : v6Of(v6)
+  if (host === undefined || Number(port) > PORT_MAX) return undefined
   return { host: host.toLowerCase() === 'localhost' ? LOOPBACK : host, port: Number(port) }
+}
+
+function v6Of(text: string): string | undefined {
+  return isIPv6(text) ? text : undefined
 }
 
 /** Whether sessions may reach an address. */
