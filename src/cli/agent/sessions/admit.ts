@@ -10,7 +10,7 @@ import {
 } from '../../../shared/events/session-token.ts'
 import type { FindKey, VerifySignature } from '../../../shared/events/verifier.ts'
 import type { SignatureKey } from '../../../shared/audit/signed-position.ts'
-import type { RealMember } from '../real-member.ts'
+import type { Member } from '../../../client/agent/member.ts'
 
 /** A session whose token was shown, and the subject that it was issued to; or why the connection is refused. */
 export type Admission =
@@ -20,8 +20,8 @@ export type Admission =
 
 /** What admission needs. */
 export interface AdmissionDeps {
-  readonly agent: Pick<MemberDeps<RealMember>, 'clock' | 'until'> & MemberDeps<RealMember>
-  readonly member: RealMember
+  readonly agent: MemberDeps<Member>
+  readonly member: Member
   readonly findKey: FindKey
   readonly verify: VerifySignature
   /** Sessions that are over for this agent, although the state may have them still. */
@@ -63,7 +63,7 @@ export function createAdmission(deps: AdmissionDeps): (token: string) => Promise
 }
 
 /** Pulls the state, and resolves once that has ended. */
-async function pulled(agent: AdmissionDeps['agent'], member: RealMember): Promise<void> {
+async function pulled(agent: AdmissionDeps['agent'], member: Member): Promise<void> {
   const deadlineMs = agent.clock.now() + PULL_MS_MAX
   pullSoon(agent, member, 0)
   while (member.pulling.state !== 'idle' && agent.clock.now() < deadlineMs && !agent.until.aborted)

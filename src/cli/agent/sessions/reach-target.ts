@@ -10,15 +10,25 @@ export type Reached =
 /** `target_refused`: the node does not let sessions go there; `target_unreachable`: it did not answer, or has no address. */
 export type ReachFault = 'target_refused' | 'target_unreachable'
 
+/** What a target is reached by. */
+export interface ReachTerms {
+  readonly isAllowed: TargetRule
+  /** The addresses of a name; those of this machine's resolver when absent. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>
+}
+
 const REACH_MS_MAX = 10_000
 
 /**
  * Connects to a target. A name is resolved once: each of its addresses has to be allowed, and the first one is connected to, so that
  * a name cannot change its addresses in between.
  */
-export async function reachTarget({ host, port }: SessionTarget, isAllowed: TargetRule): Promise<Reached> {
+export async function reachTarget(
+  { host, port }: SessionTarget,
+  { isAllowed, resolve = addressesOf }: ReachTerms,
+): Promise<Reached> {
   const deadlineMs = Date.now() + REACH_MS_MAX
-  const addresses = await addressesOf(host)
+  const addresses = isIP(host) === 0 ? await resolve(host) : [host]
   if (addresses.some((address) => !isAllowed(address))) return { ok: false, fault: 'target_refused' }
   const [address] = addresses
   if (address === undefined) return { ok: false, fault: 'target_unreachable' }
@@ -27,7 +37,6 @@ export async function reachTarget({ host, port }: SessionTarget, isAllowed: Targ
 }
 
 async function addressesOf(host: string): Promise<readonly string[]> {
-  if (isIP(host) !== 0) return [host]
   let late: NodeJS.Timeout | undefined
   const timeout = new Promise<readonly string[]>((resolve) => {
     late = setTimeout(() => resolve([]), REACH_MS_MAX)

@@ -76,7 +76,9 @@ function openedLine({ session, subject }: Admitted, { remoteAddress = '' }: Sock
 /** Connects to the target of a session, as far as the node lets it. */
 function reach({ isAllowed }: ServeDeps, { session }: SessionUse): Promise<Reached> {
   const target = readTarget(session.kind, session.target)
-  return target === undefined ? Promise.resolve({ ok: false, fault: 'target_refused' }) : reachTarget(target, isAllowed)
+  return target === undefined
+    ? Promise.resolve({ ok: false, fault: 'target_refused' })
+    : reachTarget(target, { isAllowed })
 }
 
 /** Says why, and ends the connection. */

@@ -4,7 +4,7 @@ import { createPacedLimiter } from '../../../client/agent/calls/paced-limiter.ts
 import { createPacer } from '../../../client/agent/calls/pacer.ts'
 import type { SessionSetupPayload } from '../../../shared/events/wire-types.ts'
 import type { Log } from '../log.ts'
-import type { RealMember } from '../real-member.ts'
+import type { Member } from '../../../client/agent/member.ts'
 import { createSessionUse, type SessionUse } from './session-use.ts'
 
 /** The sessions that are in use. */
@@ -24,8 +24,8 @@ export interface SessionUses {
 
 /** What it needs. */
 export interface UsesDeps {
-  readonly agent: MemberDeps<RealMember>
-  readonly member: RealMember
+  readonly agent: MemberDeps<Member>
+  readonly member: Member
   readonly log: Log
 }
 
