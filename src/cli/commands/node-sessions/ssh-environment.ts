@@ -17,8 +17,11 @@ export const HOST_KEY_WORDS = '__ssh-host-key'
 
 /** A shell runs it: the paths may have any character. */
 export const PROXY_COMMAND = `"$${NODE}" "$${MAIN}" ${PROXY_WORDS}`
-/** ssh itself runs it, and replaces the variables (ssh_config(5), TOKENS and ENVIRONMENT VARIABLES; OpenSSH 8.5 and newer). */
-export const KNOWN_HOSTS_COMMAND = `\${${NODE}} \${${MAIN}} ${HOST_KEY_WORDS} %f %t %K %H`
+/**
+ * ssh itself runs it, and replaces variables and tokens in the arguments, but not in the path of the program (ssh_config(5),
+ * KnownHostsCommand; OpenSSH 8.5 and newer).
+ */
+export const KNOWN_HOSTS_COMMAND = `/usr/bin/env \${${NODE}} \${${MAIN}} ${HOST_KEY_WORDS} %f %t %K %H`
 
 /** What the two commands need. */
 export interface SshEnvironment {
