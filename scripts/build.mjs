@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { bundleAgent } from './lib/agent-program.mjs'
 import { blankDatabase } from './lib/blank-database.mjs'
 import { stampBuild } from './lib/build-state.mjs'
 import { bundleCommandLine } from './lib/command-line.mjs'
@@ -75,6 +76,7 @@ try {
   copyOtherFiles()
   await writeManifest()
   await bundleCommandLine(next)
+  await bundleAgent(next)
   await bundleServer(next)
   writeRenderer()
   copyExamples()

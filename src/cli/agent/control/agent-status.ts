@@ -19,6 +19,8 @@ export interface AgentStatus {
     readonly url: string
     readonly reachable: boolean | null
     readonly since: string
+    /** Whether the event stream is open. */
+    readonly is_streaming: boolean
     readonly clock_skew_ms: number | null
   }
   readonly interface: {
@@ -50,6 +52,8 @@ export interface PeerRow {
   readonly endpoint: string | null
   /** `direct`: there is a session of the tunnel; `none`: there is none. */
   readonly path: 'direct' | 'none'
+  /** Whether the agent has the key of the edge. Without it no packet goes to the peer. */
+  readonly has_key: boolean
   readonly latest_handshake_at: string | null
   readonly received_bytes: number
   readonly sent_bytes: number
@@ -90,12 +94,13 @@ export async function statusOf(core: AgentCore, machine: Whole, startedMs: numbe
   }
 }
 
-function serverOf({ health, state }: AgentCore): AgentStatus['server'] {
+function serverOf({ health, state, member }: AgentCore): AgentStatus['server'] {
   const { isServerReachable, sinceMs, clockSkewMs } = health.report()
   return {
     url: state.server.url,
     reachable: isServerReachable ?? null,
     since: new Date(sinceMs).toISOString(),
+    is_streaming: member.stream?.isOpen() ?? false,
     clock_skew_ms: clockSkewMs === undefined ? null : Math.round(clockSkewMs),
   }
 }
@@ -146,7 +151,10 @@ const NO_PEER: Omit<PeerStatus, 'publicKey'> = {
 }
 
 /** Reads the peers of the agent, by name. */
-export async function peerRows({ clock }: AgentCore, { device, applier }: Machine): Promise<readonly PeerRow[]> {
+export async function peerRows(
+  { clock, member }: AgentCore,
+  { device, applier }: Machine,
+): Promise<readonly PeerRow[]> {
   const { peers } = await device.status()
   const known = new Map(peers.map((peer) => [peer.publicKey, peer]))
   const rows = applier.accepted().peers.map((facts): PeerRow => {
@@ -157,6 +165,7 @@ export async function peerRows({ clock }: AgentCore, { device, applier }: Machin
       mesh_address: facts.mesh_address,
       endpoint: peer.endpoint ?? (facts.endpoint === '' ? null : facts.endpoint),
       path: isWorking(peer, clock.now()) ? 'direct' : 'none',
+      has_key: member.keys.has(facts.node_id),
       latest_handshake_at: peer.latestHandshakeMs === undefined ? null : new Date(peer.latestHandshakeMs).toISOString(),
       received_bytes: peer.receivedBytes,
       sent_bytes: peer.sentBytes,

@@ -53,6 +53,11 @@ async function stopProcess(place: Place, owner: LockOwner): Promise<void> {
     () => false, // It is signalled instead.
   )
   if (isAsked && (await hasEnded(place, owner))) return
+  await endBySignal(place, owner)
+}
+
+/** Ends an agent by signals and leaves its tunnels up. @throws CliError where it does not end. */
+export async function endBySignal(place: Place, owner: LockOwner): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     send(owner.pid, signal)
     if (await hasEnded(place, owner)) return

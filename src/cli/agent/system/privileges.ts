@@ -16,6 +16,12 @@ export function requireNetAdmin(): void {
   })
 }
 
+/** Refuses to go on as another user than root. */
+export function requireRoot(what: string): void {
+  if (process.geteuid?.() === 0) return
+  throw new CliError(`${what} needs root.`, { exitCode: EXIT.denied, code: 'not_root', hints: ['Run it with sudo.'] })
+}
+
 /** Refuses to go on without the device that wireguard-go carries packets through. */
 export function requireTun(): void {
   try {
@@ -30,7 +36,8 @@ export function requireTun(): void {
   }
 }
 
-function hasNetAdmin(): boolean {
+/** Whether this process may change network interfaces. */
+export function hasNetAdmin(): boolean {
   const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
   return effective !== undefined && ((BigInt(`0x${effective}`) >> NET_ADMIN_BIT) & 1n) === 1n
 }

@@ -22,6 +22,22 @@ export const agentCommands: OwnCommands = {
     summary: 'List the peers of this node and how they are reached',
     load: async () => (await import('./peers.ts')).peers,
   },
+  'agent doctor': {
+    summary: 'Check what the agent needs of this machine and of its server',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  'agent netcheck': {
+    summary: 'Show how this node and its peers reach each other',
+    load: async () => (await import('./netcheck.ts')).netcheck,
+  },
+  'agent install': {
+    summary: 'Run the agent as a service of systemd, from each start of the machine on',
+    load: async () => (await import('./install.ts')).install,
+  },
+  'agent uninstall': {
+    summary: 'Stop the service and remove its unit, interface, policies and names',
+    load: async () => (await import('./uninstall.ts')).uninstall,
+  },
   'agent logs': {
     summary: 'Print the log of the agent',
     load: async () => (await import('./logs.ts')).logs,

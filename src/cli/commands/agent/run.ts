@@ -16,7 +16,7 @@ import { UP_FLAGS, type UpFlags } from './flags.ts'
 export const run = defineCommand({
   description: [
     'Does what "ctl agent up" does, and stays in the foreground: it logs on stderr as well. SIGTERM and Ctrl-C end the agent and leave the tunnels up, so that a restart interrupts no connection; "ctl agent down" removes them.',
-    'Ends with exit code 4 where the server refuses the key of the node for good.',
+    'Ends with exit code 4 where the server refuses the key of the node for good, and with 143 where it was asked to start again and a service manager runs it.',
   ].join('\n'),
   flags: UP_FLAGS,
   examples: ['ctl agent run', 'ctl agent run --state-dir /var/lib/ctl-agent-2'],
@@ -41,9 +41,15 @@ async function runLocked(session: Session, flags: UpFlags, place: Place): Promis
   } finally {
     await lock.release()
   }
-  // A service manager starts its service again by itself.
-  if (end === 'restart' && session.io.env['INVOCATION_ID'] === undefined) startSuccessor()
+  if (end === 'restart') return startAgain(session)
   return end === 'refused' ? EXIT.signedOut : EXIT.ok
+}
+
+/** A service manager starts its service again by itself: the unit of "ctl agent install" does after this exit code. */
+function startAgain(session: Session): ExitCode {
+  if (session.io.env['INVOCATION_ID'] !== undefined) return EXIT.terminated
+  startSuccessor()
+  return EXIT.ok
 }
 
 async function runLogged(session: Session, flags: UpFlags, place: Place): Promise<AgentEnd> {
