@@ -12,6 +12,8 @@ export interface DoctorSystem {
   readonly hostsFile: string
   /** Has a folder for each module of the kernel that is in use. */
   readonly modulesFolder: string
+  /** Has a line for each module that the kernel can load. */
+  readonly modulesList: string
   readonly nowMs: () => number
 }
 

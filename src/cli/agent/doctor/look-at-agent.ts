@@ -7,8 +7,9 @@ export function lookAtAgent({ status, peers }: RunningFacts): readonly Finding[]
   return [agent(status), events(status), firewall(status), keys(peers), paths(peers)]
 }
 
-function agent({ pid, version, faults }: AgentStatus): Finding {
-  const [first, ...others] = faults
+/** Faults of policies and names are findings of their own. */
+function agent({ pid, version, faults, policies, names }: AgentStatus): Finding {
+  const [first, ...others] = faults.filter((fault) => fault !== policies.fault && fault !== names.fault)
   if (first === undefined) return ok('agent', `runs as process ${pid}, version ${version}`)
   const more = others.length === 0 ? '' : ` and ${others.length} more`
   return warning(
@@ -21,7 +22,7 @@ function agent({ pid, version, faults }: AgentStatus): Finding {
 function events({ server }: AgentStatus): Finding {
   if (server.is_streaming) return ok('events', 'the event stream is open')
   const detail = 'the event stream is closed: changes arrive late'
-  if (server.reachable === false) return skipped('events', `${detail}, since the server is away`)
+  if (server.reachable !== true) return skipped('events', `${detail}, since the server is away`)
   return problem('events', detail, 'See ctl agent logs. A proxy before the server must not buffer or cut long answers.')
 }
 

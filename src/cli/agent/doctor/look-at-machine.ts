@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ok, problem, warning, type Finding } from '../../commands/doctor/finding.ts'
 import { missingProgram } from '../system/missing-program.ts'
@@ -7,7 +7,7 @@ import type { DoctorSystem } from './doctor-facts.ts'
 
 /** What the agent needs of a machine, whether it is enrolled or not. */
 export function lookAtMachine(system: DoctorSystem): readonly Finding[] {
-  const isInKernel = existsSync(join(system.modulesFolder, 'wireguard'))
+  const isInKernel = hasKernelWireguard(system)
   return [
     rights(),
     needed(system, 'ip', 'no interface can be made'),
@@ -51,14 +51,20 @@ function needed(system: DoctorSystem, program: string, consequence: string): Fin
   return problem(program, `it is not installed: ${consequence}`, missingProgram(program).hints.join(' '))
 }
 
+/** Loaded or built in, or to be loaded when the first interface is made. */
+function hasKernelWireguard({ modulesFolder, modulesList }: DoctorSystem): boolean {
+  if (existsSync(join(modulesFolder, 'wireguard'))) return true
+  return isAccessible(modulesList, constants.R_OK) && /\/wireguard\.ko/.test(readFileSync(modulesList, 'utf8'))
+}
+
 function wireguard(system: DoctorSystem, isInKernel: boolean): Finding {
-  const path = programPath(system, 'wireguard-go')
   if (isInKernel) return ok('wireguard', 'that of the kernel')
-  if (path !== undefined) return ok('wireguard', `${path}, where the kernel has none`)
-  return warning(
+  const path = programPath(system, 'wireguard-go')
+  if (path !== undefined) return ok('wireguard', `${path}: the kernel has none`)
+  return problem(
     'wireguard',
-    'the kernel has not loaded WireGuard, and wireguard-go is not installed',
-    'Load it (modprobe wireguard), or where the kernel has none: apt install wireguard-go',
+    'the kernel has none, and wireguard-go is not installed',
+    'Install it: apt install wireguard-go',
   )
 }
 

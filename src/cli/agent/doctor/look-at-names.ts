@@ -4,6 +4,7 @@ import { ok, problem, skipped, warning, type Finding } from '../../commands/doct
 import { reasonOf } from '../errors.ts'
 import { withoutBlock } from '../names/hosts-block.ts'
 import { ZONE } from '../names/name-table.ts'
+import type { AgentStatus } from '../control/agent-status.ts'
 import type { RunningFacts } from './doctor-facts.ts'
 
 const QUERY_MS_MAX = 2_000
@@ -12,7 +13,7 @@ const QUERY_MS_MAX = 2_000
 export async function lookAtNames(facts: RunningFacts): Promise<readonly Finding[]> {
   const { names } = facts.status
   if (names.way === 'none' && names.fault === null) return [skipped('names', 'the agent was started without them')]
-  return [...(names.listen === null ? [] : [await resolver(facts, names.listen)]), await hosts(facts), way(facts)]
+  return [...(await resolver(facts)), await hosts(facts), way(facts)]
 }
 
 function way({ status: { names } }: RunningFacts): Finding {
@@ -21,7 +22,15 @@ function way({ status: { names } }: RunningFacts): Finding {
 }
 
 /** Asks the resolver of the agent for the name of this node. */
-async function resolver({ status }: RunningFacts, listen: string): Promise<Finding> {
+async function resolver({ status }: RunningFacts): Promise<readonly Finding[]> {
+  const { listen } = status.names
+  if (listen === null) return []
+  if (status.state === 'waiting')
+    return [skipped('resolver', 'the agent waits for its first state, which has the names')]
+  return [await asked(listen, status)]
+}
+
+async function asked(listen: string, status: AgentStatus): Promise<Finding> {
   const name = `${status.name}.${ZONE}`
   const client = new Resolver({ timeout: QUERY_MS_MAX, tries: 1 })
   client.setServers([listen])

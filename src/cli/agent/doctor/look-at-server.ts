@@ -43,8 +43,9 @@ function adviceOn({ fault }: TransportFailure): string {
   return 'The tunnels stay up meanwhile. Start the server, or look at name resolution and the firewalls on the way.'
 }
 
-function server(url: string, { status, headers }: HttpAnswer, ms: number): Finding {
-  if (headers['x-service-api-version'] === undefined)
+function server(url: string, answer: HttpAnswer, ms: number): Finding {
+  const { status } = answer
+  if (!isOfCtl(answer))
     return problem(
       'server',
       `what answers at ${url} is no ctl server (status ${status})`,
@@ -54,7 +55,13 @@ function server(url: string, { status, headers }: HttpAnswer, ms: number): Findi
   return ok('server', `${url} answers in ${Math.round(ms)} ms`)
 }
 
-function key({ status, body }: HttpAnswer, name: string): Finding {
+function isOfCtl({ headers }: HttpAnswer): boolean {
+  return headers['x-service-api-version'] !== undefined
+}
+
+function key(answer: HttpAnswer, name: string): Finding {
+  const { status, body } = answer
+  if (!isOfCtl(answer)) return skipped('key', 'no answer of a ctl server')
   if (status === 200) return ok('key', 'the server accepts the key of this node')
   const code = codeOf(body)
   if (status === 401 || status === 403)

@@ -42,9 +42,8 @@ export async function installService({ system, place, version, enrolled }: Insta
   const file = createUnitFile(system.unitFolder, unit)
   const before = await file.read()
   const node = unitPath(await chooseNode({ running: system.node, run: system.run }), 'Node')
-  const { machine } = await enrolled()
+  const writesEtc = doesWriteEtc(system, await enrolled())
   const { main } = await copyProgram({ sources: system.program, root: system.programFolder, version })
-  const writesEtc = machine.names === 'hosts' || (machine.names === 'auto' && existsSync(system.openresolvConfig))
   const text = unitText({ node, program: unitPath(main, 'the copy of the agent'), stateDir, writesEtc })
   const isChanged = text !== before
   if (isChanged) await file.write(text)
@@ -53,6 +52,10 @@ export async function installService({ system, place, version, enrolled }: Insta
   await removeUnusedCopies(system.programFolder, await agentUnits(system.unitFolder))
   const pid = systemd.isRunning ? await systemd.mainPid() : undefined
   return { unit, path: file.path, isChanged, pid, isSystemdRunning: systemd.isRunning }
+}
+
+function doesWriteEtc({ openresolvConfig }: InstallSystem, { machine: { names } }: EnrolledState): boolean {
+  return names === 'hosts' || (names === 'auto' && existsSync(openresolvConfig))
 }
 
 /** The tunnels stay up while one agent ends and the next one starts. */

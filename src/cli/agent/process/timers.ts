@@ -3,8 +3,11 @@ import type { TimerWheel } from '../../../client/agent/tasks/timer-wheel.ts'
 /** Makes the timers of one agent: one of the process for each wait, so that an idle agent does not wake up. */
 export function createTimers(): TimerWheel {
   const open = new Set<NodeJS.Timeout>()
+  let hasEnded = false
   return {
     after(ms, act) {
+      // A call that ends after the agent schedules the next one, which would keep the process from ending.
+      if (hasEnded) return
       const timer = setTimeout(
         () => {
           open.delete(timer)
@@ -17,6 +20,7 @@ export function createTimers(): TimerWheel {
     run(until) {
       return new Promise((resolve) => {
         const end = (): void => {
+          hasEnded = true
           open.forEach(clearTimeout)
           open.clear()
           resolve()

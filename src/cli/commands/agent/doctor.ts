@@ -1,3 +1,4 @@
+import { release } from 'node:os'
 import { requireLinux } from '../../agent/enrolled-state.ts'
 import { examine } from '../../agent/doctor/examine.ts'
 import { DEFAULT_STATE_DIR, placeOf } from '../../agent/place.ts'
@@ -26,6 +27,7 @@ export const doctor = defineCommand({
         tun: '/dev/net/tun',
         hostsFile: '/etc/hosts',
         modulesFolder: '/sys/module',
+        modulesList: `/lib/modules/${release()}/modules.dep`,
         nowMs: () => session.io.nowMs(),
       },
     })
