@@ -23,6 +23,13 @@ const UPLINK = [
   'route add default via 192.0.2.1',
 ]
 
+/** What the unit leaves to the service: two rights, and folders that can be written. */
+const CONFINED = [
+  'mount --bind /run/wireguard /run/wireguard',
+  'for folder in / /run /etc; do mount -o remount,bind,ro $folder; done',
+  'exec setpriv --no-new-privs --bounding-set=-all,+net_admin,+net_bind_service "$@"',
+].join(' && ')
+
 describe.skipIf(requirement('mesh-lab') === undefined)('an agent as a service', () => {
   let box: Namespace
   let service: ChildProcess | undefined
@@ -61,7 +68,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('an agent as a service', 
   })
 
   test(
-    'runs what the unit starts, without the package that installed it',
+    'runs what the unit starts, with no more rights and folders than the unit leaves to it',
     async () => {
       const state = enrolledState()
       // Nothing listens there.
