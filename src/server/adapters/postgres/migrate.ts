@@ -34,7 +34,7 @@ import { integrityTriage } from './migrations/0029-integrity-triage.ts'
 import { stepUp } from './migrations/0030-step-up.ts'
 import { capacity } from './migrations/0031-capacity.ts'
 import { transitSigner } from './migrations/0032-transit-signer.ts'
-import { observedEndpoints } from './migrations/0034-observed-endpoints.ts'
+import { observedEndpoints } from './migrations/0033-observed-endpoints.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */

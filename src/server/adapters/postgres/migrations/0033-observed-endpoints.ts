@@ -5,7 +5,7 @@ import type { Migration } from '../migration.ts'
  * reported: that is in the columns `own_…`, null where it has reported nothing.
  */
 export const observedEndpoints: Migration = {
-  name: '0034-observed-endpoints',
+  name: '0033-observed-endpoints',
   sql: `
 alter table node_endpoints
   add column own_endpoint text,
