@@ -1,4 +1,4 @@
-import { createLink, type LinkFacts } from '../device/link.ts'
+import { createLink, type LinkFacts } from '../device/network-link.ts'
 import { ok, problem, warning, type Finding } from '../../commands/doctor/finding.ts'
 import { reasonOf } from '../errors.ts'
 import type { RunProgram } from '../system/run-program.ts'
