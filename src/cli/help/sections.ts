@@ -8,9 +8,10 @@ export interface Section {
 }
 
 /** Sections in their order. The contract lists the nouns of its surfaces; those of the command line alone follow. */
-const SECTIONS: readonly (Section & { readonly title: HelpSection | 'Get started' | 'Tools' })[] = [
+const SECTIONS: readonly (Section & { readonly title: HelpSection | 'Get started' | 'This machine' | 'Tools' })[] = [
   { title: 'Get started', nouns: ['serve', 'login', 'logout', 'whoami', 'status', 'doctor'] },
-  { title: 'Fleet', nouns: ['ssh', 'tcp', 'agent-sim'] },
+  { title: 'This machine', nouns: ['agent', 'ssh', 'tcp'] },
+  { title: 'Fleet', nouns: ['agent-sim'] },
   { title: 'Tenancy', nouns: [] },
   { title: 'Catalogue', nouns: [] },
   { title: 'Access', nouns: [] },
