@@ -1,5 +1,6 @@
 import type { AgentCore } from '../agent-core.ts'
 import { reasonOf } from '../errors.ts'
+import type { RuleCounter } from '../firewall/firewall.ts'
 import type { PeerStatus } from '../device/device.ts'
 import type { Machine } from '../machine.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -31,7 +32,7 @@ export interface AgentStatus {
   }
   readonly names: { readonly way: string; readonly listen: string | null; readonly fault: string | null }
   readonly peers: { readonly known: number; readonly direct: number; readonly refused: number }
-  readonly policies: { readonly count: number; readonly rules: readonly unknown[]; readonly fault: string | null }
+  readonly policies: { readonly count: number; readonly rules: readonly RuleRow[]; readonly fault: string | null }
   /** Mediated sessions in use; `listen` is null where none is let in. */
   readonly sessions: {
     readonly listen: string | null
@@ -42,6 +43,16 @@ export interface AgentStatus {
   /** What does not work now. Empty: nothing. */
   readonly faults: readonly string[]
   readonly counts: Readonly<Record<string, number>>
+}
+
+/** What an entry of a policy has counted; `entry`: its place in the policy. */
+export interface RuleRow {
+  readonly policy_id: string
+  readonly entry: number
+  readonly direction: string
+  readonly action: string
+  readonly packets: number
+  readonly bytes: number
 }
 
 /** A peer as the agent answers it. */
@@ -125,10 +136,14 @@ async function policiesOf({ member }: AgentCore, { firewall }: Machine): Promise
   const count = member.policies?.list().length ?? 0
   const { fault } = firewall.status()
   try {
-    return { count, rules: await firewall.counters(), fault: fault ?? null }
+    return { count, rules: (await firewall.counters()).map(ruleRow), fault: fault ?? null }
   } catch (error) {
     return { count, rules: [], fault: fault ?? reasonOf(error) }
   }
+}
+
+function ruleRow({ policyId: policy_id, entry, direction, action, packets, bytes }: RuleCounter): RuleRow {
+  return { policy_id, entry, direction, action, packets, bytes }
 }
 
 function faultsOf({ keeper }: AgentCore, { work, applier, firewall, names, sessions }: Whole): readonly string[] {

@@ -51,7 +51,6 @@ export function startSuccessor(): void {
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     detached: true,
     stdio: 'inherit',
-    cwd: '/',
     env: agentEnvironment(),
   })
   child.unref()
@@ -105,11 +104,6 @@ function unreported(message: string, { log }: Place): CliError {
     code: 'agent_not_started',
     hints: [`Its log has the reason: ${log}`],
   })
-}
-
-/** Whether another process waits for the report of this one. */
-export function isInBackground(): boolean {
-  return process.send !== undefined
 }
 
 /** Reports to the process that started this one; nothing where none waits any more. */

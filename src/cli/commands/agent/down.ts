@@ -1,10 +1,10 @@
 import { requireLinux } from '../../agent/enrolled-state.ts'
 import { takeDown } from '../../agent/process/take-down.ts'
-import { DEFAULT_STATE_DIR, placeOf } from '../../agent/place.ts'
 import { requireNetAdmin } from '../../agent/system/privileges.ts'
 import { wayBack } from '../../agent/way-back.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { STATE_DIR_FLAG } from './flags.ts'
+import { placeIn } from './place-in.ts'
 
 export const down = defineCommand({
   description: [
@@ -16,7 +16,7 @@ export const down = defineCommand({
   async run(session, { flags }) {
     requireLinux()
     requireNetAdmin()
-    const place = placeOf(flags['state-dir'] ?? DEFAULT_STATE_DIR)
+    const place = placeIn(session, flags)
     const found = await takeDown(place)
     if (found.enrolled === undefined) return session.note(`There is no agent in ${place.directory}.`)
     const { name, interfaceName, refused } = found.enrolled

@@ -1,10 +1,10 @@
 import { open, stat } from 'node:fs/promises'
 import { agentError, systemCode } from '../../agent/errors.ts'
-import { DEFAULT_STATE_DIR, placeOf } from '../../agent/place.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import type { Session } from '../../session/session.ts'
 import { STATE_DIR_FLAG } from './flags.ts'
+import { placeIn } from './place-in.ts'
 
 const LINES = 100
 const LOOK_EVERY_MS = 500
@@ -17,7 +17,7 @@ export const logs = defineCommand({
   },
   examples: ['ctl agent logs -n 20', 'ctl agent logs --follow'],
   async run(session, { flags }) {
-    const { log } = placeOf(flags['state-dir'] ?? DEFAULT_STATE_DIR)
+    const { log } = placeIn(session, flags)
     const text = await readFrom(log, 0)
     const lines = text
       .split('\n')

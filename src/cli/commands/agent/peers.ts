@@ -1,10 +1,10 @@
 import { askAgent } from '../../agent/control/ask-agent.ts'
 import type { PeerRow } from '../../agent/control/agent-status.ts'
 import { agentError } from '../../agent/errors.ts'
-import { DEFAULT_STATE_DIR, placeOf } from '../../agent/place.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import { STATE_DIR_FLAG } from './flags.ts'
+import { placeIn } from './place-in.ts'
 
 const COLUMNS = [
   'name',
@@ -22,7 +22,7 @@ export const peers = defineCommand({
   uses: ['output', 'watch'],
   examples: ['ctl agent peers', 'ctl agent peers -o json --jq \'.[] | select(.path == "none") | .name\''],
   async run(session, { flags }) {
-    const place = placeOf(flags['state-dir'] ?? DEFAULT_STATE_DIR)
+    const place = placeIn(session, flags)
     const rows = (await askAgent(place.socket, 'peers')) as readonly PeerRow[] | undefined
     if (rows === undefined)
       throw agentError('agent_stopped', `no agent runs with the state folder ${place.directory}`, {

@@ -1,8 +1,8 @@
-import { isAbsolute, resolve } from 'node:path'
+import { fstatSync, statSync } from 'node:fs'
 import { enrolledState, openPlace } from '../../agent/enrolled-state.ts'
 import { openLog, type Log } from '../../agent/log.ts'
-import { DEFAULT_STATE_DIR, placeOf, type Place } from '../../agent/place.ts'
-import { isInBackground, reportStart, startSuccessor } from '../../agent/process/background.ts'
+import type { Place } from '../../agent/place.ts'
+import { reportStart, startSuccessor } from '../../agent/process/background.ts'
 import { takeLock } from '../../agent/process/process-lock.ts'
 import { runAgent } from '../../agent/process/run-agent.ts'
 import type { AgentEnd } from '../../agent/agent.ts'
@@ -12,6 +12,7 @@ import { CliError } from '../../errors/cli-error.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
 import type { Session } from '../../session/session.ts'
 import { UP_FLAGS, type UpFlags } from './flags.ts'
+import { placeIn } from './place-in.ts'
 
 export const run = defineCommand({
   description: [
@@ -21,8 +22,7 @@ export const run = defineCommand({
   flags: UP_FLAGS,
   examples: ['ctl agent run', 'ctl agent run --state-dir /var/lib/ctl-agent-2'],
   async run(session, { flags }) {
-    const directory = flags['state-dir'] ?? DEFAULT_STATE_DIR
-    const place = placeOf(isAbsolute(directory) ? directory : resolve(session.io.cwd, directory))
+    const place = placeIn(session, flags)
     try {
       return await runLocked(session, flags, place)
     } catch (error) {
@@ -53,7 +53,7 @@ function startAgain(session: Session): ExitCode {
 }
 
 async function runLogged(session: Session, flags: UpFlags, place: Place): Promise<AgentEnd> {
-  const log: Log = openLog(place.log, isInBackground() ? {} : { echo: (line) => session.io.stderr.write(line) })
+  const log: Log = openLog(place.log, isStderr(place.log) ? {} : { echo: (line) => session.io.stderr.write(line) })
   try {
     return await runAgent({
       place,
@@ -68,6 +68,12 @@ async function runLogged(session: Session, flags: UpFlags, place: Place): Promis
   } finally {
     log.close()
   }
+}
+
+/** Whether stderr goes to that file already, as that of a background process does. */
+function isStderr(path: string): boolean {
+  const [stderr, file] = [fstatSync(2), statSync(path, { throwIfNoEntry: false })]
+  return file !== undefined && stderr.ino === file.ino && stderr.dev === file.dev
 }
 
 function failureOf(error: unknown) {

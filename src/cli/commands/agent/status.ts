@@ -1,13 +1,13 @@
 import { askAgent } from '../../agent/control/ask-agent.ts'
 import type { AgentStatus } from '../../agent/control/agent-status.ts'
 import { isEnrolled } from '../../agent/enrolled-state.ts'
-import { DEFAULT_STATE_DIR, placeOf } from '../../agent/place.ts'
 import { readState } from '../../agent/state/state-file.ts'
 import { wayBack } from '../../agent/way-back.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
 import type { Session } from '../../session/session.ts'
 import { STATE_DIR_FLAG } from './flags.ts'
+import { placeIn } from './place-in.ts'
 
 const COLUMNS = [
   'state',
@@ -30,7 +30,7 @@ export const status = defineCommand({
   uses: ['output', 'watch'],
   examples: ['ctl agent status', 'ctl agent status -o json --jq .server'],
   async run(session, { flags }) {
-    const place = placeOf(flags['state-dir'] ?? DEFAULT_STATE_DIR)
+    const place = placeIn(session, flags)
     const running = (await askAgent(place.socket, 'status')) as AgentStatus | undefined
     if (running === undefined) return stopped(session, place.state)
     await session.emit(running, { columns: COLUMNS, isWhole: true, isUncut: true })

@@ -1,12 +1,13 @@
 import { askAgent } from '../../agent/control/ask-agent.ts'
 import type { AgentStatus } from '../../agent/control/agent-status.ts'
 import { enrolledState, openPlace } from '../../agent/enrolled-state.ts'
-import { DEFAULT_STATE_DIR, placeOf, type Place } from '../../agent/place.ts'
+import type { Place } from '../../agent/place.ts'
 import { startInBackground } from '../../agent/process/background.ts'
 import { lockOwner, takeLock } from '../../agent/process/process-lock.ts'
 import { defineCommand } from '../../argv/command.ts'
 import type { Session } from '../../session/session.ts'
 import { UP_FLAGS, type UpFlags } from './flags.ts'
+import { placeIn } from './place-in.ts'
 
 export const up = defineCommand({
   description: [
@@ -20,7 +21,7 @@ export const up = defineCommand({
     'ctl agent up',
   ],
   async run(session, { flags }) {
-    const place = placeOf(flags['state-dir'] ?? DEFAULT_STATE_DIR)
+    const place = placeIn(session, flags)
     await openPlace(place)
     const running = await lockOwner(place.lock)
     if (running !== undefined) return session.note(`The agent runs already, as process ${running.pid}.`)
