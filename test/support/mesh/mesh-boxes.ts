@@ -20,8 +20,8 @@ export interface MeshBoxes {
   run(box: Box, ...args: readonly string[]): Promise<ProgramResult>
   /** Likewise; what it prints is JSON, and it has to succeed. */
   json(box: Box, ...args: readonly string[]): Promise<unknown>
-  /** Enrols a box under its name, and starts its agent. */
-  join(box: Box): Promise<void>
+  /** Enrols a box under its name, and starts its agent with these flags of `agent up`. */
+  join(box: Box, ...flags: readonly string[]): Promise<void>
 }
 
 /** Starts a server in a box of its own. */
@@ -64,13 +64,13 @@ export async function startMeshBoxes(lab: Lab, folder: string): Promise<MeshBoxe
     ctl,
     run,
     json: async (box, ...args) => JSON.parse(await must(box, ...args, '-o', 'json')),
-    async join(box) {
+    async join(box, ...more) {
       const state = join(folder, box.name)
       const token = join(folder, `${box.name}.token`)
       mkdirSync(state, { mode: 0o700 })
       writeFileSync(token, await must(server, 'join-tokens', 'create', '--jq', '.token'), { mode: 0o600 })
       const flags = ['--server', url, '--join-token-file', token, '--name', box.name, '--state-dir', state]
-      await must(box, 'agent', 'up', ...flags, '--ca-sha256', digest, '--no-names')
+      await must(box, 'agent', 'up', ...flags, '--ca-sha256', digest, '--no-names', ...more)
     },
   }
 }

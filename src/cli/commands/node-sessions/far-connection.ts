@@ -23,7 +23,7 @@ export async function assertReachable(door: FarDoor): Promise<void> {
  */
 export async function openThrough(door: FarDoor, token: string): Promise<Socket> {
   const socket = await connected(door)
-  // Whoever takes the socket listens for errors; until then `close` ends the reading of the answer.
+  // The caller listens for errors; until then `close` ends the reading of the answer.
   const ignore = (): void => undefined
   socket.on('error', ignore)
   socket.write(`${token}\n`)

@@ -15,30 +15,32 @@ const ENDED: Refusal = {
 }
 
 /** What the faults of an agent mean to the person who asked (docs/agent-protocol.md, Mediated sessions). */
-const REFUSALS: Readonly<Record<string, Refusal>> = {
-  not_live: ENDED,
-  expired: ENDED,
-  target_refused: {
-    message: ({ name, target }) => `the agent of ${name} lets no session reach ${target}`,
-    exitCode: EXIT.denied,
-    hint: ({ name }) =>
-      `127.0.0.1 is always allowed. Allow another network on ${name}: ctl agent down, then ctl agent up --allow-session-targets CIDR`,
-  },
-  target_unreachable: {
-    message: ({ name, target }) => `nothing answers at ${target} on ${name}`,
-    exitCode: EXIT.unavailable,
-    hint: ({ name }) => `Start what listens there, or name another port of ${name}.`,
-  },
-  too_many_connections: {
-    message: () => 'the session has as many connections as it may have',
-    exitCode: EXIT.limited,
-    hint: () => 'Close some, or use a second session.',
-  },
-  unavailable: {
-    message: ({ name }) => `the agent of ${name} cannot verify the session, since it does not reach its server`,
-    exitCode: EXIT.unavailable,
-  },
-}
+const REFUSALS: ReadonlyMap<string, Refusal> = new Map(
+  Object.entries<Refusal>({
+    not_live: ENDED,
+    expired: ENDED,
+    target_refused: {
+      message: ({ name, target }) => `the agent of ${name} lets no session reach ${target}`,
+      exitCode: EXIT.denied,
+      hint: ({ name }) =>
+        `127.0.0.1 is always allowed. Allow another network on ${name}: ctl agent down, then ctl agent up --allow-session-targets CIDR`,
+    },
+    target_unreachable: {
+      message: ({ name, target }) => `nothing answers at ${target} on ${name}`,
+      exitCode: EXIT.unavailable,
+      hint: ({ name }) => `Start what listens there, or name another port of ${name}.`,
+    },
+    too_many_connections: {
+      message: () => 'the session has as many connections as it may have',
+      exitCode: EXIT.limited,
+      hint: () => 'Close some, or use a second session.',
+    },
+    unavailable: {
+      message: ({ name }) => `the agent of ${name} cannot verify the session, since it does not reach its server`,
+      exitCode: EXIT.unavailable,
+    },
+  }),
+)
 
 const CODE = /^refused ([a-z_]{1,64})$/
 
@@ -50,7 +52,7 @@ export function refusalOf(answer: string, door: FarDoor): CliError {
       exitCode: EXIT.unavailable,
       code: 'unexpected_answer',
     })
-  const { message, exitCode, hint } = REFUSALS[fault] ?? UNKNOWN(fault)
+  const { message, exitCode, hint } = REFUSALS.get(fault) ?? unknown(fault)
   const hints = hint === undefined ? [] : [hint(door)]
   return new CliError(message(door), { exitCode, code: `session_${fault}`, hints })
 }
@@ -60,7 +62,9 @@ export function isEnded(error: unknown): boolean {
   return error instanceof CliError && ['session_not_live', 'session_expired'].includes(error.code)
 }
 
-const UNKNOWN = (fault: string): Refusal => ({
-  message: ({ name }) => `the agent of ${name} refuses the session: ${fault}`,
-  exitCode: EXIT.denied,
-})
+function unknown(fault: string): Refusal {
+  return {
+    message: ({ name }) => `the agent of ${name} refuses the session: ${fault}`,
+    exitCode: EXIT.denied,
+  }
+}

@@ -14,6 +14,14 @@ describe('the settings of an agent', () => {
     expect(machineOf({ mtu: 1380 }, before)).toEqual({ ...before, mtu: 1380 })
   })
 
+  test('keep the networks that sessions may reach until others are given, or none', () => {
+    const before = machineOf({ 'allow-session-targets': ['10.20.0.0/16', 'fd00::/8'] })
+    expect(before.session_targets).toEqual(['10.20.0.0/16', 'fd00::/8'])
+    expect(machineOf({}, before)).toEqual(before)
+    expect(machineOf({ 'allow-session-targets': ['10.30.0.0/16'] }, before).session_targets).toEqual(['10.30.0.0/16'])
+    expect(machineOf({ 'allow-session-targets': ['none'] }, before)).not.toHaveProperty('session_targets')
+  })
+
   test.each([
     [{ interface: 'ctl0; rm' }, '--interface'],
     [{ interface: 'a-name-of-16-char' }, '--interface'],
@@ -21,6 +29,9 @@ describe('the settings of an agent', () => {
     [{ 'listen-port': 65_536 }, '--listen-port'],
     [{ mtu: 100 }, '--mtu'],
     [{ hosts: true, 'no-names': true }, '--hosts and --no-names'],
+    [{ 'allow-session-targets': ['10.0.0.0/8', '10.0.0.1'] }, '--allow-session-targets 10.0.0.1'],
+    [{ 'allow-session-targets': ['10.0.0.1/8'] }, '--allow-session-targets 10.0.0.1/8'],
+    [{ 'allow-session-targets': ['db.internal/32'] }, '--allow-session-targets db.internal/32'],
   ])('refuse %j', (flags, what) => {
     expect(() => machineOf(flags)).toThrow(
       expect.objectContaining({ exitCode: 2, message: expect.stringContaining(what) as string }),
