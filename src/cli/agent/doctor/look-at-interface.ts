@@ -68,11 +68,11 @@ async function routes(run: RunProgram, { status, peers }: RunningFacts): Promise
   const { name } = status.interface
   const there = new Set((await readIp<IpRoute>(run, ['-4', 'route', 'show', 'dev', name])).map(({ dst }) => dst))
   const missing = peers.filter(({ mesh_address: address, has_key: hasKey }) => hasKey && !there.has(address))
-  if (missing.length === 0) return ok('routes', `${peers.length} of peers lead through ${name}`)
+  if (missing.length === 0) return ok('routes', `all of ${peers.length} peers lead through ${name}`)
   const first = missing[0]?.mesh_address ?? ''
   return problem(
     'routes',
-    `${missing.length} of peers do not lead through ${name}, such as that to ${first}`,
+    `${missing.length} of ${peers.length} peers do not lead through ${name}, such as ${first}`,
     `Another program may have the route: ip route get ${first}; see ctl agent logs.`,
   )
 }
