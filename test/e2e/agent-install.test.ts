@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Finding } from '../../src/cli/commands/doctor/finding.ts'
 import type { NetworkCheck } from '../../src/cli/agent/netcheck/check-network.ts'
@@ -49,6 +50,17 @@ describe.skipIf(requirement('mesh-lab') === undefined)('an agent as a service', 
     return { exitCode, findings, statuses: Object.fromEntries(findings.map(({ check, status }) => [check, status])) }
   }
 
+  /** Starts the command line of the unit, and waits until the agent has looked for its server. */
+  const startService = async (): Promise<ChildProcess> => {
+    const command = (await setting('ExecStart')).split(' ')
+    const [enter = '', ...words] = [...box.enter, 'unshare', '--mount', 'sh', '-c', CONFINED, 'sh', ...command]
+    const started = spawn(enter, words, { stdio: 'ignore', env: { PATH: '/usr/sbin:/usr/bin' } })
+    const hasLookedForServer = async () =>
+      expect((await ctl('status', '-o', 'json', '--jq', '.server.reachable')).stdout).toBe('false\n')
+    await vi.waitFor(hasLookedForServer, { timeout: WITHIN_MS, interval: 200 })
+    return started
+  }
+
   beforeAll(async () => {
     for (const name of leftovers(PREFIX)) await removeNamespace(name)
     box = await makeNamespace(`${PREFIX}-${process.pid}`)
@@ -80,14 +92,11 @@ describe.skipIf(requirement('mesh-lab') === undefined)('an agent as a service', 
         `Wrote ${UNIT}.\nsystemd does not run here, so nothing was started. Where it does: systemctl enable --now ctl-agent.service. Without it: ctl agent up\n`,
         0,
       ])
-      const [node = '', main = '', ...rest] = (await setting('ExecStart')).split(' ')
+      const [, main = '', ...rest] = (await setting('ExecStart')).split(' ')
       expect(main).toMatch(/^\/usr\/local\/lib\/ctl-mesh\/\d+\.\d+\.\d+-[0-9a-f]{12}\/dist\/agent\/ctl-agent\.cjs$/)
       expect(rest).toEqual(['agent', 'run', '--state-dir', '/var/lib/ctl-agent'])
-      const [enter = '', ...words] = box.enter
-      service = spawn(enter, [...words, node, main, ...rest], { stdio: 'ignore', env: { PATH: '/usr/sbin:/usr/bin' } })
-      const hasLookedForServer = async () =>
-        expect((await ctl('status', '-o', 'json', '--jq', '.server.reachable')).stdout).toBe('false\n')
-      await vi.waitFor(hasLookedForServer, { timeout: WITHIN_MS, interval: 200 })
+      service = await startService()
+      expect(readFileSync(`/proc/${service.pid}/status`, 'utf8')).toMatch(/^CapBnd:\t0000000000001400$/m)
     },
     2 * WITHIN_MS,
   )
@@ -160,6 +169,20 @@ describe.skipIf(requirement('mesh-lab') === undefined)('an agent as a service', 
       detail: expect.stringContaining('up1 has addresses'),
     })
   })
+
+  test('leaves its tunnels up when it is stopped, and takes them over when it starts again', async () => {
+    const processes = () => lines('pgrep', '--ns', String(service?.pid), '--nslist', 'net', '-x', 'wireguard-go')
+    const before = await processes()
+    expect(before).toHaveLength(1)
+    const stopped = service
+    if (stopped === undefined) throw new Error('the service was not started')
+    stopped.kill('SIGTERM')
+    await once(stopped, 'exit')
+    expect(stopped.exitCode).toBe(0)
+    expect(await lines('ip', '-br', 'link', 'show', 'dev', 'ctl0', 'up')).toHaveLength(1)
+    service = await startService()
+    expect(await processes()).toEqual(before)
+  }, 60_000)
 
   test('is stopped and taken down by "uninstall", and its state stays', async () => {
     const { stderr, exitCode } = await ctl('uninstall')
