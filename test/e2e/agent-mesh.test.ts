@@ -76,6 +76,34 @@ describe.skipIf(requirement('mesh-lab') === undefined)('five machines with real 
     await succeeded(mesh.agent(box(3), 'up'))
   }, 60_000)
 
+  test('enforce a policy within two seconds, count what it drops, and end with it', async () => {
+    const address = await addressOf(box(1))
+    expect(await pings(mesh, box(2), address)).toBe(true)
+    const rule = ['--isolates', 'ingress', '--rule', 'ingress tcp:22 from *']
+    await succeeded(mesh.operator('policies', 'create', 'only-ssh', '--selector', '*', ...rule))
+    const isBlocked = async (): Promise<boolean> =>
+      (await mesh.lab.exec(box(2), ['ping', '-c', '1', '-W', '0.2', address])).exitCode !== 0
+    await vi.waitFor(async () => expect(await isBlocked()).toBe(true), { timeout: 2_000, interval: 50 })
+    const { rules, count } = (await status(box(1))).policies
+    expect(count).toBe(1)
+    expect(rules.find(({ action }) => action === 'drop')?.packets).toBeGreaterThan(0)
+    await succeeded(mesh.operator('policies', 'delete', 'only-ssh', '--yes'))
+    await vi.waitFor(async () => expect(await pings(mesh, box(2), address)).toBe(true), SOON)
+  }, 60_000)
+
+  test('carry out an execution and a restart, without a lost packet', async () => {
+    const address = await addressOf(box(4))
+    const before = mesh.agentPid(box(4))
+    const stream = mesh.lab.exec(box(1), ['ping', '-i', '0.2', '-c', '25', address], { timeoutMs: 30_000 })
+    for (const action of ['ping', 'restart_agent'])
+      await succeeded(mesh.operator('executions', 'create', 'web-4', action))
+    await vi.waitFor(() => expect(mesh.agentPid(box(4))).not.toBe(before), SOON)
+    expect((await stream).stdout).toContain(' 0% packet loss')
+    const listed = await succeeded(mesh.operator('executions', 'list', 'web-4', '-o', 'json'))
+    const { items } = JSON.parse(listed.stdout) as { readonly items: readonly { readonly status: string }[] }
+    expect(items.map(({ status: one }) => one)).toEqual(['succeeded', 'succeeded'])
+  }, 60_000)
+
   test('keep their tunnels while the server is away, and their agents reach it again', async () => {
     const address = await addressOf(box(5))
     await mesh.killServer()
