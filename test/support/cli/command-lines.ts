@@ -50,6 +50,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   'nodes rotate': { args: [UUID, '--yes'] },
   'rollouts create': { args: ['web', '--version', '1.5.0', '--all', '--domain', UUID, '--yes'] },
   'nodes wait': { args: [UUID, '--for', 'reachability=healthy'] },
+  tcp: { args: [`${UUID}:5432`] },
   'trust-bundles set': { args: ['--bundles', '[]', '--domain', UUID, '--yes'] },
   'tuples import': { args: ['-', '--project', UUID, '--yes'], stdin: `project:${UUID}#viewer@user:${UUID}` },
   'tuples export': { args: ['--project', UUID] },

@@ -9,6 +9,8 @@ import { startStub, type StubServer } from '../../support/cli/stub-server.ts'
 const BEYOND_THE_STUB = new Set([
   'serve',
   '__complete',
+  '__ssh-host-key',
+  '__ssh-proxy',
   'admin bootstrap-token',
   'admin after-restore',
   'admin master-key rotate',
