@@ -15,6 +15,7 @@ from .keep import Kept
 from .output import say
 from .signatures import Fault, SigningKeys, admit
 from .vectors import check
+from .wireguard import WireGuard, check_programs, interface_name
 
 
 def main():
@@ -40,6 +41,10 @@ def _parser():
     run.add_argument("--kind", default="worker", help="of the node, for its enrolment")
     run.add_argument("--join-token-file", help="file with a join token, for its enrolment")
     run.add_argument("--endpoint", help="address:port under which the node is seen from outside")
+    run.add_argument(
+        "--wireguard", metavar="IFACE", nargs="?", const="ctl0", type=interface_name, help="carry packets, by this interface (ctl0)"
+    )
+    run.add_argument("--listen-port", type=_port, default=51820, help="UDP port of the interface")
     run.add_argument("--heartbeat-seconds", type=float, help="instead of the interval that the server asks for")
     run.set_defaults(run=_run)
     token = commands.add_parser("check-token", help="say whether this node lets in who shows the session token on stdin")
@@ -57,9 +62,21 @@ def _server_arguments(parser):
     parser.add_argument("--ca-file", help="certificate authority of the server, where it is not a public one")
 
 
+def _port(text):
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65535:
+        raise ValueError(f"{text} is not a port")
+    return int(text)
+
+
 def _run(arguments):
+    if arguments.wireguard is not None:
+        # Before the join token is used up.
+        check_programs()
     server = Server(arguments.url, arguments.ca_file)
-    agent = Agent(server, _identity(server, arguments), arguments.endpoint, arguments.heartbeat_seconds)
+    kept, wireguard = _identity(server, arguments), None
+    if arguments.wireguard is not None:
+        wireguard = WireGuard(arguments.wireguard, kept["node_id"], arguments.listen_port)
+    agent = Agent(server, kept, arguments.endpoint, arguments.heartbeat_seconds, wireguard)
     for number in (signal.SIGINT, signal.SIGTERM):
         # In a thread of its own: what a handler interrupts may hold what stopping needs.
         signal.signal(number, lambda *_: threading.Thread(target=agent.stop).start())

@@ -24,6 +24,7 @@ from .rotation import rotate
 from .sealed_secrets import SecretFault, open_secret
 from .signatures import Fault, seconds_of
 from .stream import Stream
+from .tunnel import Tunnel
 from .work import Work
 
 #: Between two fetches of edge keys, so that other calls have room under the node's limit.
@@ -31,6 +32,8 @@ EDGE_SECONDS = 0.2
 DIGEST_AFTER_SECONDS = 2.0
 SIGNING_KEYS_EVERY_SECONDS = 60
 REFUSED_AGAIN_SECONDS = 600
+#: How often it is looked whether the tunnel is still there.
+TUNNEL_SECONDS = 10
 
 
 def binary_checksum():
@@ -42,9 +45,12 @@ def binary_checksum():
 
 
 class Agent:
-    """`kept` is the content of the state file; `endpoint` what to report as address and port, or None."""
+    """
+    `kept` is the content of the state file; `endpoint` what to report as address and port, or None; `wireguard` the interface that
+    is to carry packets, or None.
+    """
 
-    def __init__(self, server, kept, endpoint=None, heartbeat_seconds=None):
+    def __init__(self, server, kept, endpoint=None, heartbeat_seconds=None, wireguard=None):
         self._server, self._kept, self._endpoint = server, kept, endpoint
         self._nsk = parse_nsk(kept["nsk"])
         self._node = f"/v1/nodes/{kept['node_id']}"
@@ -59,6 +65,9 @@ class Agent:
         self._policies = Policies()
         self._bridges = Bridges(self._fetch_secret, self._put_report, self._delete_report)
         self._edge_keys = EdgeKeys(kept, self._nsk, self._peers, self._fetch_edge)
+        self._tunnel = None
+        if wireguard is not None:
+            self._tunnel = Tunnel(wireguard, kept, self._peers, self._edge_keys, self._policies, server.addresses)
         self._executions = Executions(kept["results"], kept.save, self._report_execution, say)
         interval = heartbeat_seconds or kept["heartbeat_interval_seconds"]
         self._heartbeats = Heartbeats(self._beat, interval, self._hinted, self._failed_beside)
@@ -75,21 +84,40 @@ class Agent:
     def run(self):
         """Works until `stop`, or until the node is no longer one: then raises Gone."""
         say("started", node_id=self._kept["node_id"], mesh_address=self._kept["mesh_address"])
+        if self._tunnel is not None:
+            self._tunnel.open()
+        ended_by = "stopped"
+        try:
+            self._go_on()
+        except Gone as gone:
+            ended_by = f"the server refuses the key of this node ({gone.code})"
+            raise
+        except BaseException as error:
+            ended_by = type(error).__name__
+            raise
+        finally:
+            self._heartbeats.close()
+            self._stream.close()
+            self._end_with(ended_by)
+
+    def _end_with(self, why):
+        try:
+            if self._tunnel is not None:
+                self._tunnel.close(why)
+        finally:
+            self._kept.save()
+
+    def _go_on(self):
         for task in ("pull", "capabilities", "endpoint"):
             self._work.want(task)
         self._heartbeats.start()
         self._stream.start()
-        try:
-            while not self._ended.is_set():
-                task, frame = self._work.next()
-                if frame is not None:
-                    self._take(frame)
-                else:
-                    self._do(task)
-        finally:
-            self._heartbeats.close()
-            self._stream.close()
-            self._kept.save()
+        while not self._ended.is_set():
+            task, frame = self._work.next()
+            if frame is not None:
+                self._take(frame)
+            else:
+                self._do(task)
 
     def stop(self):
         """Ends `run` after what it is at. Not for signal handlers, which may interrupt what it takes."""
@@ -184,6 +212,7 @@ class Agent:
 
     def _apply_policy(self, payload):
         if self._policies.apply(payload):
+            self._settle_tunnel()
             return True
         say("policy_refused", policy_id=payload["policy_id"])
         return False
@@ -251,6 +280,7 @@ class Agent:
         if self._edge_keys.wait() is not None:
             self._work.want("edges", random.uniform(0, 1))
         self._work.put_off("digest", DIGEST_AFTER_SECONDS)
+        self._settle_tunnel()
 
     def _do_edges(self):
         """Fetches the key of one edge, and comes back for the next."""
@@ -261,6 +291,7 @@ class Agent:
             if wait is not None:
                 self._work.want("edges", max(EDGE_SECONDS, wait))
             self._work.put_off("digest", DIGEST_AFTER_SECONDS)
+            self._settle_tunnel()
 
     def _fetch_edge(self, peer_id):
         try:
@@ -270,6 +301,14 @@ class Agent:
                 raise
             self._work.want("pull")
             raise Unavailable(str(refused)) from refused
+
+    def _settle_tunnel(self):
+        if self._tunnel is not None:
+            self._work.want("tunnel")
+
+    def _do_tunnel(self):
+        wait = self._tunnel.apply()
+        self._work.want("tunnel", TUNNEL_SECONDS if wait is None else wait)
 
     def _settle_bridges(self):
         wait = self._bridges.wait()
@@ -331,13 +370,24 @@ class Agent:
         say("capabilities", fields_changed=answer["fields_changed"])
 
     def _do_endpoint(self):
-        if self._endpoint is None:
+        endpoint = self._own_endpoint()
+        if endpoint is None:
             return
         at = now_text()
-        body = {"endpoint": self._endpoint, "nat_type": "unknown", "reported_at": at}
+        body = {"endpoint": endpoint, "nat_type": "unknown", "reported_at": at}
         stale_after = self._call("PUT", f"{self._node}/endpoint", body).json()["stale_after"]
-        say("endpoint", stale_after=stale_after)
+        say("endpoint", endpoint=endpoint, stale_after=stale_after)
         self._work.want("endpoint", about((seconds_of(stale_after) - seconds_of(at)) / 2))
+
+    def _own_endpoint(self):
+        """What was given; else a guess, which what peers see replaces (docs: Observed endpoints)."""
+        if self._endpoint is not None or self._tunnel is None:
+            return self._endpoint
+        address = self._server.addresses()[0]
+        if address.is_loopback or address.is_link_local or address.is_unspecified:
+            return None
+        text = f"[{address}]" if address.version == 6 else str(address)
+        return f"{text}:{self._tunnel.listen_port}"
 
     def _do_executions(self):
         for execution_id in self._executions.ids():

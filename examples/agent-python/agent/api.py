@@ -1,7 +1,9 @@
 """One request at a time to the server, and what its answers mean for a caller (docs: Conventions, Errors)."""
 
 import http.client
+import ipaddress
 import json
+import socket as sockets
 import ssl
 import urllib.parse
 
@@ -60,6 +62,17 @@ class Server:
             raise Unavailable(f"{type(error).__name__}: {error}") from error
         finally:
             connection.close()
+
+    def addresses(self):
+        """The address of this machine towards the server, and that of the server. Sends nothing. Raises Unavailable."""
+        port = self._parts.port or {"http": 80, "https": 443}[self._parts.scheme]
+        try:
+            family, kind, _, _, address = sockets.getaddrinfo(self._parts.hostname, port, type=sockets.SOCK_DGRAM)[0]
+            with sockets.socket(family, kind) as socket:
+                socket.connect(address)
+                return ipaddress.ip_address(socket.getsockname()[0]), ipaddress.ip_address(address[0])
+        except OSError as error:
+            raise Unavailable(f"{type(error).__name__}: {error}") from error
 
     def open_stream(self, path, credential, headers):
         """Opens an event stream: its connection's socket, and a reader of lines. Raises as `call` does."""

@@ -35,6 +35,11 @@ class EdgeKeys:
         now = time.monotonic()
         return min((max(0, self._later.get(peer_id, (0, 0))[0] - now) for peer_id in self._due()), default=None)
 
+    def in_force(self, peer_id):
+        """The key of an edge and its epoch; None where it has none yet."""
+        key = self._keys.get(peer_id)
+        return None if key is None else (key, self._kept["epochs"][peer_id])
+
     def report(self):
         """The digest over the epochs whose key is in force."""
         return digest({peer_id: self._kept["epochs"][peer_id] for peer_id in self._peers if peer_id in self._keys})

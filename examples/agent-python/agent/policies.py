@@ -53,6 +53,10 @@ class Policies:
             self._policies.pop(update["policy_id"], None)
         return True
 
+    def isolates(self):
+        """Whether the policies restrict the node in any direction."""
+        return any(entry["action"] == "isolate" for entry in _entries({"policies": self._policies.values()}))
+
     def allows(self, direction, peer, protocol=None, port=None):
         """Whether the node itself lets a flow pass from (ingress) or to (egress) a peer of the state."""
         entries = _entries({"policies": self._policies.values()})

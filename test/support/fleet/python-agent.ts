@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 const FOLDER = fileURLToPath(new URL('../../../examples/agent-python', import.meta.url))
-/** Its compiled files would lie among the sources. */
-const ENV = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
+/** Its compiled files would lie among the sources. A program that enters a namespace does not keep the folder it is started in. */
+const ENV = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: FOLDER }
 
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
@@ -18,17 +18,20 @@ export interface Said {
 
 /** The agent of the examples at work, as its README says to start it. */
 export interface PythonAgent {
-  /** Everything that it has said so far. */
-  said(event: string): readonly Said[]
+  /** Everything that it has said so far, or all of one event. */
+  said(event?: string): readonly Said[]
   /** Ends it with Ctrl-C and resolves with its exit code and whatever it said on stderr. */
   interrupt(): Promise<{ readonly exitCode: number | null; readonly stderr: string }>
   /** Resolves with the exit code once it has ended by itself. */
   ended(): Promise<number | null>
+  /** Ends it without a chance to clean up. */
+  kill(): Promise<void>
 }
 
-/** Starts `python3 -m agent run`. */
-export function startPythonAgent(python: string, args: readonly string[]): PythonAgent {
-  const child = spawn(python, ['-m', 'agent', 'run', ...args], {
+/** Starts `python3 -m agent run`, after the words that enter a namespace where there are some. */
+export function startPythonAgent(python: string, args: readonly string[], enter: readonly string[] = []): PythonAgent {
+  const [program = '', ...words] = [...enter, python, '-m', 'agent', 'run', ...args]
+  const child = spawn(program, words, {
     cwd: FOLDER,
     env: ENV,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -37,13 +40,18 @@ export function startPythonAgent(python: string, args: readonly string[]): Pytho
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(JSON.parse(line) as Said))
   const stderr = text(child.stderr)
   const closed = once(child, 'close') as Promise<[number | null]>
+  const exited = once(child, 'exit')
   const ended = async (): Promise<number | null> => (await closed)[0]
   return {
-    said: (event) => lines.filter((line) => line.event === event),
+    said: (event) => lines.filter((line) => event === undefined || line.event === event),
     ended,
     async interrupt() {
       child.kill('SIGINT')
       return { exitCode: await ended(), stderr: await stderr }
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
     },
   }
 }

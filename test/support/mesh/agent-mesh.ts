@@ -15,6 +15,8 @@ const RUN_MS_MAX = 60_000
 export interface AgentMesh {
   readonly lab: Lab
   readonly url: string
+  /** A join token for many nodes. */
+  readonly tokenFile: string
   /** Runs `ctl` as the operator, beside the server. */
   operator(...args: readonly string[]): Promise<ProgramResult>
   /** Runs `ctl agent` in a box, with a state folder of its own. */
@@ -84,6 +86,7 @@ export async function startAgentMesh(prefix: string): Promise<AgentMesh> {
   return {
     lab,
     url,
+    tokenFile,
     operator,
     agent,
     up: (box, ...args) =>
