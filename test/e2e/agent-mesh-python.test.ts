@@ -71,7 +71,8 @@ describe.skipIf(PYTHON === undefined || LAB === undefined)('agents in Python bes
   }, 120_000)
 
   test('make the interface again when wireguard-go ends', async () => {
-    const [before = 0] = await processesOf(boxes.one, 'wireguard-go')
+    const [before] = await processesOf(boxes.one, 'wireguard-go')
+    if (before === undefined) throw new Error('there is no wireguard-go')
     process.kill(before, 'SIGKILL')
     await vi.waitFor(async () => expect(await processesOf(boxes.one, 'wireguard-go')).not.toContain(before), SOON)
     await vi.waitFor(() => expect(agents.one.said('tunnel')).toHaveLength(2), SOON)

@@ -112,12 +112,11 @@ class WireGuard:
             self._start_wireguard_go()
 
     def _start_wireguard_go(self):
-        program = shutil.which("wireguard-go")
-        if program is None:
+        if shutil.which("wireguard-go") is None:
             raise TunnelFault("the kernel has no WireGuard, and wireguard-go is not installed")
         environment = {**os.environ, "WG_PROCESS_FOREGROUND": "1", "LOG_LEVEL": "error"}
         self._process = subprocess.Popen(
-            [program, self.name],
+            ["wireguard-go", self.name],
             stdin=subprocess.DEVNULL,
             stdout=sys.stderr,
             env=environment,
