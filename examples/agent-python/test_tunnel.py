@@ -2,11 +2,13 @@
 
 import io
 import ipaddress
+import time
 import unittest
 from contextlib import redirect_stdout
 from unittest import mock
 
 from agent.encoding import to_base64
+from agent.observed import Observed
 from agent.peers import Peers
 from agent.policies import Policies, fingerprint
 from agent.tunnel import Tunnel
@@ -70,6 +72,7 @@ class HostilePeers(unittest.TestCase):
             {"endpoint": "2001:db8::7:51820"},
             {"endpoint": "[fe80::1%eth0]:51820"},
             {"endpoint": "100.64.0.9:51820"},
+            {"endpoint": "[::ffff:100.64.0.9]:51820"},
             {"endpoint": "", "fallback_endpoint": "relay:51821"},
         ]:
             with self.subTest(facts):
@@ -110,6 +113,7 @@ class FakeInterface:
 
     def __init__(self):
         self.asked, self.seen, self.routes, self.is_up = [], {}, set(), True
+        self.shaken = {}
 
     def open(self, private_key):
         self.asked.append(("open", private_key))
@@ -126,6 +130,9 @@ class FakeInterface:
 
     def endpoints(self):
         return self.seen
+
+    def handshakes(self):
+        return self.shaken
 
     def set_address(self, address):
         pass
@@ -236,6 +243,21 @@ class TheTunnel(unittest.TestCase):
         self.wireguard.is_up = False
         self.assertEqual(self.applied(), [("close",), ("open", OWN), ("change", [], [self.of(peer(), key(4))])])
 
+    def test_sees_peers_that_have_a_session_and_come_by_themselves(self):
+        self.keys[A] = (key(4), f"{OLD}|{OLD}")
+        self.applied(peer(fallback_endpoint="203.0.113.50:51821"))
+        now, public_key = int(time.time()), peer()["public_key"]
+        for endpoint, shaken, is_seen in [
+            ("198.51.100.9:40007", now, True),
+            ("198.51.100.9:40007", now - 200, False),
+            ("198.51.100.9:40007", 0, False),
+            ("203.0.113.50:51821", now, False),
+            ("127.0.0.1:40007", now, False),
+            ("[fe80::1%eth0]:40007", now, False),
+        ]:
+            self.wireguard.seen, self.wireguard.shaken = {public_key: endpoint}, {public_key: shaken}
+            self.assertEqual(self.tunnel.observed(), {A: endpoint} if is_seen else {}, endpoint)
+
     def test_prints_no_key(self):
         self.keys[A] = (key(4), f"{OLD}|{OLD}")
         self.applied(peer())
@@ -243,6 +265,21 @@ class TheTunnel(unittest.TestCase):
         self.assertIn("tunnel_peer", self.said.getvalue())
         for secret in (OWN, to_base64(key(4))):
             self.assertNotIn(secret, self.said.getvalue())
+
+
+class ObservedEndpoints(unittest.TestCase):
+    def test_are_reported_when_they_are_new_and_again_at_half_of_their_time(self):
+        reports = []
+        observed = Observed(reports.append)
+        with mock.patch("agent.observed.time.monotonic", side_effect=[100, 110, 120, 250]):
+            for seen in ({A: "e"}, {A: "e"}, {A: "e", B: "f"}, {A: "e", B: "f"}):
+                observed.settle(seen, 300)
+        self.assertEqual(reports, [{A: "e"}, {B: "f"}, {A: "e", B: "f"}])
+
+    def test_are_reported_of_64_peers_at_once(self):
+        reports = []
+        Observed(reports.append).settle({str(number): "e" for number in range(130)}, 300)
+        self.assertEqual([len(report) for report in reports], [64, 64, 2])
 
 
 class Programs(unittest.TestCase):

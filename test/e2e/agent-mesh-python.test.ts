@@ -19,6 +19,7 @@ describe.skipIf(PYTHON === undefined || LAB === undefined)('agents in Python bes
   const output = async (box: Box, ...argv: readonly string[]): Promise<string> =>
     (await mesh.lab.exec(box, argv)).stdout
   const kept = (box: Box): Record<string, string> => JSON.parse(readFileSync(pythonStateOf(mesh, box), 'utf8'))
+  const ownKey = (box: Box) => output(box, 'wg', 'show', 'ctl0', 'public-key')
   const addressOf = async (box: Box): Promise<string> => {
     const shown = JSON.parse(await output(box, 'ip', '-j', '-4', 'address', 'show', 'dev', 'ctl0'))
     return shown[0].addr_info[0].local
@@ -33,8 +34,8 @@ describe.skipIf(PYTHON === undefined || LAB === undefined)('agents in Python bes
 
   beforeAll(async () => {
     mesh = await startAgentMesh('ctlpython')
-    const [one, two, real] = await Promise.all(['py-1', 'py-2', 'web-1'].map((name) => mesh.lab.box(name)))
-    if (one === undefined || two === undefined || real === undefined) throw new Error('there is no such box')
+    const { box, natBox } = mesh.lab
+    const [one, two, real] = await Promise.all([box('py-1'), natBox('py-2'), box('web-1')])
     boxes = { one, two, real }
     agents = { one: start(one), two: start(two) }
     await succeeded(mesh.up(real, '--hosts'))
@@ -54,6 +55,21 @@ describe.skipIf(PYTHON === undefined || LAB === undefined)('agents in Python bes
     }
   }, 90_000)
 
+  test('find one behind a NAT at the port that the other one has seen', async () => {
+    await vi.waitFor(() => expect(agents.one.said('observed')[0]).toMatchObject({ ignored: 0 }), SOON)
+    const key = kept(boxes.two)['public_key'] ?? ''
+    const endpoints = async (box: Box) => await output(box, 'wg', 'show', 'ctl0', 'endpoints')
+    const seen = `${key}\t${boxes.two.publicAddress}:`
+    await vi.waitFor(async () => expect(await endpoints(boxes.one)).toContain(seen), SOON)
+    await vi.waitFor(
+      () =>
+        expect(agents.one.said('tunnel_peer').map(({ endpoint }) => endpoint)).toContainEqual(
+          expect.stringContaining(`${boxes.two.publicAddress}:`),
+        ),
+      SOON,
+    )
+  }, 60_000)
+
   test('route each peer alone, never the whole mesh', async () => {
     const routes = JSON.parse(await output(boxes.one, 'ip', '-j', 'route', 'show', 'dev', 'ctl0'))
     const others = await Promise.all([boxes.two, boxes.real].map(addressOf))
@@ -62,9 +78,14 @@ describe.skipIf(PYTHON === undefined || LAB === undefined)('agents in Python bes
 
   test('keep their tunnels after the rotation of a key of either kind of agent', async () => {
     for (const box of [boxes.one, boxes.real]) {
+      const before = await ownKey(box)
       await succeeded(mesh.operator('nodes', 'rotate', box.name, '--yes'))
-      const key = (await output(box, 'wg', 'show', 'ctl0', 'public-key')).trim()
-      await vi.waitFor(async () => expect(await output(boxes.two, 'wg', 'show', 'ctl0', 'peers')).toContain(key), SOON)
+      await vi.waitFor(async () => expect(await ownKey(box)).not.toBe(before), SOON)
+      const after = await ownKey(box)
+      await vi.waitFor(
+        async () => expect(await output(boxes.two, 'wg', 'show', 'ctl0', 'peers')).toContain(after),
+        SOON,
+      )
       await reachEachOther()
     }
     expect(agents.one.said('tunnel_key')).toMatchObject([{ public_key: kept(boxes.one)['public_key'] }])

@@ -16,6 +16,7 @@ from .edge_keys import EdgeKeys
 from .executions import Executions
 from .heartbeat import Heartbeats
 from .judging import Judge
+from .observed import Observed
 from .output import say
 from .own import self_of, take_self
 from .peers import Peers
@@ -34,6 +35,8 @@ SIGNING_KEYS_EVERY_SECONDS = 60
 REFUSED_AGAIN_SECONDS = 600
 #: How often it is looked whether the tunnel is still there.
 TUNNEL_SECONDS = 10
+#: How long the server keeps an endpoint, unless it says otherwise.
+ENDPOINT_SECONDS = 300
 
 
 def binary_checksum():
@@ -68,6 +71,8 @@ class Agent:
         self._tunnel = None
         if wireguard is not None:
             self._tunnel = Tunnel(wireguard, kept, self._peers, self._edge_keys, self._policies, server.addresses)
+        self._observed = Observed(self._report_observed)
+        self._endpoint_seconds = ENDPOINT_SECONDS
         self._executions = Executions(kept["results"], kept.save, self._report_execution, say)
         interval = heartbeat_seconds or kept["heartbeat_interval_seconds"]
         self._heartbeats = Heartbeats(self._beat, interval, self._hinted, self._failed_beside)
@@ -309,6 +314,16 @@ class Agent:
     def _do_tunnel(self):
         wait = self._tunnel.apply()
         self._work.want("tunnel", TUNNEL_SECONDS if wait is None else wait)
+        self._work.want("observed", TUNNEL_SECONDS)
+
+    def _do_observed(self):
+        self._observed.settle(self._tunnel.observed(), self._endpoint_seconds)
+
+    def _report_observed(self, seen):
+        observed = [{"peer_node_id": peer_id, "endpoint": seen[peer_id]} for peer_id in sorted(seen)]
+        body = {"observed": observed, "reported_at": now_text()}
+        answer = self._call("PUT", f"{self._node}/observed-endpoints", body).json()
+        say("observed", taken=answer["taken"], ignored=answer["ignored"])
 
     def _settle_bridges(self):
         wait = self._bridges.wait()
@@ -377,7 +392,8 @@ class Agent:
         body = {"endpoint": endpoint, "nat_type": "unknown", "reported_at": at}
         stale_after = self._call("PUT", f"{self._node}/endpoint", body).json()["stale_after"]
         say("endpoint", endpoint=endpoint, stale_after=stale_after)
-        self._work.want("endpoint", about((seconds_of(stale_after) - seconds_of(at)) / 2))
+        self._endpoint_seconds = seconds_of(stale_after) - seconds_of(at)
+        self._work.want("endpoint", about(self._endpoint_seconds / 2))
 
     def _own_endpoint(self):
         """What was given; else a guess, which what peers see replaces (docs: Observed endpoints)."""

@@ -3,10 +3,12 @@
 import time
 
 from .output import say
-from .tunnel_config import TunnelPeer, check_peers, endpoint_of, mesh_of
+from .tunnel_config import TunnelPeer, check_peers, endpoint_of, is_reportable, mesh_of
 
 #: Between a rotation and the change of the own key: by then the peers know of it, and the first handshake succeeds.
 OWN_KEY_SECONDS = 1.0
+#: So long WireGuard keeps a session after its handshake.
+SESSION_SECONDS = 180
 
 
 class Tunnel:
@@ -49,6 +51,19 @@ class Tunnel:
         self._change(wanted)
         self._wireguard.set_routes(peer.address for peer in wanted.values())
         return wait
+
+    def observed(self):
+        """From where the packets of peers come, by id: of those that have a session, and not through a relay."""
+        endpoints, handshakes = self._wireguard.endpoints(), self._wireguard.handshakes()
+        found = {}
+        for peer_id, put in self._put.items():
+            endpoint = endpoints.get(put.public_key)
+            is_recent = time.time() - handshakes.get(put.public_key, 0) < SESSION_SECONDS
+            if endpoint is None or not is_recent or peer_id not in self._peers or not is_reportable(endpoint):
+                continue
+            if endpoint != self._peers[peer_id].get("fallback_endpoint"):
+                found[peer_id] = endpoint
+        return found
 
     def close(self, why):
         """Takes everything down."""

@@ -78,6 +78,15 @@ def endpoint_of(peer):
     return peer["endpoint"] or peer.get("fallback_endpoint") or ""
 
 
+def is_reportable(endpoint):
+    """Whether the server takes an endpoint of WireGuard: one with a zone or a loopback address would refuse the whole report."""
+    try:
+        address = _endpoint_address(endpoint)
+    except ValueError:
+        return False
+    return not (address.is_loopback or address.is_unspecified or address.is_multicast)
+
+
 def interface_section(private_key, listen_port):
     """The configuration of an interface without peers. `private_key` is base64, as the state file has it."""
     if not _KEY.fullmatch(private_key):
@@ -121,6 +130,9 @@ def _endpoint_address(endpoint):
     try:
         if found is None or int(found[3]) > 65535:
             raise ValueError
-        return ipaddress.IPv6Address(found[1]) if found[1] else ipaddress.IPv4Address(found[2])
+        if found[2]:
+            return ipaddress.IPv4Address(found[2])
+        address = ipaddress.IPv6Address(found[1])
+        return address.ipv4_mapped or address
     except ValueError:
         raise ValueError(f"its endpoint {endpoint!r} is not address:port") from None

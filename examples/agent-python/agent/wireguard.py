@@ -61,7 +61,7 @@ class WireGuard:
             raise
 
     def is_there(self):
-        """False where somebody has removed the interface, or wireguard-go has ended."""
+        """False where the interface was removed, or wireguard-go has ended."""
         return self._exists() and (self._process is None or self._process.poll() is None)
 
     def set_private_key(self, private_key):
@@ -77,9 +77,11 @@ class WireGuard:
 
     def endpoints(self):
         """Where WireGuard sends the packets of each peer now, by public key: from there its last packets came."""
-        lines = self._wg("show", self.name, "endpoints").splitlines()
-        found = dict(line.split("\t") for line in lines)
-        return {key: endpoint for key, endpoint in found.items() if endpoint != "(none)"}
+        return {key: endpoint for key, endpoint in self._shown("endpoints").items() if endpoint != "(none)"}
+
+    def handshakes(self):
+        """The instant of the last handshake with each peer, by public key, in Unix seconds; 0 where there was none."""
+        return {key: int(seconds) for key, seconds in self._shown("latest-handshakes").items()}
 
     def set_address(self, address):
         self._ip("address", "replace", f"{address}/32", "dev", self.name)
@@ -92,7 +94,8 @@ class WireGuard:
         lines = [f"route del {address} dev {self.name}\n" for address in sorted(present - wanted)]
         lines += [f"route add {address}/32 dev {self.name}\n" for address in sorted(wanted - present)]
         if lines:
-            self._run("ip", "-batch", "-", stdin="".join(lines))
+            # With -force one route that is refused does not keep the others from being set.
+            self._run("ip", "-force", "-batch", "-", stdin="".join(lines))
 
     def close(self):
         """Removes the interface with its address, routes and peers, and ends wireguard-go."""
@@ -102,6 +105,9 @@ class WireGuard:
             self._is_made = False
         finally:
             self._end_process()
+
+    def _shown(self, what):
+        return dict(line.split("\t") for line in self._wg("show", self.name, what).splitlines())
 
     def _make(self):
         try:
@@ -178,13 +184,14 @@ class WireGuard:
 
     @staticmethod
     def _run(*words, stdin=None):
-        """Runs a program without a shell. Its complaint is quoted without keys."""
+        """Runs a program without a shell. The first line of its message is quoted without keys."""
         try:
             ended = subprocess.run(words, input=stdin or "", capture_output=True, text=True, timeout=PROGRAM_SECONDS)
         except (OSError, subprocess.TimeoutExpired) as error:
             # Not the text of the error: that of a timeout has all arguments.
             raise TunnelFault(f"{words[0]} could not be run: {type(error).__name__}") from None
         if ended.returncode != 0:
-            complaint = _KEY_IN_TEXT.sub("(key)", (ended.stderr.strip().splitlines() or ["no reason given"])[0])
-            raise TunnelFault(f"{words[0]} {words[1]} failed: {complaint}")
+            message = _KEY_IN_TEXT.sub("(key)", (ended.stderr.strip().splitlines() or ["no reason given"])[0])
+            verb = next((word for word in words[1:] if not word.startswith("-")), "route")
+            raise TunnelFault(f"{words[0]} {verb} failed: {message}")
         return ended.stdout
