@@ -72,7 +72,13 @@ interface Configuration {
 async function openConfiguration(address: string, options: ResolverNamesOptions): Promise<Configuration> {
   const { splitDns, system, interfaceName, log } = options
   const indexFile = join(system.interfacesFolder, interfaceName, 'ifindex')
-  let current = { way: await configure(splitDns, address), index: await existingText(indexFile), at: performance.now() }
+  const look = async (): Promise<Way> => {
+    const way = await configure(splitDns, address)
+    return way.way === 'resolver-only' && (await isNameServer(system.resolvConf, address))
+      ? { ...way, fault: undefined }
+      : way
+  }
+  let current = { way: await look(), index: await existingText(indexFile), at: performance.now() }
   if (current.way.fault !== undefined) log(current.way.fault)
   let refreshing: Promise<void> = Promise.resolve()
 
@@ -80,7 +86,7 @@ async function openConfiguration(address: string, options: ResolverNamesOptions)
     const index = await existingText(indexFile)
     const isRetryDue = current.way.fault !== undefined && performance.now() - current.at >= RETRY_MS
     if (index === current.index && !isRetryDue) return
-    const way = await configure(splitDns, address)
+    const way = await look()
     if (way.fault !== undefined && way.fault !== current.way.fault) log(way.fault)
     current = { way, index, at: performance.now() }
   }
@@ -102,6 +108,12 @@ async function configure(splitDns: readonly SplitDns[], address: string): Promis
     if (fault !== undefined) reasons.push(fault)
   }
   return { way: 'resolver-only', fault: sentence(reasons) }
+}
+
+/** Whether an administrator has named the resolver in resolv.conf, as in a network namespace of a test. */
+async function isNameServer(resolvConf: string, address: string): Promise<boolean> {
+  const lines = ((await existingText(resolvConf)) ?? '').split('\n')
+  return lines.some((line) => /^nameserver\s+(\S+)/.exec(line)?.[1] === address)
 }
 
 function sentence(reasons: readonly string[]): string {

@@ -216,6 +216,12 @@ describe('without split DNS', () => {
     expect(log).toHaveLength(1)
   })
 
+  test('nothing is recommended where resolv.conf names the resolver', async () => {
+    await writeFile(system.resolvConf, 'search example.org\nnameserver 127.0.0.163\n')
+    expect((await open()).status()).toMatchObject({ way: 'resolver-only', fault: undefined })
+    expect(log).toEqual([])
+  })
+
   test('it is used once it runs, a minute later', async () => {
     const names = await open()
     await withResolved()
