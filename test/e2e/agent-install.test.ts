@@ -85,7 +85,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('an agent as a service', 
       const state = enrolledState()
       // Nothing listens there.
       const away = { ...state, server: { url: 'http://127.0.0.1:9' }, machine: { ...state.machine, names: 'auto' } }
-      const [program = '', ...args] = [...box.enter, 'install', '-m', '600', '/dev/stdin', STATE]
+      const [program, ...args] = [...box.enter, 'install', '-m', '600', '/dev/stdin', STATE]
       expect(await runProgram(program, args, { stdin: JSON.stringify(away) })).toMatchObject({ exitCode: 0 })
       const { stderr, exitCode } = await ctl('install')
       expect([stderr, exitCode]).toEqual([

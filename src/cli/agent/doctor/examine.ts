@@ -6,6 +6,7 @@ import type { Place } from '../place.ts'
 import type { DoctorSystem, NodeFacts } from './doctor-facts.ts'
 import { lookAtAgent } from './look-at-agent.ts'
 import { lookAtConflicts } from './look-at-conflicts.ts'
+import { lookAtFirewall } from './look-at-firewall.ts'
 import { lookAtInterface } from './look-at-interface.ts'
 import { lookAtMachine } from './look-at-machine.ts'
 import { lookAtNames } from './look-at-names.ts'
@@ -36,12 +37,17 @@ async function lookAtRunning(node: NodeFacts): Promise<readonly Finding[]> {
     if (status === undefined || peers === undefined)
       return [problem('agent', 'it does not run', 'Start it: ctl agent up, or systemctl start ctl-agent'), ...notSeen()]
     const facts = { ...node, status, peers }
-    return [...lookAtAgent(facts), ...(await lookAtInterface(facts)), ...(await lookAtNames(facts))]
+    return [
+      ...lookAtAgent(facts),
+      await lookAtFirewall(facts),
+      ...(await lookAtInterface(facts)),
+      ...(await lookAtNames(facts)),
+    ]
   } catch (error) {
     return [problem('agent', reasonOf(error), 'See ctl agent logs; restart the agent.'), ...notSeen()]
   }
 }
 
 function notSeen(): readonly Finding[] {
-  return ['events', 'firewall', 'keys', 'peers', 'interface', 'names'].map((check) => skipped(check, 'no agent runs'))
+  return ['events', 'keys', 'peers', 'firewall', 'interface', 'names'].map((check) => skipped(check, 'no agent runs'))
 }

@@ -4,7 +4,7 @@ import type { RunningFacts } from './doctor-facts.ts'
 
 /** What the running agent answers about itself and its peers. */
 export function lookAtAgent({ status, peers }: RunningFacts): readonly Finding[] {
-  return [agent(status), events(status), firewall(status), keys(peers), paths(peers)]
+  return [agent(status), events(status), keys(peers), paths(peers)]
 }
 
 /** Faults of policies and names are findings of their own. */
@@ -24,13 +24,6 @@ function events({ server }: AgentStatus): Finding {
   const detail = 'the event stream is closed: changes arrive late'
   if (server.reachable !== true) return skipped('events', `${detail}, since the server is away`)
   return problem('events', detail, 'See ctl agent logs. A proxy before the server must not buffer or cut long answers.')
-}
-
-function firewall({ policies }: AgentStatus): Finding {
-  if (policies.fault !== null)
-    return problem('firewall', `policies are not enforced: ${policies.fault}`, 'See ctl agent status.')
-  if (policies.rules.length === 0) return ok('firewall', `${policies.count} policies, none of which isolates this node`)
-  return ok('firewall', `${policies.count} policies are in force`)
 }
 
 /** Names that are listed before the others are counted. */

@@ -34,8 +34,9 @@ const SHARED = '100.64.0.0/10'
 
 function neighbours({ state }: NodeFacts, links: readonly IpLink[]): Finding {
   const { mesh_address: address } = state.enrolment
-  const others = links.filter(({ ifname }) => ifname !== state.machine.interface_name && ifname !== 'lo')
-  const overlapping = others.filter((link) => addressesOf(link).some((own) => isWithin(own, SHARED)))
+  const overlapping = links
+    .filter((link) => !isOfAgent(link))
+    .filter((link) => addressesOf(link).some((own) => isWithin(own, SHARED)))
   const names = overlapping.map(({ ifname = '' }) => ifname).join(', ')
   if (overlapping.length === 0 || !isWithin(address, SHARED))
     return ok('neighbours', 'no other interface has addresses of the same range')
@@ -56,9 +57,13 @@ function isWithin(address: string, network: string): boolean {
 }
 
 /** Agents mark their interfaces with the id of their node. */
+function isOfAgent({ ifalias }: IpLink): boolean {
+  return ifalias?.startsWith('ctl ') === true
+}
+
 function otherAgents({ state }: NodeFacts, links: readonly IpLink[]): readonly Finding[] {
   const own = `ctl ${state.enrolment.node_id}`
-  const others = links.filter(({ ifalias }) => ifalias?.startsWith('ctl ') === true && ifalias !== own)
+  const others = links.filter((link) => isOfAgent(link) && link.ifalias !== own)
   if (others.length === 0) return [ok('agents', 'no other agent has an interface here')]
   const names = others.map(({ ifname = '' }) => ifname).join(', ')
   return [
