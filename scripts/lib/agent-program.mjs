@@ -19,13 +19,15 @@ export async function bundleAgent(dist) {
     [commands, join(dist, 'cli/derive'), join(dist, 'server')].some((folder) => path.startsWith(folder))
   const elsewhere = `import { usageError } from ${JSON.stringify(join(dist, 'cli/errors/cli-error.js'))}
 throw usageError('this copy of ctl has the commands of the agent only', 'Use that of the package: npx ctl-mesh')`
+  const isOfAgent = (path) =>
+    ['cli/agent', 'cli/commands/agent', 'client'].some((folder) => path.startsWith(join(dist, folder) + sep))
   const program = {
     name: 'agent-program',
     resolveId(id, importer, { kind }) {
       if (id === 'ctl-agent') return ENTRY
       if (kind !== 'dynamic-import' || importer === undefined) return undefined
-      // Packages for prompts, pictures and the like, which stay where they are installed.
-      if (!id.startsWith('.') && !isBuiltin(id)) return { id, external: true }
+      // Packages for prompts, pictures and the like stay where they are installed; those of the agent are put in.
+      if (!id.startsWith('.') && !isBuiltin(id)) return isOfAgent(importer) ? undefined : { id, external: true }
       const path = resolve(importer, '..', id)
       return isForeign(path) && !path.startsWith(own) ? ELSEWHERE : undefined
     },

@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { builtFile } from '../../../shared/package-files.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
 import type { Place } from '../place.ts'
@@ -56,11 +58,17 @@ export function startSuccessor(): void {
   child.unref()
 }
 
+/** The one file of the agent, which an upgrade of the package does not change while it runs; this program where it was not built. */
+function agentProgram(): string {
+  const built = fileURLToPath(builtFile('agent/ctl-agent.cjs'))
+  return existsSync(built) ? built : (process.argv[1] ?? '')
+}
+
 function spawnAgent(place: Place, args: readonly string[]): ChildProcess {
   // What Node itself prints, such as a fault that ends it, goes to the log as well.
   const log = openSync(place.log, 'a', 0o600)
   try {
-    return spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {
+    return spawn(process.execPath, [...process.execArgv, agentProgram(), ...args], {
       detached: true,
       stdio: ['ignore', log, log, 'ipc'],
       cwd: '/',
