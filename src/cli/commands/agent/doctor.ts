@@ -1,12 +1,12 @@
 import { release } from 'node:os'
 import { requireLinux } from '../../agent/enrolled-state.ts'
 import { examine } from '../../agent/doctor/examine.ts'
-import { DEFAULT_STATE_DIR, placeOf } from '../../agent/place.ts'
 import { cleanEnvironment } from '../../agent/system/clean-environment.ts'
 import { runProgram } from '../../agent/system/run-program.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { reportFindings } from '../doctor/report-findings.ts'
 import { STATE_DIR_FLAG } from './flags.ts'
+import { placeIn } from './place-in.ts'
 
 export const doctor = defineCommand({
   description: [
@@ -19,7 +19,7 @@ export const doctor = defineCommand({
   async run(session, { flags }) {
     requireLinux()
     const findings = await examine({
-      place: placeOf(flags['state-dir'] ?? DEFAULT_STATE_DIR),
+      place: placeIn(session, flags),
       userAgent: session.userAgent,
       system: {
         run: runProgram,

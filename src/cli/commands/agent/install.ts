@@ -1,9 +1,8 @@
-import { resolve } from 'node:path'
 import type { EnrolledState } from '../../agent/agent-core.ts'
 import { enrolledState, isEnrolled, openPlace, requireLinux } from '../../agent/enrolled-state.ts'
 import { installService, type Installed } from '../../agent/install/install-service.ts'
 import { linuxSystem } from '../../agent/install/install-system.ts'
-import { DEFAULT_STATE_DIR, placeOf, type Place } from '../../agent/place.ts'
+import type { Place } from '../../agent/place.ts'
 import { lockOwner, takeLock } from '../../agent/process/process-lock.ts'
 import { readState } from '../../agent/state/state-file.ts'
 import { requireRoot } from '../../agent/system/privileges.ts'
@@ -11,6 +10,7 @@ import { runProgram } from '../../agent/system/run-program.ts'
 import { defineCommand } from '../../argv/command.ts'
 import type { Session } from '../../session/session.ts'
 import { UP_FLAGS, type UpFlags } from './flags.ts'
+import { placeIn } from './place-in.ts'
 
 export const install = defineCommand({
   description: [
@@ -26,7 +26,7 @@ export const install = defineCommand({
   async run(session, { flags }) {
     requireLinux()
     requireRoot('Installing a service')
-    const place = placeOf(resolve(session.io.cwd, flags['state-dir'] ?? DEFAULT_STATE_DIR))
+    const place = placeIn(session, flags)
     const installed = await installService({
       system: linuxSystem(runProgram),
       place,

@@ -1,10 +1,10 @@
 import { requireLinux } from '../../agent/enrolled-state.ts'
 import { checkNetwork, type NetworkCheck } from '../../agent/netcheck/check-network.ts'
-import { DEFAULT_STATE_DIR, placeOf } from '../../agent/place.ts'
 import { runProgram } from '../../agent/system/run-program.ts'
 import { defineCommand } from '../../argv/command.ts'
 import type { Session } from '../../session/session.ts'
 import { STATE_DIR_FLAG } from './flags.ts'
+import { placeIn } from './place-in.ts'
 
 const COLUMNS = ['name', 'mesh_address', 'endpoint', 'path', 'latest_handshake_at', 'rtt_ms'] as const
 
@@ -18,7 +18,7 @@ export const netcheck = defineCommand({
   examples: ['ctl agent netcheck', "ctl agent netcheck -o json --jq '.peers[] | select(.rtt_ms == null) | .name'"],
   async run(session, { flags }) {
     requireLinux()
-    const place = placeOf(flags['state-dir'] ?? DEFAULT_STATE_DIR)
+    const place = placeIn(session, flags)
     const check = await checkNetwork({ place, run: runProgram })
     await session.emit(check, { columns: COLUMNS, rows: 'peers' })
     noteOwn(session, check)

@@ -1,13 +1,12 @@
-import { resolve } from 'node:path'
 import { requireLinux } from '../../agent/enrolled-state.ts'
 import { linuxSystem } from '../../agent/install/install-system.ts'
 import { uninstallService } from '../../agent/install/uninstall-service.ts'
-import { DEFAULT_STATE_DIR, placeOf } from '../../agent/place.ts'
 import { takeDown } from '../../agent/process/take-down.ts'
 import { requireRoot } from '../../agent/system/privileges.ts'
 import { runProgram } from '../../agent/system/run-program.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { STATE_DIR_FLAG } from './flags.ts'
+import { placeIn } from './place-in.ts'
 
 export const uninstall = defineCommand({
   description: [
@@ -19,7 +18,7 @@ export const uninstall = defineCommand({
   async run(session, { flags }) {
     requireLinux()
     requireRoot('Removing a service')
-    const place = placeOf(resolve(session.io.cwd, flags['state-dir'] ?? DEFAULT_STATE_DIR))
+    const place = placeIn(session, flags)
     const { unit, wasInstalled } = await uninstallService(linuxSystem(runProgram), place)
     if (!wasInstalled) return session.note(`There is no ${unit}.`)
     const { enrolled } = await takeDown(place)
