@@ -69,6 +69,7 @@ describe('the doctor on a running agent', () => {
         names: { way: 'hosts-file', listen: null, fault: null },
         peers: { known: 0, direct: 0, refused: 0 },
         policies: { count: 0, rules: [], fault: null },
+        sessions: { listen: null, open: 0, connections: 0, fault: null },
         faults: [],
         counts: {},
         ...status,
