@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createLab, type Box, type Lab } from '../support/mesh/lab.ts'
-import { nextLine, startMeshBoxes, type MeshBoxes } from '../support/mesh/mesh-boxes.ts'
+import type { ProgramResult } from '../../src/cli/agent/system/run-program.ts'
+import type { AgentStatus } from '../../src/cli/agent/control/agent-status.ts'
+import { startAgentMesh, succeeded, type AgentMesh } from '../support/mesh/agent-mesh.ts'
+import type { Box, Lab } from '../support/mesh/lab.ts'
+import { nextLine } from '../support/mesh/next-line.ts'
 import { requirement } from '../support/run/requirements.mjs'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 })
@@ -17,33 +20,36 @@ const sshd = requirement('sshd')
 
 describe.skipIf(requirement('mesh-lab') === undefined)('mediated sessions between two nodes of a mesh', () => {
   let lab: Lab
-  let mesh: MeshBoxes
+  let mesh: AgentMesh
   let folder: string
-  let [near, far]: [Box, Box] = [] as never
+  let near: Box
+  let far: Box
   const addressOf: Record<string, string> = {}
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'ctl-sessions-'))
-    lab = await createLab({ prefix: 'ctlses' })
-    mesh = await startMeshBoxes(lab, folder)
+    mesh = await startAgentMesh('ctlses')
+    lab = mesh.lab
     ;[near, far] = [await lab.box('web-1'), await lab.box('db-1')]
     if (sshd !== undefined) await makeHostKey('/etc/ssh/ssh_host_ed25519_key')
-    await mesh.join(near)
-    await mesh.join(far, '--allow-session-targets', '10.99.0.0/16')
-    for (const { name } of [near, far]) {
-      const { mesh_address: address } = (await mesh.json(mesh.server, 'nodes', 'show', name)) as {
-        mesh_address: string
-      }
-      addressOf[name] = address
-    }
+    await succeeded(mesh.up(near, '--no-names'))
+    await succeeded(mesh.up(far, '--no-names', '--allow-session-targets', '10.99.0.0/16'))
+    for (const box of [near, far]) addressOf[box.name] = (await statusOf(box)).mesh_address
     const ping = ['ping', '-c1', '-W1', addressOf['db-1'] ?? '']
     await vi.waitFor(async () => expect((await lab.exec(near, ping)).exitCode).toBe(0), { timeout: 30_000 })
   })
   afterAll(async () => {
-    await lab.close()
+    await mesh?.close()
     rmSync(folder, { recursive: true, force: true })
   })
 
+  const statusOf = async (box: Box): Promise<AgentStatus> =>
+    JSON.parse((await succeeded(mesh.agent(box, 'status', '-o', 'json'))).stdout) as AgentStatus
+  const json = async (...args: readonly string[]): Promise<unknown> =>
+    JSON.parse((await succeeded(mesh.operator(...args, '-o', 'json'))).stdout)
+  /** Runs `ctl` of the operator in the near box. */
+  const run = (...args: readonly string[]): Promise<ProgramResult> =>
+    lab.exec(near, mesh.operatorCommand(...args), { timeoutMs: 60_000 })
   const child = (box: Box, ...args: readonly string[]): ChildProcess =>
     lab.spawn(box, [process.execPath, CHILD, ...args])
   const answered = async (box: Box, ...args: readonly string[]): Promise<Record<string, unknown>> => {
@@ -57,7 +63,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('mediated sessions betwee
 
   /** Starts `ctl tcp`, and waits until it listens. */
   async function forwarded(...args: readonly string[]) {
-    const process = lab.spawn(near, mesh.ctl('tcp', ...args, '--project', 'default'))
+    const process = lab.spawn(near, mesh.operatorCommand('tcp', ...args, '--project', 'default'))
     const line = await nextLine(process, 'stderr')
     const [, at = '', id = ''] = /is at (\S+) until .* as session ([0-9a-f-]{36})\./.exec(line) ?? []
     expect([line, id]).toEqual([expect.any(String), expect.stringMatching(/-/)])
@@ -66,7 +72,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('mediated sessions betwee
 
   async function created(node: string, ...flags: readonly string[]) {
     const wish = ['--node', node, '--kind', 'tcp', '--target', '127.0.0.1:5432', '--project', 'default', ...flags]
-    return (await mesh.json(mesh.server, 'mediated-sessions', 'create', ...wish)) as {
+    return (await json('mediated-sessions', 'create', ...wish)) as {
       token: string
       session_id: string
     }
@@ -80,7 +86,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('mediated sessions betwee
     expect(await answered(near, 'exchange', port, String(10 * MIB))).toEqual({ count: 10 * MIB, isEqual: true })
     process.kill('SIGINT')
     expect(await exitOf(process)).toBe(130)
-    const live = await mesh.json(mesh.server, 'mediated-sessions', 'list', '--project', 'default')
+    const live = await json('mediated-sessions', 'list', '--project', 'default')
     expect(live).toMatchObject({ items: [] })
   })
 
@@ -88,20 +94,21 @@ describe.skipIf(requirement('mesh-lab') === undefined)('mediated sessions betwee
     const { process, id, port } = await forwarded('db-1:5432', '--local', '0')
     const holder = child(near, 'hold', port)
     expect(await nextLine(holder, 'stdout')).toBe('"flowing"')
-    const status = (await mesh.json(far, 'agent', 'status', '--state-dir', join(folder, 'db-1'))) as Record<
-      string,
-      unknown
-    >
-    expect(status['sessions']).toEqual({ listen: `${addressOf['db-1']}:7444`, open: 1, connections: 1, fault: null })
+    expect((await statusOf(far)).sessions).toEqual({
+      listen: `${addressOf['db-1']}:7444`,
+      open: 1,
+      connections: 1,
+      fault: null,
+    })
     const closing = nextLine(holder, 'stdout')
-    const revoked = await mesh.run(mesh.server, 'mediated-sessions', 'revoke', id, '--project', 'default', '--yes')
+    const revoked = await mesh.operator('mediated-sessions', 'revoke', id, '--project', 'default', '--yes')
     const revokedAtMs = Date.now()
     expect(revoked.exitCode).toBe(0)
     const { closedAtMs } = JSON.parse(await closing) as { closedAtMs: number }
     expect(closedAtMs - revokedAtMs).toBeLessThan(3_000)
     child(near, 'exchange', port, '1')
     expect(await exitOf(process)).toBe(6)
-    const { items } = (await mesh.json(mesh.server, 'audit', 'list', '--limit', '200')) as {
+    const { items } = (await json('audit', 'list', '--limit', '200')) as {
       items: { relation: string }[]
     }
     const relations = items.map(({ relation }) => relation)
@@ -115,15 +122,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('mediated sessions betwee
     const short = await created('db-1', '--ttl', '1s')
     await expect.poll(() => show(short.token), { timeout: 20_000 }).toEqual({ answer: 'refused expired\n' })
     const gone = await created('db-1')
-    const revoked = await mesh.run(
-      mesh.server,
-      'mediated-sessions',
-      'revoke',
-      gone.session_id,
-      '--project',
-      'default',
-      '--yes',
-    )
+    const revoked = await mesh.operator('mediated-sessions', 'revoke', gone.session_id, '--project', 'default', '--yes')
     expect(revoked.exitCode).toBe(0)
     // Until the agent knows of it, it lets the session in, and cuts it then.
     await expect.poll(() => show(gone.token), { timeout: 20_000 }).toEqual({ answer: 'refused not_live\n' })
@@ -136,7 +135,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('mediated sessions betwee
   })
 
   test('ctl tcp --stdio passes bytes of standard input, and ends with the connection', async () => {
-    const one = lab.spawn(near, mesh.ctl('tcp', '--stdio', 'db-1:5432', '--project', 'default'))
+    const one = lab.spawn(near, mesh.operatorCommand('tcp', '--stdio', 'db-1:5432', '--project', 'default'))
     one.stdin?.end('hello\n')
     expect(await nextLine(one, 'stdout')).toBe('hello')
     expect(await exitOf(one)).toBe(0)
@@ -145,7 +144,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('mediated sessions betwee
   test('ctl tcp reaches another host through the node, where its agent allows the network', async () => {
     const one = lab.spawn(
       near,
-      mesh.ctl('tcp', '--stdio', 'db-1', '--target', `${mesh.server.address}:7443`, '--project', 'default'),
+      mesh.operatorCommand('tcp', '--stdio', 'db-1', '--target', new URL(mesh.url).host, '--project', 'default'),
     )
     // Not TLS, which the server of the mesh answers by an alert of TLS (RFC 8446 §6) or by HTTP 400.
     one.stdin?.end('hello\r\n\r\n')
@@ -153,17 +152,17 @@ describe.skipIf(requirement('mesh-lab') === undefined)('mediated sessions betwee
   })
 
   test('ctl tcp names what is wrong, with its exit code', async () => {
-    const outside = await mesh.run(mesh.server, 'tcp', 'db-1:5432', '--project', 'default')
+    const outside = await mesh.operator('tcp', 'db-1:5432', '--project', 'default')
     expect([outside.exitCode, outside.stderr]).toEqual([
       8,
       expect.stringContaining('this machine is not in the mesh: none of its addresses is in 100.64.0.0/10'),
     ])
-    const nobody = await mesh.run(near, 'tcp', '--stdio', 'db-1:5433', '--project', 'default')
+    const nobody = await run('tcp', '--stdio', 'db-1:5433', '--project', 'default')
     expect([nobody.exitCode, nobody.stderr]).toEqual([
       8,
       expect.stringContaining('error: nothing answers at 127.0.0.1:5433 on db-1'),
     ])
-    const refused = await mesh.run(near, 'tcp', '--stdio', 'db-1', '--target', '192.168.7.7:80', '--project', 'default')
+    const refused = await run('tcp', '--stdio', 'db-1', '--target', '192.168.7.7:80', '--project', 'default')
     expect([refused.exitCode, refused.stderr]).toEqual([
       5,
       expect.stringContaining('the agent of db-1 lets no session reach 192.168.7.7:80'),
@@ -195,19 +194,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('mediated sessions betwee
   describe.skipIf(sshd === undefined)('ctl ssh', () => {
     let server: ChildProcess | undefined
     const ssh = (...rest: readonly string[]) =>
-      mesh.run(
-        near,
-        'ssh',
-        'root@db-1',
-        '--project',
-        'default',
-        '--',
-        '-o',
-        'BatchMode=yes',
-        '-i',
-        path('user'),
-        ...rest,
-      )
+      run('ssh', 'root@db-1', '--project', 'default', '--', '-o', 'BatchMode=yes', '-i', path('user'), ...rest)
 
     beforeAll(() => must(near, 'ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', path('user')))
     afterEach(async () => {
@@ -221,7 +208,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('mediated sessions betwee
       server = await serveSsh('/etc/ssh/ssh_host_ed25519_key')
       const { exitCode, stdout, stderr } = await ssh('echo "$SSH_CONNECTION"; exit 7')
       expect([stdout, exitCode, stderr]).toEqual([expect.stringMatching(/^127\.0\.0\.1 \d+ 127\.0\.0\.1 22\n$/), 7, ''])
-      const { items } = (await mesh.json(mesh.server, 'mediated-sessions', 'list', '--project', 'default')) as {
+      const { items } = (await json('mediated-sessions', 'list', '--project', 'default')) as {
         items: { kind: string }[]
       }
       expect(items.filter(({ kind }) => kind === 'ssh')).toEqual([])

@@ -19,6 +19,8 @@ export interface AgentMesh {
   readonly tokenFile: string
   /** Runs `ctl` as the operator, beside the server. */
   operator(...args: readonly string[]): Promise<ProgramResult>
+  /** Program and arguments of `ctl` as the operator, for any box. */
+  operatorCommand(...args: readonly string[]): readonly string[]
   /** Runs `ctl agent` in a box, with a state folder of its own. */
   agent(box: Box, ...args: readonly string[]): Promise<ProgramResult>
   /** Makes a box a node of that name. */
@@ -41,9 +43,17 @@ export async function startAgentMesh(prefix: string): Promise<AgentMesh> {
   const tokenFile = join(folder, 'join-token')
   let server: ChildProcess | undefined
 
-  const ctl = (box: Box, args: readonly string[], variables: readonly string[] = []): Promise<ProgramResult> =>
-    lab.exec(box, ['env', ...variables, process.execPath, CTL, ...args], { timeoutMs: RUN_MS_MAX })
-  const operator = (...args: readonly string[]) => ctl(serverBox, args, [`CTL_CONFIG_DIR=${config}`])
+  const exec = (box: Box, argv: readonly string[]): Promise<ProgramResult> =>
+    lab.exec(box, argv, { timeoutMs: RUN_MS_MAX })
+  const ctl = (box: Box, args: readonly string[]) => exec(box, ['env', process.execPath, CTL, ...args])
+  const operatorCommand = (...args: readonly string[]) => [
+    'env',
+    `CTL_CONFIG_DIR=${config}`,
+    process.execPath,
+    CTL,
+    ...args,
+  ]
+  const operator = (...args: readonly string[]) => exec(serverBox, operatorCommand(...args))
   const stateDirectory = (box: Box): string => join(folder, box.name)
   const agent = (box: Box, ...args: readonly string[]) =>
     ctl(box, ['agent', ...args, '--state-dir', stateDirectory(box)])
@@ -88,6 +98,7 @@ export async function startAgentMesh(prefix: string): Promise<AgentMesh> {
     url,
     tokenFile,
     operator,
+    operatorCommand,
     agent,
     up: (box, ...args) =>
       agent(box, 'up', '--server', url, '--insecure-http', '--join-token-file', tokenFile, '--name', box.name, ...args),
