@@ -5,7 +5,7 @@ import { createCliHome, type CliHome, type CliResult } from '../../support/cli/c
 import { operationAt, startShapeServer } from '../../support/cli/shape-server.ts'
 import { startStub, type StubServer } from '../../support/cli/stub-server.ts'
 
-/** Commands that the answers of the stub do not suffice for: keys, signatures, waits and streams have tests of their own. */
+/** Commands that the answers of the stub do not suffice for: keys, signatures, waits, streams and the mesh have tests of their own. */
 const BEYOND_THE_STUB = new Set([
   'serve',
   '__complete',

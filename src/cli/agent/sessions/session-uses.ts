@@ -32,6 +32,7 @@ export interface UsesDeps {
 const LOOK_EVERY_MS = 200
 /** The server allows a node 10 calls a second, and other calls need room beside these. */
 const REPORTS_PER_SECOND = 4
+const NOT_LIVE = 'it is not live any more'
 /** Refusals that mean that the session has ended. */
 const OVER = ['session_not_found', 'session_already_revoked']
 
@@ -54,6 +55,7 @@ export function createSessionUses({ agent, member, log }: UsesDeps): SessionUses
 
   function look(use: SessionUse): void {
     const nowMs = clock.now()
+    if (!member.liveSessions.has(use.session.session_id)) return end(use, NOT_LIVE)
     if (Date.parse(use.session.expires_at) <= nowMs) return end(use, 'its time is over')
     const found = use.look(nowMs)
     if (found === 'idle') return end(use, 'it was idle for too long')
@@ -105,7 +107,7 @@ export function createSessionUses({ agent, member, log }: UsesDeps): SessionUses
     isOver: (id) => over.has(id),
     liveChanged() {
       for (const id of over) if (!member.liveSessions.has(id)) over.delete(id)
-      for (const [id, use] of uses) if (!member.liveSessions.has(id)) end(use, 'it is not live any more')
+      for (const [id, use] of uses) if (!member.liveSessions.has(id)) end(use, NOT_LIVE)
     },
     list: () => [...uses.values()],
     close: () => uses.forEach((use) => use.cut()),

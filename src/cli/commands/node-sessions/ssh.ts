@@ -35,7 +35,7 @@ export const ssh = defineCommand({
     'Exits as ssh does: with the exit code of the command, or 255 where ssh failed. Exits 130 after Ctrl-C and 8 where the node cannot be reached.',
   ].join('\n'),
   args: [
-    { name: '[user@]node', describe: 'Node, and the login there', required: true },
+    { name: '[user@]node', describe: 'Node, and the login there', required: true, noun: 'nodes' },
     { name: 'ssh-argument', describe: 'Arguments of ssh and the command, after --', many: true },
   ],
   flags: FLAGS,

@@ -36,7 +36,7 @@ export const tcp = defineCommand({
     'Issues a mediated session, listens on this machine, and passes each connection through the node. Both this machine and the node have to be in the mesh, and a policy has to let this one reach TCP 7444 there. The session is audited, and is revoked when the command ends.',
     'Exits 130 after Ctrl-C, 8 where the node cannot be reached, and 6 when the session ends first.',
   ].join('\n'),
-  args: [{ name: 'node:port', describe: 'Node, and the port on its 127.0.0.1', required: true }],
+  args: [{ name: 'node:port', describe: 'Node, and the port on its 127.0.0.1', required: true, noun: 'nodes' }],
   flags: FLAGS,
   uses: ['connection'],
   examples: [
