@@ -21,6 +21,8 @@ export interface AgentMesh {
   operator(...args: readonly string[]): Promise<ProgramResult>
   /** Program and arguments of `ctl` as the operator, for any box. */
   operatorCommand(...args: readonly string[]): readonly string[]
+  /** Starts `ctl` as the operator, beside the server. It is killed when the mesh is closed. */
+  startOperator(args: readonly string[]): ChildProcess
   /** Runs `ctl agent` in a box, with a state folder of its own. */
   agent(box: Box, ...args: readonly string[]): Promise<ProgramResult>
   /** Makes a box a node of that name. */
@@ -99,6 +101,7 @@ export async function startAgentMesh(prefix: string): Promise<AgentMesh> {
     tokenFile,
     operator,
     operatorCommand,
+    startOperator: (args) => lab.spawn(serverBox, operatorCommand(...args)),
     agent,
     up: (box, ...args) =>
       agent(box, 'up', '--server', url, '--insecure-http', '--join-token-file', tokenFile, '--name', box.name, ...args),
