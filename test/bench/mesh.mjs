@@ -32,12 +32,14 @@ export async function run(args) {
   const lacks = new Set(missing.map(({ program }) => program))
   const { startAgentMesh, processesOf, succeeded } = await importTypeScript(AGENT_MESH)
   const directory = await mkdtemp(join(tmpdir(), 'ctl-bench-'))
-  const mesh = await startAgentMesh('ctlbench')
+  const starting = startAgentMesh('ctlbench')
   let closing
-  const close = () => (closing ??= mesh.close().then(() => rm(directory, { recursive: true, force: true })))
+  const close = () =>
+    (closing ??= starting.then((mesh) => mesh.close()).finally(() => rm(directory, { recursive: true, force: true })))
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.once(signal, () => void close().finally(() => process.exit(SIGNAL_EXIT + constants.signals[signal])))
   try {
+    const mesh = await starting
     const scene = { mesh, lab: mesh.lab, directory, processesOf, succeeded }
     if (options.rounds > 0) await compareTunnels(scene, options, lacks)
     if (options.peers.length === 0) return
