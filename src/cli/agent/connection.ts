@@ -20,6 +20,8 @@ export interface Connection {
   readonly streams: NodeStreams
   /** The mesh parts of one agent. */
   readonly mesh: (clock: AgentClock) => MeshParts
+  /** Ends the open connections, whose local address may be gone. Calls and stream connect again. */
+  reconnect(): void
   close(): void
 }
 
@@ -73,6 +75,7 @@ export function openConnection({ server, manifest, userAgent, observe }: Connect
         },
       }
     },
+    reconnect: () => transport.close(),
     close: () => transport.close(),
   }
 }

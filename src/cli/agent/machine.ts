@@ -8,7 +8,7 @@ import { createCoalescedWork, type CoalescedWork } from './process/coalesced-wor
 import { keepNetwork, type KeptNetwork } from './server-answers/kept-network.ts'
 import type { MeshNetwork } from './server-answers/mesh-network.ts'
 import { readKnownMesh, writeKnownMesh } from './state/known-mesh.ts'
-import { isPublic, localAddressTowards } from './system/local-address.ts'
+import { isPublic, localAddressTowards, type LocalAddress } from './system/local-address.ts'
 import { createMeshApplier, type MeshApplier } from './tunnel/mesh-applier.ts'
 import { rawPrivateKey } from './tunnel/raw-keys.ts'
 
@@ -25,6 +25,8 @@ export interface Machine {
   selfChanged(): Promise<void>
   /** Gives the device the present private key. */
   ownKeyChanged(): Promise<void>
+  /** Takes the address by which this machine reaches others. Behind a NAT the tunnel keeps its translations open. */
+  uplinkChanged(uplink: LocalAddress | undefined): void
   /** Ends the agent's part: `remove` takes everything away, `keep` leaves tunnels and policies in force. */
   close(mode: 'keep' | 'remove'): Promise<void>
 }
@@ -40,7 +42,9 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
   const network = await keepNetwork(query, enrolment)
   const parts = await openParts(core, network, () => restarted())
   const { device } = parts
-  const applier = await applierOf(core, network, parts)
+  let uplink = await localAddressTowards(server.url)
+  const keepaliveSeconds = (): number => (uplink !== undefined && isPublic(uplink) ? 0 : KEEPALIVE_SECONDS)
+  const applier = await applierOf(core, network, { ...parts, keepaliveSeconds })
   const work = createCoalescedWork({ ...core, name: 'mesh', until: core.ending.signal, work: () => applier.apply() })
 
   async function readdress(): Promise<void> {
@@ -70,6 +74,10 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
     },
     async ownKeyChanged() {
       await device.setPrivateKey(rawPrivateKey(member.identity.private_key))
+      work.request()
+    },
+    uplinkChanged(address) {
+      uplink = address
       work.request()
     },
     close: (mode) => closeParts(parts, mode),
@@ -105,11 +113,13 @@ async function openParts(core: AgentCore, network: KeptNetwork, onRestarted: () 
   }
 }
 
-async function applierOf(core: AgentCore, network: KeptNetwork, parts: Parts): Promise<MeshApplier> {
+async function applierOf(
+  core: AgentCore,
+  network: KeptNetwork,
+  parts: Parts & { readonly keepaliveSeconds: () => number },
+): Promise<MeshApplier> {
   const { member, log, clock, place, state } = core
   const { node_id: nodeId } = state.enrolment
-  const local = await localAddressTowards(state.server.url)
-  const keepaliveSeconds = local !== undefined && isPublic(local) ? 0 : KEEPALIVE_SECONDS
   return createMeshApplier({
     ...parts,
     member,
@@ -117,7 +127,6 @@ async function applierOf(core: AgentCore, network: KeptNetwork, parts: Parts): P
     now: () => clock.now(),
     network: () => network.now(),
     taken: () => network.taken(),
-    keepaliveSeconds,
     knownBefore: await readKnownMesh(place.mesh, nodeId),
     remember: (known) => writeKnownMesh(place.mesh, nodeId, known),
   })

@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { AgentDeps } from '../../client/agent/agent-deps.ts'
-import { attempt } from '../../client/agent/calls/attempt.ts'
 import { systemCode } from './errors.ts'
-import type { RealMember } from './real-member.ts'
 
 /** The program of the agent, as it reports it. */
 export interface AgentBinary {
@@ -33,20 +30,4 @@ export async function sshFingerprint(path: string = SSH_HOST_KEY): Promise<strin
   const key = /^ssh-ed25519 ([A-Za-z0-9+/]+={0,2})(?:\s|$)/.exec(text)?.[1]
   if (key === undefined) return undefined
   return `SHA256:${createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '')}`
-}
-
-/** Reports where the node is seen. Resolves with how long the report holds, in ms; undefined where it was not taken. */
-export async function reportEndpoint(
-  deps: AgentDeps,
-  member: RealMember,
-  endpoint: string,
-): Promise<number | undefined> {
-  const body = { endpoint, nat_type: 'unknown' as const, reported_at: new Date(deps.clock.now()).toISOString() }
-  const outcome = await attempt(deps, member, {
-    operation: 'endpoint',
-    isRepeatable: true,
-    call: (token) => deps.client.PutNodeEndpoint({ id: member.identity.node_id, body }, { token }),
-  })
-  if (!outcome.ok) return undefined
-  return Date.parse(outcome.value.stale_after) - Date.parse(outcome.value.accepted_at)
 }

@@ -5,13 +5,11 @@ import { followHints, sendHeartbeat, startHeartbeats } from '../../client/agent/
 import { resumeRotation } from '../../client/agent/keys/key-rotation.ts'
 import { pullSoon } from '../../client/agent/state/state-pull.ts'
 import type { AgentCore } from './agent-core.ts'
+import { endpointWork } from './endpoints/endpoint-work.ts'
 import type { Machine } from './machine.ts'
 import type { RealMember } from './real-member.ts'
-import { createObservedReporter } from './observed-endpoints.ts'
 import { startPeriodicWork, type PeriodicWork } from './process/periodic-work.ts'
-import { reportEndpoint } from './reports.ts'
 import type { Capabilities } from './capabilities.ts'
-import { endpointOf, localAddressTowards } from './system/local-address.ts'
 
 /** What the routines of an agent need. */
 export interface Routines {
@@ -27,10 +25,6 @@ const STREAM_MS_MAX = 1_000
 const STREAM_AGAIN_MS = 30_000
 /** The binary and the hooks are looked at so often. */
 const CAPABILITIES_EVERY_MS = 3_600_000
-const OBSERVED_EVERY_MS = 5_000
-const LOCAL_ADDRESS_EVERY_MS = 15_000
-/** A clock of the server that is off must not keep the endpoint from being reported. */
-const ENDPOINT_MS_MAX = 3_600_000
 
 /** Starts everything that an agent does by itself, until it ends. */
 export async function startRoutines(routines: Routines): Promise<void> {
@@ -44,12 +38,10 @@ export async function startRoutines(routines: Routines): Promise<void> {
   resumeRotation(deps, core.member)
 }
 
-function periodicWork(routines: Routines): readonly PeriodicWork[] {
-  const { capabilities } = routines
+function periodicWork({ core, machine, deps, capabilities }: Routines): readonly PeriodicWork[] {
   return [
-    { name: 'endpoint', everyMs: LOCAL_ADDRESS_EVERY_MS, work: createEndpointReporter(routines) },
-    { name: 'capabilities', everyMs: CAPABILITIES_EVERY_MS, work: () => capabilities.report() },
-    { name: 'observed endpoints', everyMs: OBSERVED_EVERY_MS, work: createObservedReporter(routines) },
+    { name: 'capabilities', everyMs: () => CAPABILITIES_EVERY_MS, work: () => capabilities.report() },
+    ...endpointWork({ core, machine, agent: deps }),
   ]
 }
 
@@ -82,22 +74,4 @@ function openStream({ core, deps }: Routines): void {
     },
     member,
   )
-}
-
-/** Reports the endpoint when the local address changes, and when half of its time is over. */
-function createEndpointReporter({ core, deps, machine }: Routines): () => Promise<void> {
-  const { clock, member, state, ending, log } = core
-  let reported: string | undefined
-  let untilMs = 0
-  return async () => {
-    const local = await localAddressTowards(state.server.url)
-    const { listenPort } = await machine.device.status()
-    const endpoint = local && endpointOf(local, listenPort)
-    const isDue = endpoint !== reported || clock.now() >= untilMs
-    if (endpoint === undefined || !isDue || ending.signal.aborted) return
-    if (endpoint !== reported) log.line(`endpoint: ${endpoint}`)
-    reported = endpoint
-    const lifetimeMs = await reportEndpoint(deps, member, endpoint)
-    untilMs = clock.now() + (lifetimeMs === undefined ? 0 : Math.min(lifetimeMs, ENDPOINT_MS_MAX) / 2)
-  }
 }

@@ -9,7 +9,7 @@ import { runProgram, type ProgramResult } from '../../../src/cli/agent/system/ru
 
 const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
 const PORT = 7443
-const RUN_MS_MAX = 60_000
+const RUN_MS_MAX = 150_000
 
 /** A server and boxes with real agents in a lab. */
 export interface AgentMesh {
@@ -17,6 +17,8 @@ export interface AgentMesh {
   readonly url: string
   /** A join token for many nodes. */
   readonly tokenFile: string
+  /** The same server over IPv6, where the lab has it. */
+  readonly url6: string
   /** Runs `ctl` as the operator, beside the server. */
   operator(...args: readonly string[]): Promise<ProgramResult>
   /** Program and arguments of `ctl` as the operator, for any box. */
@@ -36,11 +38,12 @@ export interface AgentMesh {
 }
 
 /** Starts a lab with a server on the embedded datastore and a join token for many nodes. */
-export async function startAgentMesh(prefix: string): Promise<AgentMesh> {
+export async function startAgentMesh(prefix: string, { hasIpv6 = false } = {}): Promise<AgentMesh> {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-mesh-'))
-  const lab = await createLab({ prefix })
+  const lab = await createLab({ prefix, hasIpv6 })
   const serverBox = await lab.box('server')
   const url = `http://${serverBox.address}:${PORT}`
+  const listen = hasIpv6 ? '[::]' : serverBox.address
   const config = join(folder, 'config')
   const tokenFile = join(folder, 'join-token')
   let server: ChildProcess | undefined
@@ -63,7 +66,7 @@ export async function startAgentMesh(prefix: string): Promise<AgentMesh> {
   async function startServer(): Promise<void> {
     const data = join(folder, 'data')
     const argv = [...serverBox.namespace.enter, process.execPath, CTL, 'serve', '--insecure-http']
-    const [program, ...args] = [...argv, '--listen', `${serverBox.address}:${PORT}`, '--data-dir', data]
+    const [program, ...args] = [...argv, '--listen', `${listen}:${PORT}`, '--data-dir', data]
     server = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     await readyLine(server)
   }
@@ -99,12 +102,16 @@ export async function startAgentMesh(prefix: string): Promise<AgentMesh> {
     lab,
     url,
     tokenFile,
+    url6: `http://[${serverBox.address6 ?? ''}]:${PORT}`,
     operator,
     operatorCommand,
     startOperator: (args) => lab.spawn(serverBox, operatorCommand(...args)),
     agent,
-    up: (box, ...args) =>
-      agent(box, 'up', '--server', url, '--insecure-http', '--join-token-file', tokenFile, '--name', box.name, ...args),
+    up(box, ...args) {
+      const server = args.includes('--server') ? [] : ['--server', url]
+      const enrolment = [...server, '--insecure-http', '--join-token-file', tokenFile, '--name', box.name]
+      return agent(box, 'up', ...enrolment, ...args)
+    },
     stateDirectory,
     agentPid: (box) => Number(readFileSync(join(stateDirectory(box), 'agent.lock'), 'utf8').split(' ')[0]),
     killServer,

@@ -120,12 +120,22 @@ function boxes({ make, internet, hasIpv6 }: Ground): Pick<Lab, 'box' | 'natBox'>
   }
 }
 
+/**
+ * As home routers have it. One that let new packets in to itself would remember their ports as taken, and give the machine behind
+ * it another port towards that peer.
+ */
 function masquerade(isFullyRandom: boolean): string {
   return `
 table ip nat {
   chain postrouting {
     type nat hook postrouting priority srcnat
     oifname "eth0" masquerade${isFullyRandom ? ' fully-random' : ''}
+  }
+}
+table inet filter {
+  chain input {
+    type filter hook input priority filter
+    iifname "eth0" ct state new drop
   }
 }
 `

@@ -53,6 +53,12 @@ export interface Device {
    */
   change(change: DeviceChange): Promise<void>
   status(): Promise<DeviceStatus>
+  /**
+   * Sends a packet to each of these peers now, by public key: in its session, or else for a new one, which is repeated for 10 s.
+   * So a peer learns the address of this machine, and the translations of addresses on the way are opened. One without an endpoint
+   * is left out.
+   */
+  wake(publicKeys: readonly string[]): Promise<void>
   /** Gives the interface this one address, as a host address. */
   setAddress(address: string): Promise<void>
   /** Sets exactly these routes through the interface. */

@@ -61,6 +61,7 @@ export function createManagedDevice({ options, alias, link, driver }: Parts): De
         peers: record.peers.map(withoutSecrets),
       }
     },
+    wake: (publicKeys) => rehandshake.wake(publicKeys),
     async setAddress(address) {
       wanted.address = address
       await link.setAddress(address)

@@ -6,6 +6,9 @@ import { sameKey } from './keys.ts'
 /** What WireGuard takes for "no preshared key". */
 const NO_KEY = new Uint8Array(32)
 
+/** An interval for peers that have none of their own. */
+export const KEEPALIVE_SECONDS = 25
+
 /** The differences between what the device has and the wanted change. Peers that are as they shall be have none. */
 export function peerEdits(record: DeviceRecord, change: DeviceChange): readonly PeerEdit[] {
   const had = new Map(record.peers.map((peer) => [peer.publicKey, peer]))
@@ -21,6 +24,12 @@ export function peerEdits(record: DeviceRecord, change: DeviceChange): readonly 
 /** Removes the peer and adds it again as the device has it: its sessions and its timers begin again. */
 export function renewal(peer: PeerRecord, keepaliveSeconds: number): PeerEdit {
   return addition({ ...peer, keepaliveSeconds }, peer)
+}
+
+/** An interval that begins sends a packet at once. The peer keeps the interval that it has. */
+export function nudge({ publicKey, keepaliveSeconds }: PeerRecord): readonly PeerEdit[] {
+  const seconds = keepaliveSeconds === 0 ? [0, KEEPALIVE_SECONDS, 0] : [0, keepaliveSeconds]
+  return seconds.map((one) => ({ publicKey, keepaliveSeconds: one }))
 }
 
 /** Whether two lists have the same CIDRs in any order. */

@@ -7,7 +7,8 @@ import type { Log } from '../log.ts'
 export interface PeriodicWork {
   /** Appears in the log. */
   readonly name: string
-  readonly everyMs: number
+  /** The pause after a round. */
+  readonly everyMs: () => number
   readonly work: () => Promise<void>
 }
 
@@ -25,9 +26,10 @@ export function startPeriodicWork({ log, tasks, until }: PeriodicDeps, { name, e
   async function round(): Promise<void> {
     if (until.aborted) return
     const failure = await work().then(() => undefined, reasonOf)
-    if (failure !== undefined && failure !== fault) log.line(`${name}: ${failure}; tried again in ${everyMs / 1000} s`)
+    const pauseMs = everyMs()
+    if (failure !== undefined && failure !== fault) log.line(`${name}: ${failure}; tried again in ${pauseMs / 1000} s`)
     fault = failure
-    tasks.schedule(everyMs, round)
+    tasks.schedule(pauseMs, round)
   }
   tasks.track(round())
 }

@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
+import { formatEndpoint, isLocalHost, isUsableHost } from '../endpoints/endpoint-address.ts'
 import { systemCode } from '../errors.ts'
 
 /** An address of this machine, as the kernel would use it. */
@@ -47,19 +48,15 @@ async function sourceTowards(target: string, family: 4 | 6): Promise<LocalAddres
 
 /** The server takes no loopback and no zoned address as an endpoint. */
 function isUsable(address: string): boolean {
-  return !/^127\.|^0\.0\.0\.0$|^::1?$|^fe80:|%/i.test(address)
+  return !/^fe80:|%/i.test(address) && isUsableHost(address)
 }
 
 /** `address:port`, an IPv6 address in brackets. */
-export function endpointOf({ address, family }: LocalAddress, port: number): string {
-  return family === 6 ? `[${address}]:${port}` : `${address}:${port}`
+export function endpointOf({ address: host }: LocalAddress, port: number): string {
+  return formatEndpoint({ host, port })
 }
-
-/** Private, shared and unique-local networks (RFC 1918, RFC 6598, RFC 4193): nothing outside reaches them without a translation. */
-const NOT_PUBLIC =
-  /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|f[cd])/i
 
 /** Whether other machines of the internet can send to that address first. A packet filter may still keep them from it. */
 export function isPublic({ address }: LocalAddress): boolean {
-  return !NOT_PUBLIC.test(address)
+  return !isLocalHost(address)
 }

@@ -1,6 +1,7 @@
 import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import type { ReadPolicy } from '../../../client/agent/policies/own-policies.ts'
 import type { Device, PeerStatus } from '../device/device.ts'
+import type { ReachablePeer } from '../endpoints/lost-peers.ts'
 import type { Log } from '../log.ts'
 import type { Firewall } from '../firewall/firewall.ts'
 import type { MeshName, MeshNames } from '../names/mesh-names.ts'
@@ -17,6 +18,10 @@ export interface MeshApplier {
   apply(): Promise<void>
   /** The device has lost its peers: the next round puts all of them. */
   forgetPuts(): void
+  /** Nothing comes from these peers, by node id: the next round gives them the endpoint of the server. */
+  replaceEndpoints(nodeIds: readonly string[]): void
+  /** The peers that were taken and that are among those of the device. */
+  present(device: readonly PeerStatus[]): readonly ReachablePeer[]
   /** The peers that were taken and refused in the last round. */
   accepted(): AcceptedPeers
 }
@@ -31,7 +36,7 @@ export interface ApplierDeps {
   readonly now: () => number
   readonly network: () => MeshNetwork
   readonly taken: () => ReadonlySet<string>
-  readonly keepaliveSeconds: number
+  readonly keepaliveSeconds: () => number
   /** What an earlier run knew; it holds until the first pull. */
   readonly knownBefore: KnownMesh | undefined
   /** Writes down what is known now. */
@@ -45,6 +50,7 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
   const { member, device, firewall, names, log } = deps
   let puts: ReadonlyMap<string, PutPeer> = new Map()
   let accepted = NOTHING
+  let lost: ReadonlySet<string> = new Set()
 
   function accept({ peers }: KnownMesh): AcceptedPeers {
     const next = acceptPeers(peers, termsOf(deps))
@@ -54,9 +60,11 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
   }
 
   async function changeDevice(peers: readonly PeerFacts[]): Promise<void> {
-    const plan = planTunnel({ ...(await presentOf(deps)), peers, puts })
+    const plan = planTunnel({ ...(await presentOf(deps)), peers, puts, lost })
+    lost = new Set()
     if (plan.put.length + plan.remove.length > 0) await device.change(plan)
     puts = plan.puts
+    if (plan.moved.length > 0) await device.wake(plan.moved)
     await device.setRoutes(plan.routes)
   }
 
@@ -78,6 +86,17 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
     forgetPuts() {
       puts = new Map()
     },
+    replaceEndpoints(nodeIds) {
+      lost = new Set(nodeIds)
+    },
+    present(statuses) {
+      const byKey = new Map(statuses.map((status) => [status.publicKey, status]))
+      return accepted.peers.flatMap(({ node_id: nodeId, public_key: publicKey, endpoint: given }) => {
+        const put = puts.get(nodeId)
+        const status = byKey.get(put?.publicKey ?? publicKey)
+        return status === undefined ? [] : [{ nodeId, status, given, placed: put?.placed }]
+      })
+    },
     accepted: () => accepted,
   }
 }
@@ -94,7 +113,7 @@ function knownNow({ member, knownBefore }: ApplierDeps): KnownMesh | undefined {
 
 async function presentOf({ member, device, keepaliveSeconds, now }: ApplierDeps) {
   const { peers }: { readonly peers: readonly PeerStatus[] } = await device.status()
-  return { keys: member.keys, device: peers, keepaliveSeconds, nowMs: now() }
+  return { keys: member.keys, device: peers, keepaliveSeconds: keepaliveSeconds(), nowMs: now() }
 }
 
 function firewallPeer({ node_id: nodeId, mesh_address: address, groups }: PeerFacts) {

@@ -1,6 +1,8 @@
 import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import type { EdgeEpoch } from '../../../shared/mesh/edge-epoch.ts'
 import type { DevicePeer, PeerStatus } from '../device/device.ts'
+import { isSameEndpoint } from '../endpoints/endpoint-address.ts'
+import { replacesWorking } from './working-endpoint.ts'
 
 /** An edge key that the agent holds. */
 export interface HeldKey {
@@ -9,14 +11,26 @@ export interface HeldKey {
   readonly key: Uint8Array
 }
 
-/** What this process has put into the device for a peer. */
-export interface PutPeer {
+/** An endpoint that this process has set, and how many bytes had come by then. */
+export interface PlacedEndpoint {
+  readonly endpoint: string
+  readonly receivedBytes: number
+}
+
+/** What a peer is to have in the device. */
+interface WantedPeer {
   readonly publicKey: string
   readonly presharedKey: Uint8Array
   /** As the server gave it; empty where it gave none. */
   readonly endpoint: string
   readonly address: string
   readonly keepaliveSeconds: number
+}
+
+/** What this process has put into the device for a peer. */
+export interface PutPeer extends WantedPeer {
+  /** Undefined where the device had an endpoint of its own. */
+  readonly placed: PlacedEndpoint | undefined
 }
 
 /** What the tunnel is to carry, and what is known of the device. */
@@ -29,6 +43,8 @@ export interface TunnelFacts {
   readonly puts: ReadonlyMap<string, PutPeer>
   /** The peers of the device. */
   readonly device: readonly PeerStatus[]
+  /** Ids of the peers from which nothing comes at the endpoint that the device has. They get the server's. */
+  readonly lost: ReadonlySet<string>
   readonly keepaliveSeconds: number
   readonly nowMs: number
 }
@@ -38,6 +54,8 @@ export interface TunnelPlan {
   readonly put: readonly DevicePeer[]
   /** Public keys. */
   readonly remove: readonly string[]
+  /** Public keys of the peers of the device that get another endpoint. */
+  readonly moved: readonly string[]
   /** What is put afterwards, by node id. */
   readonly puts: ReadonlyMap<string, PutPeer>
   /** One network per peer in the device, never the whole mesh. */
@@ -58,6 +76,7 @@ export function planTunnel(facts: TunnelFacts): TunnelPlan {
   return {
     put: steps.flatMap(({ put }) => put ?? []),
     remove: facts.device.map(({ publicKey }) => publicKey).filter((publicKey) => !kept.has(publicKey)),
+    moved: steps.filter(({ isMoved }) => isMoved).map(({ publicKey }) => publicKey),
     puts: new Map(steps.flatMap(({ nodeId, after }) => (after === undefined ? [] : [[nodeId, after] as const]))),
     routes: steps.map(({ route }) => route),
   }
@@ -70,6 +89,7 @@ interface Step {
   readonly publicKey: string
   readonly put: DevicePeer | undefined
   readonly after: PutPeer | undefined
+  readonly isMoved: boolean
   readonly route: string
 }
 
@@ -78,12 +98,28 @@ function stepOf(peer: PeerFacts, facts: TunnelFacts, known: DeviceIndex): Step |
   const before = beforeOf(peer, facts, known)
   const wanted = wantedPut(peer, facts)
   const common = { nodeId: peer.node_id, route: networkOf(peer.mesh_address) }
-  if (wanted !== undefined) {
-    const put = isInForce(wanted, before) ? undefined : devicePeer(wanted, before, facts.nowMs)
-    return { ...common, publicKey: wanted.publicKey, put, after: wanted }
-  }
+  if (wanted !== undefined) return { ...common, ...putStep(wanted, before, facts) }
   if (before.device === undefined) return undefined
-  return { ...common, publicKey: before.device.publicKey, put: undefined, after: before.put }
+  return { ...common, publicKey: before.device.publicKey, put: undefined, after: before.put, isMoved: false }
+}
+
+type PutStep = Omit<Step, 'nodeId' | 'route'>
+
+function putStep(wanted: WantedPeer, before: Before, facts: TunnelFacts): PutStep {
+  const { publicKey } = wanted
+  if (isInForce(wanted, before)) return { publicKey, put: undefined, after: before.put, isMoved: false }
+  const put = devicePeer(wanted, before, facts.nowMs)
+  const present = before.device?.publicKey === publicKey ? before.device : undefined
+  return {
+    publicKey,
+    put,
+    after: { ...wanted, placed: placedBy(put, present) ?? before.put?.placed },
+    isMoved: present !== undefined && put.endpoint !== undefined && put.endpoint !== present.endpoint,
+  }
+}
+
+function placedBy({ endpoint }: DevicePeer, present: PeerStatus | undefined): PlacedEndpoint | undefined {
+  return endpoint === undefined ? undefined : { endpoint, receivedBytes: present?.receivedBytes ?? 0 }
 }
 
 interface DeviceIndex {
@@ -104,23 +140,26 @@ function indexOf(device: readonly PeerStatus[]): DeviceIndex {
 interface Before {
   readonly put: PutPeer | undefined
   readonly device: PeerStatus | undefined
+  readonly isLost: boolean
 }
 
-function beforeOf(peer: PeerFacts, { puts }: TunnelFacts, { byKey, byNetwork }: DeviceIndex): Before {
+function beforeOf(peer: PeerFacts, { puts, lost }: TunnelFacts, { byKey, byNetwork }: DeviceIndex): Before {
   const put = puts.get(peer.node_id)
   const ofPut = put && byKey.get(put.publicKey)
-  return { put, device: ofPut ?? byKey.get(peer.public_key) ?? byNetwork.get(networkOf(peer.mesh_address)) }
+  const device = ofPut ?? byKey.get(peer.public_key) ?? byNetwork.get(networkOf(peer.mesh_address))
+  return { put, device, isLost: lost.has(peer.node_id) }
 }
 
-function wantedPut(peer: PeerFacts, { keys, keepaliveSeconds }: TunnelFacts): PutPeer | undefined {
+function wantedPut(peer: PeerFacts, { keys, keepaliveSeconds }: TunnelFacts): WantedPeer | undefined {
   const held = keys.get(peer.node_id)
   if (held === undefined || held.epoch.peer !== peer.psk_issued_at) return undefined
   const { public_key: publicKey, mesh_address: address, endpoint } = peer
   return { publicKey, presharedKey: held.key, endpoint, address, keepaliveSeconds }
 }
 
-function isInForce(wanted: PutPeer, { put, device }: Before): boolean {
+function isInForce(wanted: WantedPeer, { put, device, isLost }: Before): boolean {
   return (
+    !isLost &&
     put !== undefined &&
     device?.publicKey === wanted.publicKey &&
     device.allowedIps.length === 1 &&
@@ -136,7 +175,7 @@ function isSameKey(one: Uint8Array, other: Uint8Array): boolean {
   return Buffer.from(one.buffer, one.byteOffset, one.length).equals(other)
 }
 
-function devicePeer(wanted: PutPeer, before: Before, nowMs: number): DevicePeer {
+function devicePeer(wanted: WantedPeer, before: Before, nowMs: number): DevicePeer {
   return {
     publicKey: wanted.publicKey,
     presharedKey: wanted.presharedKey,
@@ -150,12 +189,20 @@ function devicePeer(wanted: PutPeer, before: Before, nowMs: number): DevicePeer 
  * The endpoint to set; undefined to keep what the device has. A peer may have moved to another address than the server knows, so a
  * working one is replaced only where the server gives a new one. It is carried over to a new public key of the peer.
  */
-function endpointOf(wanted: PutPeer, { put, device }: Before, nowMs: number): string | undefined {
+function endpointOf(wanted: WantedPeer, before: Before, nowMs: number): string | undefined {
   const given = wanted.endpoint === '' ? undefined : wanted.endpoint
+  const { device } = before
   if (device === undefined) return given
-  const isNew = put === undefined ? !isWorking(device, nowMs) : put.endpoint !== wanted.endpoint
-  if (isNew && given !== undefined) return given
+  if (given !== undefined && isReplaced(given, before, nowMs)) return given
   return device.publicKey === wanted.publicKey ? undefined : (device.endpoint ?? given)
+}
+
+function isReplaced(given: string, { put, device, isLost }: Before, nowMs: number): boolean {
+  if (isLost) return true
+  const isGivenAnew = put === undefined || !isSameEndpoint(put.endpoint, given)
+  if (!isGivenAnew) return false
+  if (device === undefined || !isWorking(device, nowMs)) return true
+  return put !== undefined && replacesWorking(given, device.endpoint)
 }
 
 /** Whether the device has a session with the peer. */

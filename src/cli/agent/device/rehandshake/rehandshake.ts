@@ -1,7 +1,7 @@
 import type { DeviceChange } from '../device.ts'
 import type { DeviceRecord, Driver } from '../driver.ts'
 import { sameKey } from '../keys.ts'
-import { peerEdits } from '../peer-edits.ts'
+import { nudge, peerEdits } from '../peer-edits.ts'
 import type { RehandshakeClock } from './rehandshake-clock.ts'
 import { createRenewals } from './renewals.ts'
 import { createSuccessions, hasSession } from './successions.ts'
@@ -17,6 +17,8 @@ export interface Rehandshake {
   setPrivateKey(key: Uint8Array): Promise<void>
   /** A peer with a session that gets a new key keeps its old one until it has used the new one, for at most 3 s. */
   change(change: DeviceChange): Promise<void>
+  /** Sends a packet to each of these peers that has an endpoint; without a session a handshake, which is repeated. */
+  wake(publicKeys: readonly string[]): Promise<void>
   /** The device lost its configuration, and with it what was to be repeated. */
   forget(): void
   stop(): void
@@ -86,6 +88,20 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
         for (const key of change.remove) renewals.delete(key)
         for (const peer of change.put) renewals.setKeepalive(peer.publicKey, peer.keepaliveSeconds)
         if (peers.length > 0) await driver.edit({ peers })
+      })
+      watch()
+    },
+    async wake(publicKeys) {
+      const keys = new Set(publicKeys)
+      await serially(async () => {
+        const { peers } = await driver.read()
+        const woken = peers.filter(
+          ({ publicKey, endpoint }) => keys.has(publicKey) && endpoint !== undefined && !successions.hasKey(publicKey),
+        )
+        const silent = woken.filter((peer) => !hasSession(peer, clock.now()))
+        const others = woken.filter((peer) => hasSession(peer, clock.now()))
+        const edits = [...renewals.begin(silent), ...others.flatMap(nudge)]
+        if (edits.length > 0) await driver.edit({ peers: edits })
       })
       watch()
     },

@@ -1,6 +1,6 @@
 import type { RehandshakeClock } from './rehandshake-clock.ts'
 import type { DeviceRecord, PeerEdit, PeerRecord } from '../driver.ts'
-import { renewal } from '../peer-edits.ts'
+import { KEEPALIVE_SECONDS, renewal } from '../peer-edits.ts'
 
 /** How long a peer is removed and added again after a change of keys. */
 const LIMIT_MS = 10_000
@@ -9,8 +9,6 @@ const LIMIT_MS = 10_000
  * were ended after 300 ms.
  */
 const TRY_MS = [300, 300, 300, 600, 600, 1_200, 2_400, 4_800] as const
-/** A peer that is added with an interval gets a packet at once, and with it a handshake. */
-const KEEPALIVE_SECONDS = 25
 
 interface Renewal {
   /** What the peer shall have once its handshake is completed. */
@@ -42,6 +40,7 @@ export function createRenewals(clock: RehandshakeClock): Renewals {
     // Without the random part both ends could remove each other at the same moments.
     const dueMs = clock.now() + (TRY_MS[last.tries] ?? LIMIT_MS) * (1 + clock.random() * 0.3)
     renewals.set(peer.publicKey, { ...last, tries: last.tries + 1, dueMs })
+    // A peer that is added with an interval gets a packet at once, and with it a handshake.
     return renewal(peer, KEEPALIVE_SECONDS)
   }
   const finish = (peer: PeerRecord, { keepaliveSeconds }: Renewal): readonly PeerEdit[] => {

@@ -27,6 +27,7 @@ const facts = (more: Partial<TunnelFacts>): TunnelFacts => ({
   keys: new Map(),
   puts: new Map(),
   device: [],
+  lost: new Set(),
   keepaliveSeconds: 25,
   nowMs: NOW,
   ...more,

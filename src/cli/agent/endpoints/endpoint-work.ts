@@ -1,0 +1,49 @@
+import type { MemberDeps } from '../../../client/agent/agent-deps.ts'
+import type { AgentCore } from '../agent-core.ts'
+import type { Machine } from '../machine.ts'
+import type { PeriodicWork } from '../process/periodic-work.ts'
+import type { RealMember } from '../real-member.ts'
+import { localAddressTowards } from '../system/local-address.ts'
+import { createLostPeers } from './lost-peers.ts'
+import { createObservedReports } from './observed-reports.ts'
+import { addressesExcept, createOwnEndpoint } from './own-endpoint.ts'
+import { createPeerWatch } from './peer-watch.ts'
+
+/** What the work needs. */
+export interface EndpointWorkDeps {
+  readonly core: AgentCore
+  readonly machine: Machine
+  readonly agent: MemberDeps<RealMember>
+}
+
+const OWN_EVERY_MS = 2_000
+
+/** What the agent does about its own endpoint and those of its peers. */
+export function endpointWork({ core, machine, agent }: EndpointWorkDeps): readonly PeriodicWork[] {
+  const { member, log, state, connection, clock } = core
+  const { device, applier, work } = machine
+  const own = createOwnEndpoint({
+    agent,
+    member,
+    device,
+    log,
+    localAddress: () => localAddressTowards(state.server.url),
+    addresses: () => addressesExcept(device.name),
+    onMoved(uplink, isFirst) {
+      machine.uplinkChanged(uplink)
+      if (!isFirst) connection.reconnect()
+    },
+  })
+  const watch = createPeerWatch({
+    device,
+    applier,
+    lostPeers: createLostPeers(() => clock.now()),
+    reports: createObservedReports({ agent, member, lifetimeMs: () => own.lifetimeMs() }),
+    applySoon: () => work.request(),
+    now: () => clock.now(),
+  })
+  return [
+    { name: 'endpoint', everyMs: () => OWN_EVERY_MS, work: () => own.look() },
+    { name: 'endpoints of peers', everyMs: () => watch.pauseMs(), work: () => watch.look() },
+  ]
+}

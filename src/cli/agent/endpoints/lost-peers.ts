@@ -1,0 +1,52 @@
+import { isWorking } from '../tunnel/plan-tunnel.ts'
+import { isSameEndpoint } from './endpoint-address.ts'
+import type { PresentPeer } from './seen-endpoints.ts'
+
+/** A peer with a session sends at least each keepalive interval of 25 s. */
+const SILENT_MS = 40_000
+/** Time that handshakes at the present endpoint get: they are repeated for 10 s after a change of keys. */
+const WITHOUT_SESSION_MS = 15_000
+
+/** A peer, and the endpoint that the server gives. */
+export interface ReachablePeer extends PresentPeer {
+  /** Empty where it gives none. */
+  readonly given: string
+}
+
+/** Follows from which peers nothing comes any more. */
+export interface LostPeers {
+  /** Ids of the peers from which nothing comes and for which the server has another endpoint than the device. */
+  look(peers: readonly ReachablePeer[]): readonly string[]
+}
+
+interface Heard {
+  readonly receivedBytes: number
+  readonly atMs: number
+}
+
+/** Makes it. Each peer counts as heard at the first look. */
+export function createLostPeers(now: () => number): LostPeers {
+  let heard: ReadonlyMap<string, Heard> = new Map()
+
+  function heardOf({ nodeId, status: { receivedBytes } }: ReachablePeer): Heard {
+    const before = heard.get(nodeId)
+    return before?.receivedBytes === receivedBytes ? before : { receivedBytes, atMs: now() }
+  }
+
+  return {
+    look(peers) {
+      const next = new Map(peers.map((peer) => [peer.nodeId, heardOf(peer)]))
+      const lost = peers.filter((peer) => isLost(peer, now() - (next.get(peer.nodeId)?.atMs ?? now()), now()))
+      for (const { nodeId, status } of lost) next.set(nodeId, { receivedBytes: status.receivedBytes, atMs: now() })
+      heard = next
+      return lost.map(({ nodeId }) => nodeId)
+    },
+  }
+}
+
+function isLost({ status, given }: ReachablePeer, silentMs: number, nowMs: number): boolean {
+  if (given === '' || status.endpoint === undefined || isSameEndpoint(given, status.endpoint)) return false
+  if (!isWorking(status, nowMs)) return silentMs >= WITHOUT_SESSION_MS
+  // Without keepalives a quiet session is no sign.
+  return status.keepaliveSeconds > 0 && silentMs >= SILENT_MS
+}

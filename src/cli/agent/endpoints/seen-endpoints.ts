@@ -1,0 +1,27 @@
+import type { SeenPeer } from '../../../client/agent/reports/observed-endpoints.ts'
+import type { PeerStatus } from '../device/device.ts'
+import { isWorking, type PlacedEndpoint } from '../tunnel/plan-tunnel.ts'
+import { formatEndpoint, isUsableHost, parseEndpoint } from './endpoint-address.ts'
+
+/** A peer of the mesh, and what the device has for it. */
+export interface PresentPeer {
+  readonly nodeId: string
+  readonly status: PeerStatus
+  /** The endpoint that was last set for it; undefined where the device had one of its own. */
+  readonly placed: PlacedEndpoint | undefined
+}
+
+/** The peers whose packets come from a known address: what the server may give to others. */
+export function seenEndpoints(peers: readonly PresentPeer[], nowMs: number): readonly SeenPeer[] {
+  return peers.flatMap(({ nodeId, status, placed }) => {
+    const address = status.endpoint === undefined ? undefined : parseEndpoint(status.endpoint)
+    const isSeen = isWorking(status, nowMs) && hasAnswered(status, placed)
+    if (address === undefined || !isSeen || !isUsableHost(address.host)) return []
+    return [{ peerId: nodeId, endpoint: formatEndpoint(address) }]
+  })
+}
+
+/** Whether the endpoint of the device is that of a packet, and not one that was set and has not answered yet. */
+function hasAnswered({ endpoint, receivedBytes }: PeerStatus, placed: PlacedEndpoint | undefined): boolean {
+  return placed === undefined || endpoint !== placed.endpoint || receivedBytes !== placed.receivedBytes
+}
