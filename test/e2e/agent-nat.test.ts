@@ -32,7 +32,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('machines behind NATs', (
 
   async function join(name: string, made: Box, ...args: readonly string[]): Promise<void> {
     boxes.set(name, made)
-    await succeeded(mesh.up(made, ...args))
+    await succeeded(mesh.up(made, '--hosts', ...args))
     addresses.set(name, (await status(name)).mesh_address)
   }
 

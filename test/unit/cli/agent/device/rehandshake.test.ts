@@ -187,4 +187,40 @@ describe('after a change of keys', () => {
       expect([...peers.keys()]).toEqual([NEW])
     })
   })
+
+  describe('a peer that is woken', () => {
+    const atOnce = (publicKey: string, ...seconds: readonly number[]) =>
+      seconds.map((keepaliveSeconds) => ({ publicKey, keepaliveSeconds }))
+
+    it('is sent a packet in its session, and keeps its interval', async () => {
+      start(
+        had({ publicKey: OLD, latestHandshakeMs: startedAt, keepaliveSeconds: 25 }),
+        had({ publicKey: NEW, latestHandshakeMs: startedAt }),
+      )
+      await rehandshake.wake([OLD, NEW])
+      expect(edits).toEqual([{ atMs: 0, edit: { peers: [...atOnce(OLD, 0, 25), ...atOnce(NEW, 0, 25, 0)] } }])
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(edits).toHaveLength(1)
+    })
+
+    it('is sent handshakes without a session, until one is completed', async () => {
+      start(had({ publicKey: OLD, latestHandshakeMs: startedAt - 181_000 }))
+      await rehandshake.wake([OLD])
+      await vi.advanceTimersByTimeAsync(400)
+      expect(additions()).toEqual([
+        [0, 1],
+        [300, 1],
+      ])
+      completeHandshake(OLD)
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(additions().filter(([, added]) => added === 1)).toHaveLength(2)
+      expect(peers.get(OLD)?.keepaliveSeconds).toBe(0)
+    })
+
+    it('is left alone without an endpoint, and others are, too', async () => {
+      start(had({ publicKey: OLD, endpoint: undefined }), had({ publicKey: NEW, latestHandshakeMs: startedAt }))
+      await rehandshake.wake([OLD, OTHER])
+      expect(edits).toEqual([])
+    })
+  })
 })

@@ -116,6 +116,34 @@ describe('the plan of a tunnel', () => {
     expect(stale.put).toMatchObject([{ endpoint: undefined }])
   })
 
+  test.each([
+    ['sets another address of the same kind, where the peer has moved', '203.0.113.7:51820', '203.0.113.8:51820', true],
+    ['leaves a port that the NAT of the peer picked for this node', '203.0.113.8:40001', '203.0.113.8:51820', false],
+    ['leaves a local address for a public one', '192.168.1.7:51820', '203.0.113.8:51820', false],
+    ['leaves a public address for a local one', '203.0.113.7:51820', '192.168.1.7:51820', false],
+    ['sets another local address', '192.168.1.7:51820', '10.0.0.7:51820', true],
+  ])('while a session lives %s', (_, endpoint, given, isSet) => {
+    const peers = [{ ...two, endpoint: given }]
+    const plan = (latestHandshakeMs: number) =>
+      planTunnel(
+        facts({ peers, keys: keysOfTwo, puts: first.puts, device: [inDevice(2, { endpoint, latestHandshakeMs })] }),
+      )
+    const live = plan(NOW - 60_000)
+    expect(live.put).toMatchObject([{ endpoint: isSet ? given : undefined }])
+    expect(live.moved).toEqual(isSet ? ['key-2'] : [])
+    expect(live.puts.get(id(2))?.endpoint).toBe(given)
+    expect(plan(NOW - 200_000)).toMatchObject({ put: [{ endpoint: given }], moved: ['key-2'] })
+  })
+
+  test('sets the endpoint of the server for a peer that is lost, and remembers that nothing has answered there', () => {
+    const device = [inDevice(2, { endpoint: '198.51.100.1:4000', latestHandshakeMs: NOW, receivedBytes: 7 })]
+    const before = { peers: [two], keys: keysOfTwo, puts: first.puts, device }
+    expect(planTunnel(facts(before)).put).toEqual([])
+    const plan = planTunnel(facts({ ...before, lost: new Set([id(2)]) }))
+    expect(plan).toMatchObject({ put: [{ publicKey: 'key-2', endpoint: ENDPOINT }], moved: ['key-2'] })
+    expect(plan.puts.get(id(2))?.placed).toEqual({ endpoint: ENDPOINT, receivedBytes: 7 })
+  })
+
   test('changes only the edge key where the own half of its epoch is newer', () => {
     const keys = new Map([[id(2), held(1, 77)]])
     const plan = planTunnel(facts({ peers: [two], keys, puts: first.puts, device: [inDevice(2)] }))
