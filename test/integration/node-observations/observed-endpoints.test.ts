@@ -133,6 +133,20 @@ describe.each(STORES)('Endpoints on the $name store', (store) => {
       expect(await news()).toEqual([SEEN, OTHER])
     })
 
+    it('yield to what one peer sees where the node has moved by its own report, although more have not seen it there', async () => {
+      await guess()
+      await sees(one, GUESS)
+      await sees(two, GUESS)
+      await sees(three, GUESS)
+      fleet.wait(1_000)
+      await guess(OTHER)
+      await sees(one, OTHER)
+      fleet.wait(1_000)
+      await sees(two, GUESS)
+      await sees(three, GUESS)
+      expect(await news()).toEqual([GUESS, OTHER])
+    })
+
     it('that one peer each sees at another port are those of the newest, and do not alternate', async () => {
       const ports = [1, 2, 3]
       for (let round = 0; round < 3; round++) {

@@ -108,8 +108,8 @@ export async function startAgentMesh(prefix: string, { hasIpv6 = false } = {}): 
     startOperator: (args) => lab.spawn(serverBox, operatorCommand(...args)),
     agent,
     up(box, ...args) {
-      const server = args.includes('--server') ? [] : ['--server', url]
-      const enrolment = [...server, '--insecure-http', '--join-token-file', tokenFile, '--name', box.name]
+      const usual = args.includes('--server') ? [] : ['--server', url]
+      const enrolment = [...usual, '--insecure-http', '--join-token-file', tokenFile, '--name', box.name]
       return agent(box, 'up', ...enrolment, ...args)
     },
     stateDirectory,

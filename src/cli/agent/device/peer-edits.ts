@@ -26,10 +26,14 @@ export function renewal(peer: PeerRecord, keepaliveSeconds: number): PeerEdit {
   return addition({ ...peer, keepaliveSeconds }, peer)
 }
 
-/** An interval that begins sends a packet at once. The peer keeps the interval that it has. */
-export function nudge({ publicKey, keepaliveSeconds }: PeerRecord): readonly PeerEdit[] {
-  const seconds = keepaliveSeconds === 0 ? [0, KEEPALIVE_SECONDS, 0] : [0, keepaliveSeconds]
-  return seconds.map((one) => ({ publicKey, keepaliveSeconds: one }))
+/**
+ * Sends a packet in the session: an interval that begins does. The peer keeps its own. The endpoint is set again, because
+ * wireguard-go sends from the address at which it has received the last packet, also after the machine has lost that address.
+ */
+export function nudge({ publicKey, endpoint, keepaliveSeconds }: PeerRecord): readonly PeerEdit[] {
+  const seconds = keepaliveSeconds === 0 ? [KEEPALIVE_SECONDS, 0] : [keepaliveSeconds]
+  const first = { publicKey, ...(endpoint !== undefined && { endpoint }), keepaliveSeconds: 0 }
+  return [first, ...seconds.map((one) => ({ publicKey, keepaliveSeconds: one }))]
 }
 
 /** Whether two lists have the same CIDRs in any order. */

@@ -71,7 +71,8 @@ export function createOwnEndpoint(deps: OwnEndpointDeps): OwnEndpoint {
       if (present !== known || clock.now() >= thoroughMs) {
         const local = await localAddress()
         if (local !== undefined) await take(local)
-        known = present
+        // An address may come before its route.
+        known = local === undefined ? undefined : present
         thoroughMs = clock.now() + THOROUGH_LOOK_MS
       }
       await report()

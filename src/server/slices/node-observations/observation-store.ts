@@ -165,6 +165,17 @@ async function deleteExpired(tx: Db, { nowMs, ttlMs }: ObservedReport, seen: rea
     ))`.execute(tx)
 }
 
+/**
+ * Makes what peers have seen of nodes until now the oldest of all: they have moved since. The caller has locked the rows of the
+ * nodes. An observation that is being renewed now stays as it is.
+ */
+export async function ageObservationsOf(tx: Db, nodeIds: readonly string[]): Promise<void> {
+  await sql`
+    update endpoint_observations set seen_since = to_timestamp(0) where ctid = any(array(
+      select ctid from endpoint_observations where node_id = any(${nodeIds}::uuid[]) for update skip locked
+    ))`.execute(tx)
+}
+
 /** Reads the fresh observations of nodes, by node; a deleted node has none. */
 export async function readFreshObservations(
   db: Db,

@@ -27,6 +27,9 @@ export interface FreshReports {
   readonly observed: readonly Observation[]
 }
 
+/** Observations from before a node moved have 0. */
+const GUESS_SINCE_MS = 1
+
 interface Candidate extends PeerEndpoint {
   readonly isConfirmed: boolean
   readonly isLocal: boolean
@@ -82,8 +85,10 @@ function candidateOf(witnesses: readonly Observation[], own: OwnEndpoint | undef
   if (first === undefined) return undefined
   const { host, port } = first
   const guess = own !== undefined && isSameAddress(own, first) ? own : undefined
-  // The guess has no beginning that the server knows.
-  const since = [...witnesses.map(({ sinceMs }) => sinceMs), ...(guess ? [0] : [])].toSorted((a, b) => b - a)
+  // The guess has no beginning that the server knows. It is newer only than what was seen before the node moved.
+  const since = [...witnesses.map(({ sinceMs }) => sinceMs), ...(guess ? [GUESS_SINCE_MS] : [])].toSorted(
+    (a, b) => b - a,
+  )
   const instants = [...witnesses.map(({ observedAtMs }) => observedAtMs), ...(guess ? [guess.reportedAtMs] : [])]
   const [newest = 0, secondNewest] = since
   const weight = {

@@ -3,7 +3,7 @@ import type { Change } from '../../ports/unit-of-work.ts'
 import { formatEndpoint } from '../../sql/endpoint-text.ts'
 import { announceEndpoints } from './announce-endpoints.ts'
 import { storeEndpoints, type StoredEndpoint } from './endpoint-store.ts'
-import { readFreshObservations, type Observed } from './observation-store.ts'
+import { ageObservationsOf, readFreshObservations, type Observed } from './observation-store.ts'
 import { choosePeerEndpoint, isSameAddress, type OwnEndpoint, type PeerEndpoint } from './peer-endpoint.ts'
 
 /** A node about which something was reported. */
@@ -27,10 +27,13 @@ export interface Settled {
 
 /**
  * Decides what peers get of the nodes, whose rows the caller has locked, and stores it with their own reports. A node about
- * which nothing is fresh, and that did not just report, is left as it is and is not in the result.
+ * which nothing is fresh, and that did not just report, is left as it is and is not in the result. What peers have seen of a node
+ * before it reports another address than its last one yields to what one of them sees where the node is now.
  */
 export async function settleEndpoints(db: Db, nodes: readonly Unsettled[], nowMs: number): Promise<readonly Settled[]> {
   if (nodes.length === 0) return []
+  const moved = nodes.filter(hasMoved).map(({ nodeId }) => nodeId)
+  if (moved.length > 0) await ageObservationsOf(db, moved)
   const fresh = await readFreshObservations(
     db,
     nodes.map(({ nodeId }) => nodeId),
@@ -58,6 +61,11 @@ function shownOf(node: Unsettled, observed: Observed | undefined, nowMs: number)
   const { ttlMs, observations } = observed ?? { ttlMs: 0, observations: [] }
   const isFresh = isJustReported(node) || (node.own?.reportedAtMs ?? 0) >= nowMs - ttlMs
   return choosePeerEndpoint({ own: isFresh ? node.own : undefined, observed: observations })
+}
+
+/** Most peers of a node that has moved cannot see it until they know where it is, and would confirm the old address. */
+function hasMoved({ own, known }: Unsettled): boolean {
+  return own !== undefined && known?.own !== undefined && !isSameAddress(own, known.own)
 }
 
 /** It was fresh when it was admitted. If the TTL has become shorter since, the sweeper finds it. */

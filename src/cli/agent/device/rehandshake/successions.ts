@@ -19,8 +19,13 @@ interface Succession {
  */
 export interface Successions {
   readonly size: number
-  /** Takes the successions out of a change; the rest is what the device is to be given. */
+  /**
+   * Takes the successions out of a change; the rest is what the device is to be given. A preshared key that changes once more,
+   * because this node rotates too, waits until the peer has used its new key, or this node does: before, the peer has the former.
+   */
   begin(record: DeviceRecord, change: DeviceChange): DeviceChange
+  /** The peer with the preshared key that it is to have with the next own key. */
+  withPresharedKey(peer: PeerRecord): PeerRecord
   /** The edits that end those which a change affects in another way. */
   conflicting(change: DeviceChange): readonly PeerEdit[]
   /** What is due: a new key with a handshake takes over. `late` lists new keys that take over without one. */
@@ -44,7 +49,12 @@ export function createSuccessions(now: () => number): Successions {
     byNewKey.delete(peer.publicKey)
     return [
       { publicKey: oldKey, isRemoved: true },
-      { publicKey: peer.publicKey, allowedIps: { wanted: peer.allowedIps }, keepaliveSeconds: peer.keepaliveSeconds },
+      {
+        publicKey: peer.publicKey,
+        ...(peer.presharedKey !== undefined && { presharedKey: peer.presharedKey }),
+        allowedIps: { wanted: peer.allowedIps },
+        keepaliveSeconds: peer.keepaliveSeconds,
+      },
     ]
   }
   const isAffected = ({ oldKey, peer }: Succession, { put, remove }: DeviceChange) =>
@@ -72,9 +82,14 @@ export function createSuccessions(now: () => number): Successions {
           if (succession === undefined) return peer
           byNewKey.set(peer.publicKey, { ...succession, peer })
           const endpoint = peer.endpoint ?? endpointOf(record, succession)
-          return { ...peer, endpoint, allowedIps: [], keepaliveSeconds: 0 }
+          const presharedKey = record.peers.find(isKey(peer.publicKey))?.presharedKey ?? peer.presharedKey
+          return { ...peer, presharedKey, endpoint, allowedIps: [], keepaliveSeconds: 0 }
         }),
       }
+    },
+    withPresharedKey(peer) {
+      const presharedKey = byNewKey.get(peer.publicKey)?.peer.presharedKey ?? peer.presharedKey
+      return { ...peer, presharedKey }
     },
     conflicting: (change) =>
       [...byNewKey.values()].filter((succession) => isAffected(succession, change)).flatMap(settle),

@@ -6,6 +6,7 @@ import { had, KEYS, recordOf } from '../../../../support/mesh/device-records.ts'
 
 const [OLD, NEW, OTHER] = KEYS
 const OWN_KEY = new Uint8Array(32).fill(5)
+const FIRST = new Uint8Array(32).fill(6)
 
 describe('after a change of keys', () => {
   let peers: Map<string, PeerRecord>
@@ -170,12 +171,23 @@ describe('after a change of keys', () => {
       expect(peers.get(OTHER)?.allowedIps).toEqual(['10.7.0.2/32'])
     })
 
-    it('changes the preshared key of the new one meanwhile', async () => {
+    it('keeps the preshared key that the new one has until it is used, since the peer knows of no other yet', async () => {
       session()
-      await succeed()
+      await rehandshake.change({ remove: [OLD], put: [{ ...wanted, presharedKey: FIRST }] })
       await rehandshake.change({ remove: [], put: [{ ...wanted, presharedKey: OWN_KEY }] })
-      expect(edits.at(-1)?.edit).toEqual({ peers: [{ publicKey: NEW, presharedKey: OWN_KEY }] })
-      expect([...peers.keys()]).toEqual([OLD, NEW])
+      expect(peers.get(NEW)?.presharedKey).toEqual(FIRST)
+      completeHandshake(NEW)
+      await vi.advanceTimersByTimeAsync(50)
+      expect([...peers.keys()]).toEqual([NEW])
+      expect(peers.get(NEW)?.presharedKey).toEqual(OWN_KEY)
+    })
+
+    it('takes the preshared key that waits together with the own new key', async () => {
+      session()
+      await rehandshake.change({ remove: [OLD], put: [{ ...wanted, presharedKey: FIRST }] })
+      await rehandshake.change({ remove: [], put: [{ ...wanted, presharedKey: OWN_KEY }] })
+      await rehandshake.setPrivateKey(FIRST)
+      expect(peers.get(NEW)?.presharedKey).toEqual(OWN_KEY)
     })
 
     it('replaces it at once where the old key has no session, or the new one has other allowed IPs', async () => {
@@ -189,8 +201,10 @@ describe('after a change of keys', () => {
   })
 
   describe('a peer that is woken', () => {
-    const atOnce = (publicKey: string, ...seconds: readonly number[]) =>
-      seconds.map((keepaliveSeconds) => ({ publicKey, keepaliveSeconds }))
+    const atOnce = (publicKey: string, ...seconds: readonly number[]) => [
+      { publicKey, endpoint: '10.99.1.2:51820', keepaliveSeconds: 0 },
+      ...seconds.map((keepaliveSeconds) => ({ publicKey, keepaliveSeconds })),
+    ]
 
     it('is sent a packet in its session, and keeps its interval', async () => {
       start(
@@ -198,7 +212,7 @@ describe('after a change of keys', () => {
         had({ publicKey: NEW, latestHandshakeMs: startedAt }),
       )
       await rehandshake.wake([OLD, NEW])
-      expect(edits).toEqual([{ atMs: 0, edit: { peers: [...atOnce(OLD, 0, 25), ...atOnce(NEW, 0, 25, 0)] } }])
+      expect(edits).toEqual([{ atMs: 0, edit: { peers: [...atOnce(OLD, 25), ...atOnce(NEW, 25, 0)] } }])
       await vi.advanceTimersByTimeAsync(60_000)
       expect(edits).toHaveLength(1)
     })

@@ -51,6 +51,18 @@ describe('Peers get', () => {
       B,
     ],
     [
+      'what a peer sees and the node guesses, and not what two have seen before the node moved',
+      own(C),
+      [seen(A, 0), seen(A, 0), seen(C, 5)],
+      C,
+    ],
+    [
+      'what two peers saw before the node moved while nobody sees it where it guesses',
+      own(C),
+      [seen(A, 0), seen(A, 0)],
+      A,
+    ],
+    [
       'the same although one more peer joins those of the old one',
       undefined,
       [seen(A, 1), seen(A, 2), seen(B, 3), seen(B, 4), seen(A, 9)],
