@@ -123,7 +123,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('five machines with real 
     await succeeded(mesh.operator('nodes', 'update', 'web-4', '--name', 'db-4'))
     await vi.waitFor(async () => expect(await pings(mesh, box(1), 'db-4.mesh')).toBe(true), SOON)
     expect(readFileSync('/etc/hosts', 'utf8')).not.toContain('db-4')
-    expect((await status(box(4))).name).toBe('db-4')
+    await vi.waitFor(async () => expect((await status(box(4))).name).toBe('db-4'), { timeout: 10_000, interval: 200 })
   }, 60_000)
 
   test('lose a node that is deregistered, which takes everything down and says why', async () => {
