@@ -53,7 +53,7 @@ export function isEnrolled(state: AgentState | undefined): state is EnrolledStat
 function assertSameServer(state: AgentState | undefined, { server }: UpFlags): void {
   if (!isEnrolled(state) || state.enrolment.refused !== undefined || server === undefined) return
   const { url } = state.server
-  if (server.replace(/\/+$/, '') === url) return
+  if (server.replace(/(?<!\/)\/+$/, '') === url) return
   throw agentError('enrolled_elsewhere', `this machine is a node of ${url}, not of ${server}`, {
     exitCode: EXIT.conflict,
     hints: ['Name another --state-dir, --interface and --listen-port for a second mesh.'],

@@ -29,5 +29,5 @@ export async function sshFingerprint(path: string = SSH_HOST_KEY): Promise<strin
   }
   const key = /^ssh-ed25519 ([A-Za-z0-9+/]+={0,2})(?:\s|$)/.exec(text)?.[1]
   if (key === undefined) return undefined
-  return `SHA256:${createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '')}`
+  return `SHA256:${createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replaceAll('=', '')}`
 }

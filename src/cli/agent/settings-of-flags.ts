@@ -75,7 +75,7 @@ function namesOf({ hosts, 'no-names': none }: UpFlags, before: NameWay): NameWay
 
 /** The server of `--server` and how it is trusted. @throws CliError */
 export async function serverOf(flags: UpFlags & { readonly server: string }): Promise<ServerSettings> {
-  const url = flags.server.replace(/\/+$/, '')
+  const url = flags.server.replace(/(?<!\/)\/+$/, '')
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !['http:', 'https:'].includes(parsed.protocol))
     throw usageError(`--server ${flags.server} is not an http: or https: URL`, 'Write it as https://host:port')

@@ -10,7 +10,7 @@ export async function isPortBound(port: number, tables = ['/proc/net/udp', '/pro
 /** `local_address` of a line is `address:port` in hexadecimal (proc(5)). */
 function portsIn(table: string): ReadonlySet<number> {
   return new Set(
-    [...table.matchAll(/^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) /gm)].map(([, port]) => Number.parseInt(port ?? '', 16)),
+    [...table.matchAll(/^ *\d+: [0-9A-F]+:([0-9A-F]{4}) /gm)].map(([, port]) => Number.parseInt(port ?? '', 16)),
   )
 }
 

@@ -79,7 +79,7 @@ async function addressesOf(url: string): Promise<readonly string[]> {
 
 async function nameServers(path: string): Promise<readonly string[]> {
   try {
-    return [...(await readFile(path, 'utf8')).matchAll(/^\s*nameserver\s+([0-9a-fA-F.:]+)/gm)].map(
+    return [...(await readFile(path, 'utf8')).matchAll(/^[ \t]*nameserver[ \t]+([0-9a-fA-F.:]+)/gm)].map(
       ([, address]) => address ?? '',
     )
   } catch (error) {
