@@ -222,7 +222,8 @@ describe.skipIf(requirement('openssl') === undefined)('ctl doctor looks at a cer
       exitCode: 10,
       status: 'problem',
       detail: 'its certificate is signed by an authority that is not known here (DEPTH_ZERO_SELF_SIGNED_CERT)',
-      advice: 'If that authority is yours: ctl contexts use NAME --ca-file FILE, or --ca-sha256 HEX; else use another certificate.',
+      advice:
+        'If that authority is yours: ctl contexts use NAME --ca-file FILE, or --ca-sha256 HEX; else use another certificate.',
       server: 'problem',
     })
   })

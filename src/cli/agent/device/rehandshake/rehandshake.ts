@@ -76,7 +76,7 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
         const isUsed = (peer: DeviceRecord['peers'][number]) =>
           hasSession(peer, clock.now()) || peer.keepaliveSeconds > 0 || successions.hasKey(peer.publicKey)
         const used = record.peers.filter((peer) => peer.endpoint !== undefined && isUsed(peer))
-        await driver.edit({ privateKey, peers: renewals.begin(used.map(successions.withPresharedKey)) })
+        await driver.edit({ privateKey, peers: renewals.begin(used.map((peer) => successions.withPresharedKey(peer))) })
       })
       watch()
     },
