@@ -6,9 +6,10 @@ import type { RehandshakeClock } from './rehandshake-clock.ts'
 import { createRenewals } from './renewals.ts'
 import { createSuccessions, hasSession } from './successions.ts'
 
-const POLL_MS = 50
+/** Until a new key of a peer is found to be used, no packet passes: TCP waits longer with each one that is lost. */
+const POLL_MS = 20
 /** Reading the device takes at most this part of the time. */
-const READING_SHARE = 0.1
+const READING_SHARE = 0.25
 
 /** Changes of keys and peers by which no open connection is lost (decisions of the mesh, "Rotation"). */
 export interface Rehandshake {
@@ -76,7 +77,7 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
         const isUsed = (peer: DeviceRecord['peers'][number]) =>
           hasSession(peer, clock.now()) || peer.keepaliveSeconds > 0 || successions.hasKey(peer.publicKey)
         const used = record.peers.filter((peer) => peer.endpoint !== undefined && isUsed(peer))
-        await driver.edit({ privateKey, peers: renewals.begin(used.map((peer) => successions.withPresharedKey(peer))) })
+        await driver.edit({ privateKey, peers: renewals.begin(successions.ownKeyChanges(used)) })
       })
       watch()
     },

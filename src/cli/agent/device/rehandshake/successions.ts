@@ -11,6 +11,8 @@ interface Succession {
   readonly oldKey: string
   readonly peer: DevicePeer
   readonly sinceMs: number
+  /** This node has changed its own key since. */
+  readonly isOwnKeyNew: boolean
 }
 
 /**
@@ -24,8 +26,8 @@ export interface Successions {
    * because this node rotates too, waits until the peer has used its new key, or this node does: before, the peer has the former.
    */
   begin(record: DeviceRecord, change: DeviceChange): DeviceChange
-  /** The peer with the preshared key that it is to have with the next own key. */
-  withPresharedKey(peer: PeerRecord): PeerRecord
+  /** This node changes its own key now. Returns the peers with the preshared keys that they are to have with it. */
+  ownKeyChanges(peers: readonly PeerRecord[]): readonly PeerRecord[]
   /** The edits that end those which a change affects in another way. */
   conflicting(change: DeviceChange): readonly PeerEdit[]
   /** What is due: a new key with a handshake takes over. `late` lists new keys that take over without one. */
@@ -71,7 +73,7 @@ export function createSuccessions(now: () => number): Successions {
     },
     begin(record, change) {
       for (const { oldKey, peer } of pairsOf(record, change, now())) {
-        byNewKey.set(peer.publicKey, { oldKey, peer, sinceMs: now() })
+        byNewKey.set(peer.publicKey, { oldKey, peer, sinceMs: now(), isOwnKeyNew: false })
       }
       if (byNewKey.size === 0) return change
       const oldKeys = new Set([...byNewKey.values()].map(({ oldKey }) => oldKey))
@@ -82,14 +84,18 @@ export function createSuccessions(now: () => number): Successions {
           if (succession === undefined) return peer
           byNewKey.set(peer.publicKey, { ...succession, peer })
           const endpoint = peer.endpoint ?? endpointOf(record, succession)
-          const presharedKey = record.peers.find(isKey(peer.publicKey))?.presharedKey ?? peer.presharedKey
+          const present = record.peers.find(isKey(peer.publicKey))?.presharedKey
+          const presharedKey = succession.isOwnKeyNew ? peer.presharedKey : (present ?? peer.presharedKey)
           return { ...peer, presharedKey, endpoint, allowedIps: [], keepaliveSeconds: 0 }
         }),
       }
     },
-    withPresharedKey(peer) {
-      const presharedKey = byNewKey.get(peer.publicKey)?.peer.presharedKey ?? peer.presharedKey
-      return { ...peer, presharedKey }
+    ownKeyChanges(peers) {
+      for (const [key, succession] of byNewKey) byNewKey.set(key, { ...succession, isOwnKeyNew: true })
+      return peers.map((peer) => {
+        const presharedKey = byNewKey.get(peer.publicKey)?.peer.presharedKey ?? peer.presharedKey
+        return { ...peer, presharedKey }
+      })
     },
     conflicting: (change) =>
       [...byNewKey.values()].filter((succession) => isAffected(succession, change)).flatMap(settle),
