@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import type { ReadPolicy } from '../../../client/agent/policies/own-policies.ts'
 import type { Device, PeerStatus } from '../device/device.ts'
 import type { ReachablePeer } from '../endpoints/lost-peers.ts'
 import type { Log } from '../log.ts'
+import type { FirewallView } from '../firewall/firewall-view.ts'
 import type { Firewall } from '../firewall/firewall.ts'
 import type { MeshName, MeshNames } from '../names/mesh-names.ts'
 import type { RealMember } from '../real-member.ts'
@@ -51,6 +53,7 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
   let puts: ReadonlyMap<string, PutPeer> = new Map()
   let accepted = NOTHING
   let lost: ReadonlySet<string> = new Set()
+  let view: FirewallView | undefined
 
   function accept({ peers }: KnownMesh): AcceptedPeers {
     const next = acceptPeers(peers, termsOf(deps))
@@ -73,13 +76,14 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
       const known = knownNow(deps)
       if (known === undefined) return
       accepted = accept(known)
-      await firewall.apply({
-        interfaceName: device.name,
-        policies: known.policies,
-        peers: accepted.peers.map(firewallPeer),
-      })
+      const next = { interfaceName: device.name, policies: known.policies, peers: accepted.peers.map(firewallPeer) }
+      // Where only keys or endpoints have changed, the device does not wait for a look at the rules.
+      const isInForce = isDeepStrictEqual(next, view)
+      if (!isInForce) await firewall.apply(next)
+      view = next
       // Before the first pull the peers of the device stay as an earlier run has left them.
       if (member.view !== undefined) await changeDevice(firewall.status().mayCarryPackets ? accepted.peers : [])
+      if (isInForce) await firewall.apply(next)
       await names.publish(namesOf(member, deps.network(), accepted.peers))
       if (member.view !== undefined) await deps.remember(known)
     },
