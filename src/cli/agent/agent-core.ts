@@ -43,6 +43,8 @@ export interface AgentCore extends AgentOptions {
   readonly member: RealMember
   readonly keeper: StateKeeper
   readonly hooks: Hooks
+  /** Since when it has its node secret key; undefined before the first write of the state. */
+  readonly secretKeySince: () => string | undefined
   /** Notes why the server refused the node for good. It is part of the next write of the state. */
   readonly noteRefusal: (refused: Enrolment['refused']) => void
 }
@@ -79,6 +81,7 @@ export function createAgentCore(options: AgentOptions): AgentCore {
       observe: (attempt) => health.observe(attempt),
     }),
     keeper: createStateKeeper({ write, log, clock, tasks, until: ending.signal }),
+    secretKeySince: () => enrolment.nsk_since,
     noteRefusal(refused) {
       enrolment = { ...enrolment, refused }
     },

@@ -57,6 +57,7 @@ export function enrolmentOf(member: RealMember, before: Enrolment, nowMs: number
     mesh_cidr: self?.mesh_cidr ?? before.mesh_cidr,
     nsk: identity.nsk,
     next_nsk: identity.next_nsk,
+    nsk_since: (identity.nsk === before.nsk ? before.nsk_since : undefined) ?? new Date(nowMs).toISOString(),
     private_key: identity.private_key,
     next_key: nextKey,
     is_next_in_doubt: isNextInDoubt,

@@ -3,6 +3,7 @@ import { handleEvent } from '../../client/agent/events/handle-event.ts'
 import { holdStream } from '../../client/agent/events/event-stream-holder.ts'
 import { followHints, sendHeartbeat, startHeartbeats } from '../../client/agent/heartbeat.ts'
 import { resumeRotation } from '../../client/agent/keys/key-rotation.ts'
+import { rotateSecretKey } from '../../client/agent/keys/secret-key-rotation.ts'
 import { pullSoon } from '../../client/agent/state/state-pull.ts'
 import type { AgentCore } from './agent-core.ts'
 import { endpointWork } from './endpoints/endpoint-work.ts'
@@ -10,6 +11,7 @@ import type { Machine } from './machine.ts'
 import type { RealMember } from './real-member.ts'
 import { startPeriodicWork, type PeriodicWork } from './process/periodic-work.ts'
 import type { Capabilities } from './capabilities.ts'
+import { isSecretKeyDue, SECRET_KEY_LOOK_MS } from './secret-key-age.ts'
 
 /** What the routines of an agent need. */
 export interface Routines {
@@ -41,8 +43,16 @@ export async function startRoutines(routines: Routines): Promise<void> {
 function periodicWork({ core, machine, deps, capabilities }: Routines): readonly PeriodicWork[] {
   return [
     { name: 'capabilities', everyMs: () => CAPABILITIES_EVERY_MS, work: () => capabilities.report() },
+    { name: 'node secret key', everyMs: () => SECRET_KEY_LOOK_MS, work: () => replaceOldSecretKey(core, deps) },
     ...endpointWork({ core, machine, agent: deps }),
   ]
+}
+
+async function replaceOldSecretKey(
+  { clock, member, secretKeySince }: AgentCore,
+  deps: Routines['deps'],
+): Promise<void> {
+  if (isSecretKeyDue(secretKeySince(), clock.now())) await rotateSecretKey(deps, member)
 }
 
 function keepHeartbeats({ core, deps }: Routines): void {

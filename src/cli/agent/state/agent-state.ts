@@ -43,6 +43,8 @@ export interface Enrolment {
   readonly nsk: string
   /** A key that replaces `nsk` with its first use. */
   readonly next_nsk?: string | undefined
+  /** Since when the agent has `nsk`; absent where it has not been written down yet. */
+  readonly nsk_since?: string | undefined
   /** Curve25519, PKCS #8 DER in base64. */
   readonly private_key: string
   /** The pair of a rotation that is not known to have ended. */
