@@ -85,16 +85,16 @@ function candidateOf(witnesses: readonly Observation[], own: OwnEndpoint | undef
   if (first === undefined) return undefined
   const { host, port } = first
   const guess = own !== undefined && isSameAddress(own, first) ? own : undefined
-  // The guess has no beginning that the server knows. It is newer only than what was seen before the node moved.
-  const since = [...witnesses.map(({ sinceMs }) => sinceMs), ...(guess ? [GUESS_SINCE_MS] : [])].toSorted(
-    (a, b) => b - a,
-  )
+  // The guess has no beginning that the server knows. It is newer only than what was seen before the node moved, also where
+  // the peers that see the node at the guess reported that before the node itself did.
+  const guessSince = guess ? [GUESS_SINCE_MS] : []
+  const since = [...witnesses.map(({ sinceMs }) => sinceMs), ...guessSince].toSorted((a, b) => b - a)
   const instants = [...witnesses.map(({ observedAtMs }) => observedAtMs), ...(guess ? [guess.reportedAtMs] : [])]
   const [newest = 0, secondNewest] = since
   const weight = {
     isConfirmed: secondNewest !== undefined,
     isLocal: isLocalHost(host),
-    sinceMs: secondNewest ?? newest,
+    sinceMs: Math.max(secondNewest ?? newest, ...guessSince),
   }
   return { host, port, confirmedAtMs: Math.max(...instants), ...weight }
 }

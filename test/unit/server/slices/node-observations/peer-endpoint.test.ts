@@ -56,6 +56,7 @@ describe('Peers get', () => {
       [seen(A, 0), seen(A, 0), seen(C, 5)],
       C,
     ],
+    ['the same where that peer reported it before the node did', own(A), [seen(C, 0), seen(C, 0), seen(A, 0)], A],
     [
       'what two peers saw before the node moved while nobody sees it where it guesses',
       own(C),
