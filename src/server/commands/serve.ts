@@ -7,6 +7,7 @@ import { explainFailure } from './explain-failure.ts'
 import { createMemoryHandover, type MemoryHandover } from '../first-run/memory-handover.ts'
 import { createTokenFile } from '../first-run/token-file.ts'
 import type { TokenHandover } from '../first-run/token-handover.ts'
+import { urlFromHere } from '../composition/listen.ts'
 import { createLog, type TextSink } from '../composition/log.ts'
 import { packageVersion } from '../composition/package-version.ts'
 import type { RunningServer, ServeOptions } from '../composition/serve.ts'
@@ -202,7 +203,7 @@ async function playFleet(server: RunningServer, { config, io, memory, ending }: 
   const terms = { max_uses: DEMO_NODES, ttl_seconds: DAY_SECONDS, ephemeral: true, labels }
   const joinToken = await mintJoinToken(server, token, terms)
   const { url, authority } = server
-  await io.simulate({ url, authority, joinToken, nodes: DEMO_NODES, signal: ending.signal })
+  await io.simulate({ url: urlFromHere(url), authority, joinToken, nodes: DEMO_NODES, signal: ending.signal })
 }
 
 async function mintJoinToken(server: RunningServer, token: string, terms: object): Promise<string> {

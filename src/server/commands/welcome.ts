@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
+import { urlFromHere } from '../composition/listen.ts'
 import type { AuthorityFacts } from '../composition/served-tls.ts'
 import type { FirstRunOutcome } from '../first-run/first-run.ts'
 
@@ -56,7 +57,7 @@ function storageWords({ storage }: Config): string {
 /** Only while the file exists: the operator who removed it knows how to sign in. */
 function signInLines({ url, command, authority, config: { bootstrapTokenFile: tokenFile } }: Welcome): string[] {
   if (!existsSync(tokenFile)) return []
-  const here = url.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]')
+  const here = urlFromHere(url)
   const where = here === DEFAULT_URL ? '' : ` --url ${here}`
   const trust = authority === undefined ? '' : ` --ca-sha256 ${authority.sha256}`
   return ['Sign in from another terminal:', `  ${command} login${where}${trust} --with-token < ${quoted(tokenFile)}`]

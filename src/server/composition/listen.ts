@@ -29,6 +29,11 @@ export async function probeAddress(address: Address, flag: string): Promise<Addr
 /** Where an address that listens everywhere is reached from here. */
 const HERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
+/** The URL under which this machine reaches a server of its own. A certificate names loopback, and no wildcard address. */
+export function urlFromHere(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+}
+
 /** The sentence for a port that another ctl server uses; undefined for another program's port, or another failure. */
 async function namedHolder(error: unknown, { host, port }: Address, flag: string): Promise<BootError | undefined> {
   const cause = error instanceof BootError ? error.cause : undefined
