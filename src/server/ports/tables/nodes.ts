@@ -89,7 +89,7 @@ export interface NodeSecretKeyRow {
   revoked_at: Date | null
 }
 
-/** The address under which peers reach a node. A node that nobody has reported an address of has no row. */
+/** The address under which peers reach a node. A node of which no address was reported has no row. */
 interface NodeEndpointRow {
   node_id: string
   domain_id: string
