@@ -115,7 +115,8 @@ describe.each(STORES)('Endpoints on the $name store', (store) => {
       await sees(one, SEEN)
       await sees(two, SEEN)
       for (const endpoint of [OTHER, '198.51.100.99:667', OTHER]) {
-        fleet.wait(1_000)
+        // One peer's report of a node changes once within ten seconds.
+        fleet.wait(10_000)
         expect(await sees(three, endpoint)).toMatchObject(TAKEN)
       }
       expect(await news()).toEqual([SEEN])
@@ -267,6 +268,18 @@ describe.each(STORES)('Endpoints on the $name store', (store) => {
       fleet.wait(10_000)
       expect(await report(2, parts[1])).toMatchObject({ taken: 64, ignored: 0 })
       expect(await fleet.endpointNews()).toHaveLength(64)
+    })
+
+    it('of one peer become others once within ten seconds, so that one node cannot make events without end', async () => {
+      const report = async (port: number) => {
+        fleet.wait(1)
+        return (await fleet.sees(one, { [node.node_id]: `203.0.113.9:${port}` })).body
+      }
+      for (const port of [1, 2]) expect(await report(port)).toMatchObject({ taken: 1 })
+      for (const port of [3, 1, 3]) expect(await report(port)).toMatchObject({ taken: 0, ignored: 1 })
+      expect(await report(2)).toMatchObject({ taken: 1 })
+      fleet.wait(10_000)
+      expect(await report(3)).toMatchObject({ taken: 1 })
     })
 
     it('that are the address of a relay of the Domain are ignored', async () => {

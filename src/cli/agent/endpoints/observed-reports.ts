@@ -1,6 +1,10 @@
 import type { AgentDeps } from '../../../client/agent/agent-deps.ts'
 import type { Member } from '../../../client/agent/member.ts'
-import { sendObservedEndpoints, type SeenPeer } from '../../../client/agent/reports/observed-endpoints.ts'
+import {
+  sendObservedEndpoints,
+  type SeenPeer,
+  type SentPeer,
+} from '../../../client/agent/reports/observed-endpoints.ts'
 
 /** What the reports need. */
 export interface ObservedReportsDeps {
@@ -20,6 +24,8 @@ export interface ObservedReports {
 const SETTLED_MS = 1_000
 /** Pause after a report that was not taken. */
 const RETRY_MS = 15_000
+/** The server takes one change of a peer within ten seconds, and those of 64 peers (agent protocol: Observed endpoints). */
+const IGNORED_AGAIN_MS = 12_000
 
 interface Reported {
   readonly endpoint: string
@@ -42,9 +48,16 @@ export function createObservedReports({ agent, member, lifetimeMs }: ObservedRep
     isSending = true
     const atMs = clock.now()
     const answered = await sendObservedEndpoints(agent, member, { seen, observedMs: atMs })
-    reported = new Map([...reported, ...answered.map(({ peerId, endpoint }) => [peerId, { endpoint, atMs }] as const)])
+    const later = answered.map((peer) => [peer.peerId, reportedOf(peer, atMs)] as const)
+    reported = new Map([...reported, ...later])
     if (answered.length < seen.length) retryMs = clock.now() + RETRY_MS
     isSending = false
+  }
+
+  /** A change that the server may have ignored is reported once more before long, as if it were old by then. */
+  function reportedOf({ peerId, endpoint, isTaken }: SentPeer, atMs: number): Reported {
+    const isOnceMore = !isTaken && reported.get(peerId)?.endpoint !== endpoint
+    return { endpoint, atMs: isOnceMore ? atMs - lifetimeMs() / 2 + IGNORED_AGAIN_MS : atMs }
   }
 
   return {

@@ -20,21 +20,30 @@ export interface SeenPeers {
   readonly observedMs: number
 }
 
+/** A peer of a call that was answered. */
+export interface SentPeer extends SeenPeer {
+  /** False where the server ignored some of the call's peers, and so perhaps this one. */
+  readonly isTaken: boolean
+}
+
 /** Reports where the node sees its peers, in as many calls as these need. Resolves with the peers of the calls that were answered. */
 export async function sendObservedEndpoints(
   deps: AgentDeps,
   node: Member,
   { seen, observedMs }: SeenPeers,
-): Promise<readonly SeenPeer[]> {
-  for (let start = 0; start < seen.length; start += PEERS_MAX) {
-    const isAnswered =
-      !deps.until.aborted && (await sendSome(deps, node, { seen: seen.slice(start, start + PEERS_MAX), observedMs }))
-    if (!isAnswered) return seen.slice(0, start)
+): Promise<readonly SentPeer[]> {
+  const sent: SentPeer[] = []
+  for (let start = 0; start < seen.length && !deps.until.aborted; start += PEERS_MAX) {
+    const part = seen.slice(start, start + PEERS_MAX)
+    const ignored = await sendSome(deps, node, { seen: part, observedMs })
+    if (ignored === undefined) return sent
+    sent.push(...part.map((peer) => ({ ...peer, isTaken: ignored === 0 })))
   }
-  return seen
+  return sent
 }
 
-async function sendSome(deps: AgentDeps, node: Member, { seen, observedMs }: SeenPeers): Promise<boolean> {
+/** Resolves with the number of peers that the server ignored; undefined where it did not answer. */
+async function sendSome(deps: AgentDeps, node: Member, { seen, observedMs }: SeenPeers): Promise<number | undefined> {
   const observed = seen.map(({ peerId, endpoint }) => ({ peer_node_id: peerId, endpoint }))
   const body = { observed, reported_at: new Date(observedMs).toISOString() }
   const outcome = await attempt(deps, node, {
@@ -44,5 +53,5 @@ async function sendSome(deps: AgentDeps, node: Member, { seen, observedMs }: See
     call: (token) => deps.client.PutNodeObservedEndpoints({ id: node.identity.node_id, body }, { token }),
   })
   if (!outcome.ok && NOT_THERE.includes(outcome.code)) deps.notProvisioned.add('observed_endpoints')
-  return outcome.ok
+  return outcome.ok ? outcome.value.ignored : undefined
 }

@@ -121,7 +121,7 @@ export async function readTargets(
 /**
  * Stores observations of nodes, whose rows the caller has locked beside that of the observer, in the order of their ids, after
  * those of the nodes that have expired are deleted. Left out are those that are not newer, one more than are kept of a node,
- * and other addresses than before where the observer has changed too many. Returns the nodes of the others.
+ * and other addresses than before where the observer has changed that one a moment ago, or too many. Returns the nodes of the others.
  */
 export async function storeObservations(
   tx: Db,
@@ -146,13 +146,17 @@ export async function storeObservations(
       endpoint_port = excluded.endpoint_port,
       observed_at = excluded.observed_at,
       seen_since = case when ${isSame} then o.seen_since else excluded.seen_since end
-    where o.observed_at < excluded.observed_at and ((${isSame}) or (
+    where o.observed_at < excluded.observed_at and ((${isSame}) or (not ${hasJustChanged(sql`o`, nowMs)} and (
       select count(*) from endpoint_observations as changed
-      where changed.observer_id = ${observerId} and changed.seen_since > changed.first_seen_at
-        and changed.seen_since > ${instant(nowMs - CHANGES_WITHIN_MS)}
-    ) < ${CHANGES_MAX})
+      where changed.observer_id = ${observerId} and ${hasJustChanged(sql`changed`, nowMs)}
+    ) < ${CHANGES_MAX}))
     returning o.node_id`.execute(tx)
   return new Set(rows.map(({ node_id }) => node_id))
+}
+
+/** Whether the address of an observation has changed within the last seconds. It changes once in that time. */
+function hasJustChanged(row: RawBuilder<unknown>, nowMs: number): RawBuilder<boolean> {
+  return sql<boolean>`(${row}.seen_since > ${row}.first_seen_at and ${row}.seen_since > ${instant(nowMs - CHANGES_WITHIN_MS)})`
 }
 
 async function deleteExpired(tx: Db, { nowMs, ttlMs }: ObservedReport, seen: readonly Seen[]): Promise<void> {

@@ -68,6 +68,12 @@ describe('what a node reports of its peers', () => {
     expect(await world.see(10, [2, '203.0.113.2:1'])).toEqual([['two 203.0.113.2:1']])
   })
 
+  test('is a change once more, 12 s after the server has ignored some of a report', async () => {
+    const world = reporting(() => ({ ...TAKEN, taken: 0, ignored: 1 }))
+    expect(await world.see(12, [2, '203.0.113.2:1'])).toEqual([['two 203.0.113.2:1']])
+    expect(await world.see(100, [2, '203.0.113.2:1'])).toEqual([['two 203.0.113.2:1']])
+  })
+
   test.each([
     [404, 'not_found'],
     [405, 'method_not_allowed'],
