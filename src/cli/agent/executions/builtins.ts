@@ -1,5 +1,6 @@
 import type { End } from '../../../client/agent/executions/execution.ts'
 import type { PulledExecution } from '../../../client/agent/state/snapshot.ts'
+import { cutText, ERROR_BYTES_MAX, OUTPUT_BYTES_MAX } from './callback-text.ts'
 
 /** What built-in actions do with the agent. */
 export interface BuiltinPorts {
@@ -11,14 +12,11 @@ export interface BuiltinPorts {
   readonly restart: () => Promise<void>
 }
 
-/** The server takes so many bytes of an execution's output. */
-const OUTPUT_BYTES_MAX = 8_192
-
 type Builtin = (ports: BuiltinPorts) => Promise<End>
 
 const BUILTINS: Readonly<Record<string, Builtin>> = {
   ping: async () => succeeded('pong\n'),
-  collect_diagnostics: async ({ diagnostics }) => succeeded(cut(await diagnostics())),
+  collect_diagnostics: async ({ diagnostics }) => succeeded(cutText(await diagnostics(), OUTPUT_BYTES_MAX)),
   reload_config: async ({ reload }) => {
     await reload()
     return succeeded('reloaded\n')
@@ -40,14 +38,5 @@ function succeeded(output: string): End {
 
 /** An execution that ended without success, with the reason. */
 export function failed(error: string): End {
-  return { callback: { status: 'failed', exit_code: 1, error } }
-}
-
-/** Cuts between characters. */
-function cut(text: string): string {
-  const bytes = Buffer.from(text)
-  if (bytes.length <= OUTPUT_BYTES_MAX) return text
-  let end = OUTPUT_BYTES_MAX
-  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
-  return bytes.subarray(0, end).toString('utf8')
+  return { callback: { status: 'failed', exit_code: 1, error: cutText(error, ERROR_BYTES_MAX) } }
 }

@@ -1,6 +1,7 @@
 import type { AgentDeps } from '../../../client/agent/agent-deps.ts'
 import { runExecution, type Callback, type End, type Performer } from '../../../client/agent/executions/execution.ts'
 import type { PulledExecution } from '../../../client/agent/state/snapshot.ts'
+import { reasonOf } from '../errors.ts'
 import type { RealMember } from '../real-member.ts'
 import type { TakenExecution } from '../state/agent-state.ts'
 import { failed, performBuiltin, type BuiltinPorts } from './builtins.ts'
@@ -49,8 +50,19 @@ export function executeOnce(deps: ExecutionDeps, member: RealMember, execution: 
   runExecution(deps.agent, member, { execution, performer })
 }
 
-async function perform(deps: ExecutionDeps, { cancels }: RealMember, execution: PulledExecution): Promise<End> {
-  if (execution.type !== 'hook') return performBuiltin(deps.ports, execution)
+/** Carries an action out. What goes wrong in it ends the execution, and not the agent. */
+async function perform(deps: ExecutionDeps, member: RealMember, execution: PulledExecution): Promise<End> {
+  try {
+    if (execution.type !== 'hook') return await performBuiltin(deps.ports, execution)
+    return await performHook(deps, member, execution)
+  } catch (error) {
+    const reason = reasonOf(error)
+    deps.log(`execution ${execution.execution_id}: ${execution.action} failed: ${reason}`)
+    return failed(reason)
+  }
+}
+
+async function performHook(deps: ExecutionDeps, { cancels }: RealMember, execution: PulledExecution): Promise<End> {
   const cancel = new AbortController()
   cancels.set(execution.execution_id, cancel)
   try {

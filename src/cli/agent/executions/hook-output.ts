@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
+import { cutText, OUTPUT_BYTES_MAX } from './callback-text.ts'
 
-/** The server takes so many bytes of an execution's output. */
-const OUTPUT_BYTES_MAX = 8_192
 /** Pause after each chunk that is thrown away, so that a program that prints without end does not keep the agent busy. */
 const DISCARD_PAUSE_MS = 5
 
@@ -34,10 +33,7 @@ export function collectOutput(): CollectedOutput {
   }
 }
 
-/** Replaces what is not UTF-8, and U+0000, which the server does not take. Cuts between characters. */
+/** Replaces what is not UTF-8, and U+0000, which the server does not take. */
 function validText(bytes: Buffer): string {
-  const encoded = Buffer.from(bytes.toString('utf8').replaceAll('\u0000', '\uFFFD'))
-  let end = Math.min(encoded.length, OUTPUT_BYTES_MAX)
-  while (((encoded[end] ?? 0) & 0xc0) === 0x80) end -= 1
-  return encoded.subarray(0, end).toString('utf8')
+  return cutText(bytes.toString('utf8').replaceAll('\u0000', '\uFFFD'), OUTPUT_BYTES_MAX)
 }

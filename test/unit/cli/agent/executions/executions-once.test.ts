@@ -1,14 +1,16 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import {
   executeOnce,
   forgetEnded,
   type ExecutionDeps,
 } from '../../../../../src/cli/agent/executions/executions-once.ts'
+import { createHookRunner } from '../../../../../src/cli/agent/executions/hook-runner.ts'
+import type { DeclaredHook, HookViolation } from '../../../../../src/cli/agent/executions/hooks.ts'
 import { realMember, type RealMember } from '../../../../../src/cli/agent/real-member.ts'
 import type { TakenExecution } from '../../../../../src/cli/agent/state/agent-state.ts'
 import type { PulledExecution } from '../../../../../src/client/agent/state/snapshot.ts'
 import { enrolledState } from '../../../../support/agent/agent-state.ts'
-import { id } from '../../../../support/fleet/mesh-agents.ts'
+import { agentWorld, id, type AgentWorld } from '../../../../support/fleet/mesh-agents.ts'
 
 const NOW = Date.parse('2026-03-01T00:00:00Z')
 const EXPIRES = '2026-03-01T01:00:00Z'
@@ -132,6 +134,23 @@ describe('an execution', () => {
     expect(sent.at(-1)?.error).toContain(error)
   })
 
+  test.each([
+    ['a builtin', { action: 'collect_diagnostics' }],
+    ['a hook', { type: 'hook', action: 'backup' }],
+  ] as const)('of %s that meets a fault fails with it, and the agent goes on', async (_, asked) => {
+    const { member, sent, deps, done } = play()
+    const fault = (): never => {
+      throw new Error(`no interface ${'é'.repeat(1_000)}`)
+    }
+    const ports = { ...deps.ports, diagnostics: async () => fault() }
+    executeOnce({ ...deps, ports, runHook: async () => fault() }, member, execution(asked))
+    await done()
+    expect(sent.map(({ status }) => status)).toEqual(['ack', 'started', 'failed'])
+    const error = sent.at(-1)?.error ?? ''
+    expect([error.startsWith('no interface éé'), Buffer.byteLength(error)]).toEqual([true, 1_023])
+    expect(member.cancels.size).toBe(0)
+  })
+
   test('has an output that the server takes, cut between characters', async () => {
     const { member, sent, deps, done } = play()
     executeOnce(deps, member, execution({ action: 'collect_diagnostics' }))
@@ -146,7 +165,7 @@ describe('an execution', () => {
         signal.addEventListener('abort', () => resolve({ callback: { status: 'cancelled' } }), { once: true }),
       )
     executeOnce({ ...deps, runHook }, member, execution({ type: 'hook', action: 'backup' }))
-    while (member.cancels.size === 0) await Promise.resolve()
+    await vi.waitFor(() => expect(member.cancels.size).toBe(1))
     forgetEnded(member, new Set([ID]))
     expect(sent.map(({ status }) => status)).toEqual(['ack', 'started'])
     forgetEnded(member, new Set())
@@ -154,5 +173,62 @@ describe('an execution', () => {
     expect(sent.at(-1)?.status).toBe('cancelled')
     forgetEnded(member, new Set())
     expect(member.executions.size).toBe(0)
+  })
+})
+
+describe('a hook that differs from the declared one', () => {
+  const declared: DeclaredHook = { name: 'backup', checksum: 'a'.repeat(64) }
+  const unread: HookViolation = {
+    kind: 'hook',
+    artifact: 'backup',
+    expected_checksum: declared.checksum,
+    detected_at: '2026-01-01T00:00:00.000Z',
+  }
+  const violation: HookViolation = { ...unread, observed_checksum: 'b'.repeat(64) }
+  let world: AgentWorld | undefined
+  afterEach(() => world?.end())
+
+  /** The reported violations, what is found in the folder, and a function that asks for the hook. */
+  function watched() {
+    const found: DeclaredHook[] = [{ name: 'backup', checksum: 'b'.repeat(64) }]
+    const here = agentWorld({ answers: { PostNodeIntegrityViolations: () => undefined } })
+    world = here
+    const core = {
+      hooks: {
+        list: async () => ({ hooks: found, refused: [] }),
+        run: async () => ({ end: { callback: { status: 'failed' as const } }, violation }),
+      },
+      member: realMember(enrolledState().enrolment),
+      tasks: here.deps.tasks,
+      log: { line: () => undefined, close: () => undefined },
+      clock: here.clock,
+    }
+    const run = createHookRunner(core, here.deps, { declared: () => [declared] })
+    const ask = () => run(execution({ type: 'hook', action: 'backup' }), new AbortController().signal)
+    const reported = () => here.calls.flatMap(({ input }) => (input['body'] as { violations: unknown[] }).violations)
+    return { clock: here.clock, found, ask, reported }
+  }
+
+  test('is reported once a minute while it lasts, however often it is asked for', async () => {
+    const { clock, ask, reported } = watched()
+    for (let times = 0; times < 3; times += 1) expect((await ask()).callback.status).toBe('failed')
+    await clock.advance(100)
+    expect(reported()).toEqual([violation])
+    await clock.advance(60_000)
+    expect(reported()).toHaveLength(2)
+  })
+
+  test('is reported as it is now, until it is the declared one, and again after that', async () => {
+    const { clock, found, ask, reported } = watched()
+    await ask()
+    found.length = 0
+    await clock.advance(60_100)
+    expect(reported()).toEqual([violation, { ...unread, detected_at: expect.any(String) as string }])
+    found.push(declared)
+    await clock.advance(60_000)
+    expect(reported()).toHaveLength(2)
+    await ask()
+    await clock.advance(100)
+    expect(reported()).toHaveLength(3)
   })
 })
