@@ -10,10 +10,13 @@ const AGAIN_MS = 60_000
 
 /** Makes what runs hooks, and reports one that differs from the declared one for as long as it does. */
 export function createHookRunner(
-  { hooks, member, tasks, log, clock }: AgentCore,
+  { hooks, member, tasks, log, clock }: Pick<AgentCore, 'hooks' | 'member' | 'tasks' | 'log' | 'clock'>,
   deps: AgentDeps,
-  capabilities: Capabilities,
+  capabilities: Pick<Capabilities, 'declared'>,
 ): ExecutionDeps['runHook'] {
+  // Reported already, however often the hook is asked for meanwhile.
+  const lasting = new Set<string>()
+
   async function report(violation: HookViolation): Promise<void> {
     await attempt(deps, member, {
       operation: 'violations',
@@ -32,16 +35,27 @@ export function createHookRunner(
     const { artifact, expected_checksum: expected } = violation
     const found = (await hooks.list()).hooks.find(({ name }) => name === artifact)
     const isDeclared = capabilities.declared().some(({ name, checksum }) => name === artifact && checksum === expected)
-    if (isDeclared && found?.checksum !== expected)
-      await report({ ...violation, detected_at: new Date(clock.now()).toISOString() })
+    if (isDeclared && found?.checksum !== expected) {
+      const { kind } = violation
+      const detected_at = new Date(clock.now()).toISOString()
+      const observed = found && { observed_checksum: found.checksum }
+      return report({ kind, artifact, expected_checksum: expected, ...observed, detected_at })
+    }
+    lasting.delete(keyOf(violation))
+    return undefined
   }
 
   return async (execution, signal) => {
     const { end, violation } = await hooks.run(execution, capabilities.declared(), signal)
-    if (violation !== undefined) {
-      log.line(`hooks: ${violation.artifact} is not the declared one and was not run`)
-      tasks.track(report(violation))
-    }
+    if (violation === undefined) return end
+    log.line(`hooks: ${violation.artifact} is not the declared one and was not run`)
+    if (lasting.has(keyOf(violation))) return end
+    lasting.add(keyOf(violation))
+    tasks.track(report(violation))
     return end
   }
+}
+
+function keyOf({ artifact, expected_checksum: expected }: HookViolation): string {
+  return `${artifact} ${expected}`
 }
