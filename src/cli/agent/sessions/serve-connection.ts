@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Log } from '../log.ts'
+import type { AddressLookup } from './address-lookup.ts'
 import type { Admission } from './admit.ts'
 import { readFirstLine } from './first-line.ts'
 import { reachTarget, type Reached } from './reach-target.ts'
@@ -14,6 +15,7 @@ export interface ServeDeps {
   readonly admit: (token: string) => Promise<Admission>
   readonly uses: SessionUses
   readonly isAllowed: TargetRule
+  readonly resolve: AddressLookup
   readonly log: Log
 }
 
@@ -74,11 +76,11 @@ function openedLine({ session, subject }: Admitted, { remoteAddress = '' }: Sock
 }
 
 /** Connects to the target of a session, as far as the node lets it. */
-function reach({ isAllowed }: ServeDeps, { session }: SessionUse): Promise<Reached> {
+function reach({ isAllowed, resolve }: ServeDeps, { session }: SessionUse): Promise<Reached> {
   const target = readTarget(session.kind, session.target)
   return target === undefined
     ? Promise.resolve({ ok: false, fault: 'target_refused' })
-    : reachTarget(target, { isAllowed })
+    : reachTarget(target, { isAllowed, resolve })
 }
 
 /** Says why, and ends the connection. */

@@ -2,8 +2,10 @@ import type { Socket } from 'node:net'
 import type { FindKey, VerifySignature } from '../../../shared/events/verifier.ts'
 import { reasonOf } from '../errors.ts'
 import { createCoalescedWork } from '../process/coalesced-work.ts'
+import { createAddressLookup, type AddressLookup } from './address-lookup.ts'
 import { createAdmission } from './admit.ts'
 import { createConnectionServer } from './serve-connection.ts'
+import { REACH_MS_MAX } from './reach-target.ts'
 import { createSessionListener } from './session-listener.ts'
 import type { TargetRule } from './session-target.ts'
 import { createSessionUses, type UsesDeps } from './session-uses.ts'
@@ -34,6 +36,8 @@ export interface SessionsDeps extends UsesDeps {
   readonly findKey: FindKey
   readonly verify: VerifySignature
   readonly isAllowed: TargetRule
+  /** The addresses of a name; those of this machine's resolver when absent. */
+  readonly ask?: AddressLookup
 }
 
 const CONNECTIONS_MAX = 512
@@ -44,7 +48,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const sockets = new Set<Socket>()
   const uses = createSessionUses(deps)
   const admit = createAdmission({ ...deps, isOver: (id) => uses.isOver(id) })
-  const serve = createConnectionServer({ ...deps, admit, uses })
+  const resolve = createAddressLookup(REACH_MS_MAX, deps.ask)
+  const serve = createConnectionServer({ ...deps, admit, uses, resolve })
   const listener = createSessionListener({ connectionsMax: CONNECTIONS_MAX, onConnection: take })
   const work = createCoalescedWork({ ...agent, name: 'sessions', log, work: () => listener.listenOn(address()) })
 

@@ -47,6 +47,7 @@ describe('The sessions of an agent', { timeout: 10_000 }, () => {
   let activity: (call: AgentCall) => unknown
   let isServerAway: boolean
   let address: string
+  const asked: ((addresses: readonly string[]) => void)[] = []
   const lines: string[] = []
 
   const node = () => {
@@ -71,7 +72,7 @@ describe('The sessions of an agent', { timeout: 10_000 }, () => {
 
   beforeEach(async () => {
     ;[states, isServerAway, address, activity] = [[], false, ADDRESS, () => undefined]
-    lines.length = 0
+    ;[lines.length, asked.length] = [0, 0]
     echo = createServer({ allowHalfOpen: true }, (socket) => socket.on('error', () => undefined).pipe(socket))
     await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
     port = (echo.address() as AddressInfo).port
@@ -90,6 +91,7 @@ describe('The sessions of an agent', { timeout: 10_000 }, () => {
       },
       verify: createSignatureVerifier(),
       isAllowed: targetRule(networksOf(['10.0.0.0/8'])),
+      ask: () => new Promise((resolve) => asked.push(resolve)),
     })
     sessions.addressChanged()
     await listening()
@@ -180,6 +182,24 @@ describe('The sessions of an agent', { timeout: 10_000 }, () => {
   ])('refuse to reach %s', async (_, target, fault) => {
     live(session({ target }))
     expect((await shown(tokenOf(session({ target })))).answer).toBe(`refused ${fault}`)
+  })
+
+  it('look up two names of targets at once, so that names without an answer keep no more of the machine busy', async () => {
+    const names = ['a', 'b', 'c'].map((host, place) => {
+      const target = `${host}.example:${port}`
+      return session({ session_id: id(60 + place), jti: id(60 + place), target })
+    })
+    live(session(), ...names)
+    const answers = names.map((one) => shown(tokenOf(one)))
+    await vi.waitFor(() => expect(asked).toHaveLength(2))
+    await opened(tokenOf(session()))
+    await vi.waitFor(() => expect(sessions.status().connections).toBe(4))
+    expect(asked).toHaveLength(2)
+    for (const place of [0, 1, 2]) {
+      await vi.waitFor(() => expect(asked.length).toBeGreaterThan(place))
+      asked[place]?.(['127.0.0.1'])
+    }
+    expect((await Promise.all(answers)).map(({ answer }) => answer)).toEqual(['ok', 'ok', 'ok'])
   })
 
   it('pull once for a session that they do not know', async () => {
