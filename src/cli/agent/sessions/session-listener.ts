@@ -50,7 +50,8 @@ function listening(
   return new Promise((resolve, reject) => {
     const server = createServer({ allowHalfOpen: true, noDelay: true }, onConnection)
     server.maxConnections = connectionsMax
-    server.once('error', (error) => reject(notListening(host, error)))
+    // After the start, an error is of a connection that could not be accepted, for want of descriptors for instance. Others may be.
+    server.on('error', (error) => reject(notListening(host, error)))
     server.listen({ host, port: SESSION_PORT }, () => resolve(server))
   })
 }

@@ -99,6 +99,7 @@ function sum(one: RelayedBytes, other: RelayedBytes): RelayedBytes {
   return { in: one.in + other.in, out: one.out + other.out }
 }
 
+/** Bytes that were counted and then lost, because the connection was cut before they were sent, count as none. */
 function difference(one: RelayedBytes, other: RelayedBytes): RelayedBytes {
-  return { in: one.in - other.in, out: one.out - other.out }
+  return { in: Math.max(0, one.in - other.in), out: Math.max(0, one.out - other.out) }
 }

@@ -1,8 +1,9 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { connect, createServer, Server, type AddressInfo, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSessions, type Sessions } from '../../../../../src/cli/agent/sessions/sessions.ts'
+import { createSessionUse } from '../../../../../src/cli/agent/sessions/session-use.ts'
 import { networksOf, targetRule } from '../../../../../src/cli/agent/sessions/session-target.ts'
 import type { PulledBytes } from '../../../../../src/client/agent/calls/node-wire.ts'
 import { TransportFailure } from '../../../../../src/client/failures.ts'
@@ -388,11 +389,46 @@ describe('The sessions of an agent', { timeout: 10_000 }, () => {
     expect(sessions.status().fault).toBeUndefined()
   })
 
+  it('let others in after connections that could not be accepted', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen')
+    address = OTHER_ADDRESS
+    sessions.addressChanged()
+    await listening()
+    const server = listen.mock.contexts[0] as Server
+    listen.mockRestore()
+    for (let times = 0; times < 2; times += 1) server.emit('error', new Error('accept EMFILE'))
+    const socket = dial(OTHER_ADDRESS)
+    socket.write('hello\n')
+    expect([server.listening, (await next(socket)).toString()]).toEqual([true, 'refused malformed\n'])
+  })
+
   it('cut every connection when the agent ends', async () => {
     live(session())
     const socket = await opened(tokenOf(session()))
     world.end()
     await closed(socket)
     expect(sessions.status().listen).toBeUndefined()
+  })
+})
+
+describe('The use of a session', () => {
+  it('is reported without bytes that were lost before they were sent', async () => {
+    let [bytes, close] = [{ in: 100, out: 5 }, (): void => undefined]
+    const closed = new Promise<void>((resolve) => (close = resolve))
+    const target = { session_id: id(50), jti: id(50), kind: 'tcp', target: '127.0.0.1:1' } as const
+    const use = createSessionUse({ ...target, expires_at: '2026-01-01T01:00:00.000Z' }, 0)
+    use.begin()({ bytes: () => bytes, cut: () => undefined, closed })
+    const reported = (nowMs: number) => {
+      expect(use.look(nowMs)).toBe('report')
+      const { activity, settled } = use.report(nowMs)
+      settled(true)
+      return activity
+    }
+    expect(reported(0)).toEqual({ tcp: { bytes_in: 100, bytes_out: 5 } })
+    bytes = { in: 60, out: 7 }
+    close()
+    await closed
+    expect(reported(10_000)).toEqual({ tcp: { bytes_in: 0, bytes_out: 2 } })
+    expect(use.look(20_000)).toBe('done')
   })
 })
