@@ -44,6 +44,8 @@ const REPORTED_KEY = [
   'GlobalKnownHostsFile=/dev/null',
   'VerifyHostKeyDNS=no',
   'UpdateHostKeys=no',
+  // The form of the reported fingerprint.
+  'FingerprintHash=sha256',
 ]
 
 /** A host key that ssh remembers under the id of the node. */

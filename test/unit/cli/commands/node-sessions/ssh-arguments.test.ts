@@ -26,6 +26,7 @@ describe('The arguments of ssh', () => {
       'GlobalKnownHostsFile=/dev/null',
       'VerifyHostKeyDNS=no',
       'UpdateHostKeys=no',
+      'FingerprintHash=sha256',
       'HostKeyAlias=0197a000-0000-7000-8000-00000000a001',
     ])
   })
