@@ -10,6 +10,9 @@ export const sshProxy = defineCommand({
     const given = readSshVariables(io.env)
     const streams = io.bytes?.()
     if (given === undefined || streams === undefined) throw usageError('ssh runs this command for ctl ssh')
-    await relayStdio(await openThrough(given, given.token), streams)
+    const socket = await openThrough(given, given.token)
+    // ssh learns that its server has gone by the end of this command alone, and keeps stdin open until then.
+    socket.allowHalfOpen = false
+    await relayStdio(socket, streams)
   },
 })
