@@ -17,15 +17,19 @@ export async function assertReachable(door: FarDoor): Promise<void> {
 }
 
 /**
- * Opens a connection through the node: shows the token and waits until the target is connected.
+ * Opens a connection through the node: shows the token and waits until the target is connected. It is ended when the signal is
+ * aborted.
  *
  * @throws CliError where the node cannot be reached, or refuses.
  */
-export async function openThrough(door: FarDoor, token: string): Promise<Socket> {
+export async function openThrough(door: FarDoor, token: string, until?: AbortSignal): Promise<Socket> {
   const socket = await connected(door)
   // The caller listens for errors; until then `close` ends the reading of the answer.
   const ignore = (): void => undefined
   socket.on('error', ignore)
+  const end = (): void => void socket.destroy()
+  until?.addEventListener('abort', end, { once: true })
+  if (until?.aborted === true) end()
   socket.write(`${token}\n`)
   const answer = await readFirstLine(socket, ANSWER)
   if (answer !== 'ok') {

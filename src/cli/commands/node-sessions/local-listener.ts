@@ -18,6 +18,8 @@ export async function listenLocally(
 ): Promise<LocalListener> {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    // `close` follows an error, and ends what belongs to the connection.
+    socket.on('error', () => undefined)
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     onConnection(socket)
@@ -35,7 +37,8 @@ export async function listenLocally(
 
 function listening(server: Server, { host, port }: LocalAddress): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
+    // After the start, an error is of a connection that could not be accepted. Others may be.
+    server.on('error', (error: NodeJS.ErrnoException) =>
       reject(
         new CliError(`${host}:${port} cannot be listened on here (${error.code ?? error.message})`, {
           exitCode: EXIT.conflict,

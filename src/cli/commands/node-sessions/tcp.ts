@@ -71,9 +71,9 @@ async function once(session: Session, door: FarDoor, issue: () => Promise<Issued
   if (streams === undefined) throw usageError('--stdio needs the standard streams of a process')
   const issued = await issue()
   try {
-    const socket = await openThrough(door, issued.token)
-    interrupted.addEventListener('abort', () => socket.destroy(), { once: true })
-    await relayStdio(socket, streams)
+    await relayStdio(await openThrough(door, issued.token, interrupted), streams)
+  } catch (error) {
+    if (!interrupted.aborted) throw error
   } finally {
     await issued.revoke()
   }
@@ -121,8 +121,6 @@ interface Forwarding {
 }
 
 async function forward(session: Session, door: FarDoor, { socket, token, ending }: Forwarding): Promise<void> {
-  // `close` follows an error, and ends what belongs to the connection.
-  socket.on('error', () => undefined)
   try {
     const far = await openThrough(door, token)
     if (socket.destroyed) far.destroy()
