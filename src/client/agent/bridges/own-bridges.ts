@@ -1,6 +1,6 @@
 import { namedSecrets } from '../../../shared/bridges/named-secrets.ts'
-import { canonicalize } from '../../../shared/canonical-json.ts'
 import { fingerprintOf } from '../../../shared/policies/fingerprint.ts'
+import { canonicalTextOf } from '../state/canonical-text.ts'
 
 /** A bridge as state pulls and `bridge_config_updated` carry it. */
 export interface GivenBridge {
@@ -26,8 +26,8 @@ export type BridgeReader = (given: GivenBridge) => ReadBridge | undefined
 /** Makes a reader. `digest`: SHA-256 in padded base64; default: noble's, which runs everywhere. */
 export function createBridgeReader(digest: (text: string) => string = fingerprintOf): BridgeReader {
   return ({ bridge_resource_id: resourceId, effective_config: given }) => {
-    if (!isConfig(given)) return undefined
-    const config = canonicalize(given)
+    const config = isConfig(given) ? canonicalTextOf(given) : undefined
+    if (config === undefined) return undefined
     return { resourceId, config, fingerprint: digest(config), secretRefs: namedSecrets(given) }
   }
 }

@@ -1,4 +1,3 @@
-import { canonicalize } from '../../../shared/canonical-json.ts'
 import type { Remote } from '../../../shared/policies/covering-rules.ts'
 import { fingerprintOf } from '../../../shared/policies/fingerprint.ts'
 import {
@@ -9,6 +8,7 @@ import {
 import { readEntries } from '../../../shared/policies/read-entries.ts'
 import type { Direction } from '../../../shared/policies/rule-types.ts'
 import { sideAllows, type Flow, type SideVerdict } from '../../../shared/policies/verdict.ts'
+import { canonicalTextOf } from '../state/canonical-text.ts'
 
 /** A policy as state pulls and `policy_updated` carry it. */
 export interface GivenPolicy {
@@ -33,7 +33,8 @@ export type PolicyReader = (given: GivenPolicy) => ReadPolicy | undefined
 /** Makes a reader. `digest`: SHA-256 in padded base64; default: noble's, which runs everywhere. */
 export function createPolicyReader(digest: (text: string) => string = fingerprintOf): PolicyReader {
   return ({ policy_id: policyId, revision_id: revisionId, fingerprint, rules }) => {
-    if (digest(canonicalize(rules)) !== fingerprint) return undefined
+    const text = canonicalTextOf(rules)
+    if (text === undefined || digest(text) !== fingerprint) return undefined
     return { policyId, revisionId, fingerprint, ...readEntries(rules) }
   }
 }

@@ -1,4 +1,4 @@
-import { canonicalize } from '../../../shared/canonical-json.ts'
+import { canonicalTextOf } from './canonical-text.ts'
 
 export type ParsedBytes =
   | { readonly ok: true; readonly value: unknown }
@@ -12,15 +12,7 @@ export function parseCanonical(bytes: Buffer): ParsedBytes {
   } catch {
     return { ok: false, fault: 'not_json' }
   }
-  return isCanonical(value, bytes) ? { ok: true, value } : { ok: false, fault: 'not_canonical' }
-}
-
-function isCanonical(value: unknown, bytes: Buffer): boolean {
-  try {
-    return bytes.equals(Buffer.from(canonicalize(value)))
-  } catch (error) {
-    // It has no canonical form: a lone surrogate, or a number out of range.
-    if (error instanceof TypeError) return false
-    throw error
-  }
+  const text = canonicalTextOf(value)
+  const isCanonical = text !== undefined && bytes.equals(Buffer.from(text))
+  return isCanonical ? { ok: true, value } : { ok: false, fault: 'not_canonical' }
 }
