@@ -1,7 +1,8 @@
 import type { MemberDeps } from '../agent-deps.ts'
 import { attempt } from '../calls/attempt.ts'
 import { backoffMs } from '../calls/backoff.ts'
-import { isRefusedKey } from '../calls/refused-key.ts'
+import { isFinalRefusal } from '../calls/final-refusal.ts'
+import { isOver } from '../is-over.ts'
 import type { Member } from '../member.ts'
 import { applyEdgeKey, type FetchedEdgeKey } from './sealed-edge.ts'
 
@@ -14,8 +15,6 @@ const SPREAD_MS_MAX = 1_000
 const BATCH_MAX = 256
 /** Refusals of a server that has no operation for several edges. */
 const NO_BATCH: readonly string[] = ['not_found', 'method_not_allowed', 'not_provisioned']
-/** Refusals that the same call gets again. */
-const FINAL: ReadonlySet<string> = new Set(['not_provisioned', 'same_peer', 'node_id_mismatch', 'forbidden', 'aborted'])
 
 /** Schedules a fetch of the key of an edge whose peer has a new key. */
 export function fetchEdgeKeySoon<M extends Member>(deps: MemberDeps<M>, node: M, peerId: string): void {
@@ -81,7 +80,8 @@ function take(wanted: Set<string>, max: number): readonly string[] {
 }
 
 async function fetchSeveral<M extends Member>(deps: MemberDeps<M>, node: M, peerIds: readonly string[]): Promise<void> {
-  const { node_id: nodeId } = node.identity
+  const { identity, isNextInDoubt: wasInDoubt } = node
+  const { node_id: nodeId } = identity
   const outcome = await attempt(deps, node, {
     operation: 'edge_keys',
     isRepeatable: true,
@@ -93,18 +93,19 @@ async function fetchSeveral<M extends Member>(deps: MemberDeps<M>, node: M, peer
     for (const peerId of peerIds) node.edgeFetches.wanted.add(peerId)
     return
   }
-  const fetched = outcome.ok ? outcome.value.map((sealed) => ({ peerId: sealed.peerId, sealed })) : []
+  const fetched = outcome.ok ? outcome.value.map((sealed) => ({ peerId: sealed.peerId, sealed, wasInDoubt })) : []
   conclude(deps, node, { peerIds, fetched, code: outcome.ok ? undefined : outcome.code })
 }
 
 async function fetchOne<M extends Member>(deps: MemberDeps<M>, node: M, peerId: string): Promise<void> {
-  const { node_id: nodeId } = node.identity
+  const { identity, isNextInDoubt: wasInDoubt } = node
+  const { node_id: nodeId } = identity
   const outcome = await attempt(deps, node, {
     operation: 'edge_key',
     isRepeatable: true,
     call: (nsk) => deps.mesh.wire.fetchEdgeKey({ nodeId, nsk, peerId }),
   })
-  if (outcome.ok) conclude(deps, node, { peerIds: [peerId], fetched: [{ peerId, sealed: outcome.value }] })
+  if (outcome.ok) conclude(deps, node, { peerIds: [peerId], fetched: [{ peerId, sealed: outcome.value, wasInDoubt }] })
   else conclude(deps, node, { peerIds: [peerId], fetched: [], code: outcome.code })
 }
 
@@ -126,7 +127,7 @@ function conclude<M extends Member>(deps: MemberDeps<M>, node: M, { peerIds, fet
     if (isTaken && requested.delete(one.peerId)) node.edgeFetches.failures.delete(one.peerId)
     if (isPairAdopted) fetchEdgeKeysSoon(deps, node)
   }
-  if (code === undefined || !(FINAL.has(code) || isRefusedKey(code))) retryLater(deps, node, [...requested])
+  if (code === undefined || !isFinalRefusal(code)) retryLater(deps, node, [...requested])
 }
 
 /** Requests the keys of known peers again: the server may be away, or the epoch of an answer was refused. */
@@ -141,7 +142,7 @@ function retryLater<M extends Member>(deps: MemberDeps<M>, node: M, peerIds: rea
   deps.tasks.schedule(backoffMs(deps.clock, Math.max(...counts.values())), async () => {
     // Another count means that the key was fetched, is not wanted any more, or has failed again and has a later pause.
     const due = [...counts].filter(([peerId, count]) => failures.get(peerId) === count)
-    if (!deps.until.aborted && !node.isRevoked && !node.isKeyRefused)
+    if (!isOver(deps, node))
       fetchEdgeKeysSoon(
         deps,
         node,

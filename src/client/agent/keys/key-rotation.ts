@@ -1,8 +1,9 @@
 import { ProblemAnswer } from '../../failures.ts'
-import type { AgentDeps, MemberDeps } from '../agent-deps.ts'
+import type { MemberDeps } from '../agent-deps.ts'
 import { attempt } from '../calls/attempt.ts'
 import { backoffMs } from '../calls/backoff.ts'
 import type { Outcome } from '../calls/outcome.ts'
+import { isOver } from '../is-over.ts'
 import type { Member } from '../member.ts'
 import { fetchEdgeKeysSoon } from './edge-key.ts'
 import { digestSoon } from './epoch-report.ts'
@@ -35,10 +36,6 @@ async function rotate<M extends Member>(deps: MemberDeps<M>, node: M, tries: num
     if (next === 'later' && node.nextKey === undefined) node.isRotating = false
     else await rotate(deps, node, tries + 1)
   })
-}
-
-function isOver({ until }: AgentDeps, { isKeyRefused, isRevoked }: Member): boolean {
-  return until.aborted || isKeyRefused || isRevoked
 }
 
 /** How the tries with one pair ended. */

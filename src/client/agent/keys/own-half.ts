@@ -53,7 +53,7 @@ export function learnOwnHalf<M extends Member>(deps: MemberDeps<M>, node: M, own
   return false
 }
 
-/** As `learnOwnHalf`, of a half that may be older because the server answered from its cache: only a newer one decides. */
+/** As `learnOwnHalf`, of a half that may be from before the rotation, as in an answer from the server's cache: only a newer one decides. */
 export function learnNewerHalf<M extends Member>(deps: MemberDeps<M>, node: M, own: string): boolean {
   const { nextKey: key, isNextInDoubt, identity } = node
   const isNewer = identity.psk_issued_at === undefined || own > identity.psk_issued_at

@@ -5,12 +5,14 @@ import type { MemberDeps } from '../agent-deps.ts'
 import type { SealedEdgeKey } from '../calls/node-wire.ts'
 import type { Member } from '../member.ts'
 import { digestSoon } from './epoch-report.ts'
-import { learnOwnHalf } from './own-half.ts'
+import { learnNewerHalf, learnOwnHalf } from './own-half.ts'
 
 /** The sealed key of the edge with a peer. */
 export interface FetchedEdgeKey {
   readonly peerId: string
   readonly sealed: SealedEdgeKey
+  /** A pair of the node was in doubt when the key was requested. An answer from before that says nothing of its rotation. */
+  readonly wasInDoubt: boolean
 }
 
 /** What became of the key of an edge. */
@@ -25,7 +27,7 @@ export interface AppliedEdgeKey {
 export function applyEdgeKey<M extends Member>(
   deps: MemberDeps<M>,
   node: M,
-  { peerId, sealed }: FetchedEdgeKey,
+  { peerId, sealed, wasInDoubt }: FetchedEdgeKey,
 ): AppliedEdgeKey {
   const { statistics, actions } = deps
   const epoch = parseEdgeEpoch(sealed.epoch)
@@ -42,7 +44,8 @@ export function applyEdgeKey<M extends Member>(
     digestSoon(deps, node)
   } else statistics.count('epoch_regressions')
   const decides = isTaken || node.isNextInDoubt
-  return { isTaken, isPairAdopted: decides && learnOwnHalf(deps, node, epoch.own) }
+  const learn = wasInDoubt ? learnOwnHalf : learnNewerHalf
+  return { isTaken, isPairAdopted: decides && learn(deps, node, epoch.own) }
 }
 
 function opened(

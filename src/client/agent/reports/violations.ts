@@ -1,5 +1,6 @@
 import type { AgentDeps } from '../agent-deps.ts'
 import { attempt } from '../calls/attempt.ts'
+import { isOver } from '../is-over.ts'
 import type { Member } from '../member.ts'
 
 /** Agents repeat a violation while it lasts, at most once a minute (agent protocol: Integrity). */
@@ -21,7 +22,7 @@ export interface Finding {
 
 /** Reports a violation at once, and again every minute while it lasts. */
 export async function reportViolation(deps: AgentDeps, node: Member, finding: Finding): Promise<void> {
-  const { client, clock, wheel, tasks, until } = deps
+  const { client, clock, wheel, tasks } = deps
   const detected_at = new Date(clock.now()).toISOString()
   const outcome = await attempt(deps, node, {
     operation: 'violations',
@@ -34,7 +35,6 @@ export async function reportViolation(deps: AgentDeps, node: Member, finding: Fi
   })
   if (outcome.ok) finding.onTaken?.()
   wheel.after(REPEAT_MS, () => {
-    const isOver = until.aborted || node.isRevoked || node.isKeyRefused
-    if (!isOver && finding.lasts()) tasks.track(reportViolation(deps, node, finding))
+    if (!isOver(deps, node) && finding.lasts()) tasks.track(reportViolation(deps, node, finding))
   })
 }

@@ -28,6 +28,8 @@ interface Options {
   readonly answers: readonly (Error | { readonly psk_issued_at: string })[]
   /** The own half of the epochs that the server gives; undefined: it gives none. */
   readonly ownHalf?: number
+  /** The own half of the first epoch, which the server gives later. */
+  readonly slowHalf?: number
   /** A pair that an earlier run has stored. */
   readonly stored?: { readonly publicKey: string; readonly privateKey: string }
   readonly isInDoubt?: boolean
@@ -35,7 +37,7 @@ interface Options {
 }
 
 /** A node with the half `issued(5)` and one peer, and what was stored and sent, in order. */
-function rotating({ answers, ownHalf, stored, isInDoubt = false, size = 2 }: Options) {
+function rotating({ answers, ownHalf, slowHalf, stored, isInDoubt = false, size = 2 }: Options) {
   const left = [...answers]
   const steps: string[] = []
   const sent: string[] = []
@@ -55,7 +57,10 @@ function rotating({ answers, ownHalf, stored, isInDoubt = false, size = 2 }: Opt
     },
     wire: {
       fetchEdgeKey: async (call) => {
+        const isSlow = slowHalf !== undefined && !steps.includes('fetched')
         steps.push('fetched')
+        if (isSlow) await world.clock.pause(SLOW_MS, world.deps.until)
+        if (isSlow) return sealed(call, `${issued(slowHalf)}|${issued(1)}`, new Uint8Array(32))
         if (ownHalf === undefined) throw refusal(404, 'peer_not_found')
         return sealed(call, `${issued(ownHalf)}|${issued(1)}`, new Uint8Array(32))
       },
@@ -79,6 +84,7 @@ function rotating({ answers, ownHalf, stored, isInDoubt = false, size = 2 }: Opt
   return { ...world, node, sent, steps, rotate: () => rotateSoon(world.deps, node) }
 }
 
+const SLOW_MS = 300
 /** Random delays are 0, and every pause after a failure has half of its length. */
 const A_WHILE_MS = 30_000
 
@@ -202,6 +208,17 @@ describe('A key rotation', () => {
       1,
     ])
     expect(world.node.edges.get(id(2))?.own).toBe(issued(5))
+  })
+
+  test('is not decided by an epoch that was requested before a try without an answer', async () => {
+    const stored = { publicKey: 'next public', privateKey: 'next private' }
+    const world = rotating({ answers: [none()], slowHalf: 5, ownHalf: 7, stored })
+    fetchEdgeKeysSoon(world.deps, world.node)
+    resumeRotation(world.deps, world.node)
+    await world.clock.advance(100)
+    expect([world.steps.includes('sent'), world.node.isNextInDoubt]).toEqual([true, true])
+    await world.clock.advance(A_WHILE_MS)
+    expect(world.node.identity).toMatchObject({ private_key: 'next private', psk_issued_at: issued(7) })
   })
 
   test('keeps both pairs in doubt without a peer, and over a restart', async () => {
