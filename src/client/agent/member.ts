@@ -100,6 +100,8 @@ export interface Pulling {
   state: 'idle' | 'due' | 'running' | 'again'
   /** Peers that events changed during the pull. Whether the event or the answer is newer is unknown. */
   readonly changedPeers: Set<string>
+  /** Those of them that events removed. */
+  readonly removedPeers: Set<string>
   /** Policies that events changed during the pull, likewise. */
   readonly changedPolicies: Set<string>
   /** Bridges that events changed during the pull, likewise. */
@@ -108,6 +110,8 @@ export interface Pulling {
   readonly newExecutions: Set<string>
   /** Sessions that events brought during the pull. */
   readonly newSessions: Set<string>
+  /** Number of pulls in succession without an answer. */
+  failures: number
 }
 
 /** What a host runs for a bridge. */
@@ -159,9 +163,11 @@ function newPulling(): Pulling {
   return {
     state: 'idle',
     changedPeers: new Set(),
+    removedPeers: new Set(),
     changedPolicies: new Set(),
     changedBridges: new Set(),
     newExecutions: new Set(),
     newSessions: new Set(),
+    failures: 0,
   }
 }

@@ -2,6 +2,7 @@ import { createOwnBridges, type OwnBridges } from './own-bridges.ts'
 import type { BridgeConfigUpdatedPayload } from '../../../shared/events/wire-types.ts'
 import type { Member } from '../member.ts'
 import type { MemberDeps, MeshParts } from '../agent-deps.ts'
+import { isPulling } from '../state/is-pulling.ts'
 import { applyBridgeSoon, deleteReportSoon } from './bridge-host.ts'
 
 /** The part of a pull that is about bridges. */
@@ -39,8 +40,7 @@ export function applyBridgeUpdate<M extends Member>(
     deps.statistics.count('bad_bridge_configs')
     return false
   }
-  const { state, changedBridges } = node.pulling
-  if (state === 'running' || state === 'again') changedBridges.add(resourceId)
+  if (isPulling(node)) node.pulling.changedBridges.add(resourceId)
   applyBridgeSoon(deps, node, { resourceId })
   return true
 }

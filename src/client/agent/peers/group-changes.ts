@@ -1,19 +1,22 @@
 import type { GroupChange } from '../../../shared/events/wire-types.ts'
 import type { PeerView } from './peer-view.ts'
 import type { Member } from '../member.ts'
+import { isPulling } from '../state/is-pulling.ts'
 
 /**
  * Applies the group changes of a hint to the peers that the node knows. A peer that it does not know brings its groups when it
  * comes; the node itself may be among the members, and its own groups mean nothing to it.
  */
-export function applyGroupChanges({ view, pulling }: Member, changes: readonly GroupChange[]): void {
+export function applyGroupChanges(node: Member, changes: readonly GroupChange[]): void {
+  const { view, pulling } = node
+  if (isPulling(node))
+    for (const nodeId of changes.flatMap(({ added, removed }) => [...added, ...removed]))
+      pulling.changedPeers.add(nodeId)
   // Without a first pull there is nothing to change. The server will request the pull.
   if (view === undefined) return
-  const isPulling = pulling.state === 'running' || pulling.state === 'again'
   for (const { group, added, removed } of changes) {
     for (const nodeId of added) regroup(view, nodeId, (groups) => withGroup(groups, group))
     for (const nodeId of removed) regroup(view, nodeId, (groups) => groups.filter((one) => one !== group))
-    if (isPulling) for (const nodeId of [...added, ...removed]) pulling.changedPeers.add(nodeId)
   }
 }
 

@@ -5,6 +5,7 @@ import type { Member } from '../member.ts'
 import type { MemberDeps } from '../agent-deps.ts'
 import { fetchEdgeKeySoon, forgetEdge } from '../keys/edge-key.ts'
 import { digestSoon } from '../keys/epoch-report.ts'
+import { isPulling } from '../state/is-pulling.ts'
 
 const NO_GROUPS: readonly number[] = []
 
@@ -13,15 +14,23 @@ const NO_GROUPS: readonly number[] = []
  * incomplete.
  */
 export function applyChanges<M extends Member>(deps: MemberDeps<M>, node: M, changes: readonly PeerChange[]): boolean {
+  if (isPulling(node)) for (const change of changes) note(node, change)
   // Without a first pull there is nothing to change. The server will request the pull.
   if (node.view === undefined) return true
   let isComplete = true
-  for (const change of changes) {
-    if (node.pulling.state === 'running' || node.pulling.state === 'again')
-      node.pulling.changedPeers.add(change.node_id)
-    isComplete = apply(deps, node, { change, view: node.view }) && isComplete
-  }
+  for (const change of changes) isComplete = apply(deps, node, { change, view: node.view }) && isComplete
   return isComplete
+}
+
+/** Notes a change that the answer to an open pull may lack. */
+function note({ pulling }: Member, change: PeerChange): void {
+  pulling.changedPeers.add(change.node_id)
+  if (isRemoval(change)) pulling.removedPeers.add(change.node_id)
+  else pulling.removedPeers.delete(change.node_id)
+}
+
+function isRemoval({ changes }: PeerChange): boolean {
+  return changes.at(-1) === 'deregistered'
 }
 
 interface Applied {
@@ -31,7 +40,7 @@ interface Applied {
 
 function apply<M extends Member>(deps: MemberDeps<M>, node: M, { change, view }: Applied): boolean {
   const known = view.find(change.node_id)
-  if (change.changes.at(-1) === 'deregistered') {
+  if (isRemoval(change)) {
     view.set(change.node_id, undefined)
     forgetEdge(node, change.node_id)
     if (known !== undefined) digestSoon(deps, node)

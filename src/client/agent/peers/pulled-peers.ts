@@ -49,23 +49,39 @@ interface Difference {
 }
 
 /** Resolves a difference between the pulled and the known facts of a peer. Returns whether its epoch changed. */
-function resolveDifference(
+function resolveDifference(deps: Pick<AgentDeps, 'statistics'>, node: Member, difference: Difference): boolean {
+  const { pulled, known } = difference
+  const isChangedMeanwhile = node.pulling.changedPeers.has((pulled ?? known)?.node_id ?? '')
+  return isChangedMeanwhile ? keepEvent(node, difference) : takePulled(deps, node, difference)
+}
+
+/** Keeps what an event has brought during the pull, because the answer may be older. The next pull decides. */
+function keepEvent({ view, pulling }: Member, { pulled, known }: Difference): boolean {
+  if (known === undefined) {
+    const isRemoved = pulled !== undefined && pulling.removedPeers.has(pulled.node_id)
+    if (isRemoved) view?.set(pulled.node_id, undefined)
+    return !isRemoved
+  }
+  const isPulledNewer = pulled !== undefined && pulled.psk_issued_at > known.psk_issued_at
+  const { public_key, psk_issued_at } = isPulledNewer ? pulled : known
+  view?.set(known.node_id, { ...known, public_key, psk_issued_at })
+  return isPulledNewer
+}
+
+/** Takes what the answer has. An older epoch is refused. */
+function takePulled(
   { statistics }: Pick<AgentDeps, 'statistics'>,
   node: Member,
   { pulled, known }: Difference,
 ): boolean {
-  const { view, pulling } = node
-  if (known === undefined) return pulled !== undefined
-  const isChangedMeanwhile = pulling.changedPeers.has(known.node_id)
+  if (known === undefined) return true
   if (pulled === undefined) {
-    // An event added it during the pull, so the answer may be older. The next pull decides.
-    if (isChangedMeanwhile) view?.set(known.node_id, known)
-    else forgetEdge(node, known.node_id)
-    return !isChangedMeanwhile
+    forgetEdge(node, known.node_id)
+    return true
   }
   if (known.psk_issued_at <= pulled.psk_issued_at) return known.psk_issued_at !== pulled.psk_issued_at
-  if (!isChangedMeanwhile) statistics.count('epoch_regressions')
+  statistics.count('epoch_regressions')
   const { public_key, psk_issued_at } = known
-  view?.set(known.node_id, { ...pulled, public_key, psk_issued_at })
+  node.view?.set(known.node_id, { ...pulled, public_key, psk_issued_at })
   return false
 }

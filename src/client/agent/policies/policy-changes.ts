@@ -2,6 +2,7 @@ import { createOwnPolicies, type OwnPolicies } from './own-policies.ts'
 import type { PolicyUpdatedPayload } from '../../../shared/events/wire-types.ts'
 import type { Member } from '../member.ts'
 import type { MemberDeps } from '../agent-deps.ts'
+import { isPulling } from '../state/is-pulling.ts'
 
 /** Takes the policies of a pull, as the snapshot has them. Counts what violates the specification. */
 export function applyPulledPolicies<M extends Member>(
@@ -22,22 +23,22 @@ export function applyPulledPolicies<M extends Member>(
   if (isFirst || !isSame) actions.policiesChanged(node)
 }
 
-/** Applies a `policy_updated`. Returns false if a pull is needed, because its rules do not have its fingerprint. */
+/** Applies a `policy_updated`. Returns false if a pull is needed: its rules do not have its fingerprint, or the first pull may lack it. */
 export function applyPolicyUpdate<M extends Member>(
   { statistics, actions }: MemberDeps<M>,
   node: M,
   update: PolicyUpdatedPayload,
 ): boolean {
-  const { policies, pulling } = node
-  // Without a first pull there is nothing to change. The server will request the pull.
-  if (policies === undefined) return true
+  const { policies } = node
+  // Without a first pull there is nothing to change. The server will request the pull. One that is open may be answered already.
+  if (policies === undefined) return !isPulling(node)
   const isApplied = policies.apply(update)
   if (!isApplied) {
     statistics.count('bad_policies')
     return false
   }
   statistics.count('unknown_entries', unknownOf(policies, update.policy_id))
-  if (pulling.state === 'running' || pulling.state === 'again') pulling.changedPolicies.add(update.policy_id)
+  if (isPulling(node)) node.pulling.changedPolicies.add(update.policy_id)
   actions.policiesChanged(node)
   return true
 }

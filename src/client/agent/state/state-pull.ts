@@ -1,4 +1,6 @@
 import { attempt } from '../calls/attempt.ts'
+import { backoffMs } from '../calls/backoff.ts'
+import { isFinalRefusal } from '../calls/final-refusal.ts'
 import { createPeerView } from '../peers/peer-view.ts'
 import { fetchEdgeKeysSoon } from '../keys/edge-key.ts'
 import { learnNewerHalf } from '../keys/own-half.ts'
@@ -7,6 +9,7 @@ import type { PulledState } from './state-pulls.ts'
 import type { MemberDeps } from '../agent-deps.ts'
 import { applyPulledBridges } from '../bridges/bridge-changes.ts'
 import { applyPulledPolicies } from '../policies/policy-changes.ts'
+import { isOver } from '../is-over.ts'
 import { applyPulledPeers } from '../peers/pulled-peers.ts'
 import { OWN_FACTS } from './own-facts.ts'
 import { applyPulledTasks } from './tasks-of-node.ts'
@@ -42,13 +45,34 @@ async function pull<M extends Member>(deps: MemberDeps<M>, node: M): Promise<voi
   if (outcome.ok) applyState(deps, node, outcome.value)
   // It is unknown whether the answer or the event was newer, so the next pull fetches the whole state.
   if (isOvertaken) node.etag = undefined
+  if (!outcome.ok) return repeatLater(deps, node, outcome)
+  pulling.failures = 0
   if (isAgain) pullSoon(deps, node, AGAIN_WITHIN_MS)
+}
+
+/**
+ * Pulls again after a pause. A server does not ask for it where an earlier run of the agent has pulled the same state, and an agent
+ * that has just started knows nothing yet.
+ */
+function repeatLater<M extends Member>(
+  deps: MemberDeps<M>,
+  node: M,
+  { code, waitMs }: { readonly code: string; readonly waitMs?: number | undefined },
+): void {
+  const { pulling } = node
+  if (isFinalRefusal(code)) return
+  pulling.failures += 1
+  const { failures } = pulling
+  deps.tasks.schedule(waitMs ?? backoffMs(deps.clock, failures), async () => {
+    // Another number means that a later pull was answered, or has failed and has a pause of its own.
+    if (pulling.failures === failures && !isOver(deps, node)) pullSoon(deps, node, 0)
+  })
 }
 
 /** What events changed during the pull. */
 function overtaking(pulling: Pulling): readonly Set<string>[] {
-  const { changedPeers, changedPolicies, changedBridges, newExecutions, newSessions } = pulling
-  return [changedPeers, changedPolicies, changedBridges, newExecutions, newSessions]
+  const { changedPeers, removedPeers, changedPolicies, changedBridges, newExecutions, newSessions } = pulling
+  return [changedPeers, removedPeers, changedPolicies, changedBridges, newExecutions, newSessions]
 }
 
 function applyState<M extends Member>(deps: MemberDeps<M>, node: M, pulled: PulledState | undefined): void {

@@ -1,6 +1,7 @@
 import type { ActionRequestPayload, SessionSetupPayload } from '../../../shared/events/wire-types.ts'
 import type { MemberDeps } from '../agent-deps.ts'
 import type { Member } from '../member.ts'
+import { isPulling } from './is-pulling.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** Takes an execution that an event brought. */
@@ -37,8 +38,4 @@ export function applyPulledTasks<M extends Member>(
   if (live.size + before.size > 0) node.liveSessions = live
   for (const session of sessions) actions.openSession(node, session)
   if (!isSame) actions.sessionsChanged(node)
-}
-
-function isPulling({ pulling: { state } }: Member): boolean {
-  return state === 'running' || state === 'again'
 }
