@@ -14,6 +14,8 @@ import { takeExecution, takeSession } from '../state/tasks-of-node.ts'
 
 /** Maximum random delay of a pull after a hint for one node. */
 const OWN_WITHIN_MS = 500
+/** Maximum random delay of a pull after a frame that was dropped. */
+const DROPPED_WITHIN_MS = 5_000
 /** Pulls per second of the whole fleet after a hint for all nodes. */
 const ALL_PER_SECOND = 200
 
@@ -21,14 +23,32 @@ const ALL_PER_SECOND = 200
 export function handleEvent<M extends Member>(deps: MemberDeps<M>, node: M, received: ReceivedEvent): void {
   const { envelope, place } = received
   if (isEvent(envelope, 'node_state_updated')) return takeHint(deps, node, { event: envelope, place })
-  if (isEvent(envelope, 'action_request')) return takeExecution(deps, node, envelope.payload)
-  if (isEvent(envelope, 'session_setup')) return takeSession(deps, node, envelope.payload)
-  if (isEvent(envelope, 'policy_updated'))
-    return takeUpdate(deps, node, { place, apply: () => applyPolicyUpdate(deps, node, envelope.payload) })
-  if (isEvent(envelope, 'bridge_config_updated'))
-    return takeUpdate(deps, node, { place, apply: () => applyBridgeUpdate(deps, node, envelope.payload) })
+  // The tag names a state without what the event brings. Where that is taken back, the server would answer that nothing has changed.
+  node.etag = undefined
+  if (!takeContent(deps, node, received)) pullSoon(deps, node, OWN_WITHIN_MS)
+}
+
+/** Follows a frame that was dropped: something between the server and the agent is not as it should be. All nodes may get such a frame. */
+export function handleDropped<M extends Member>(deps: MemberDeps<M>, node: M): void {
+  pullSoon(deps, node, DROPPED_WITHIN_MS)
+}
+
+/** Takes an event that brings what it is about. Returns false if a pull is needed: something was missed, or must be refused. */
+function takeContent<M extends Member>(deps: MemberDeps<M>, node: M, { envelope, place }: ReceivedEvent): boolean {
+  const isNext = isInOrder(place)
+  if (isEvent(envelope, 'action_request')) {
+    takeExecution(deps, node, envelope.payload)
+    return isNext
+  }
+  if (isEvent(envelope, 'session_setup')) {
+    takeSession(deps, node, envelope.payload)
+    return isNext
+  }
+  // A whole policy or configuration that came out of order could restore an older revision.
+  if (isEvent(envelope, 'policy_updated')) return isNext && applyPolicyUpdate(deps, node, envelope.payload)
+  if (isEvent(envelope, 'bridge_config_updated')) return isNext && applyBridgeUpdate(deps, node, envelope.payload)
   // An unknown type may mean any change.
-  return pullSoon(deps, node, OWN_WITHIN_MS)
+  return false
 }
 
 /** A verified event with its place in the order of the node's events. */
@@ -40,18 +60,6 @@ export interface ReceivedEvent {
 interface Hint {
   readonly event: KnownEvent<'node_state_updated'>
   readonly place: Place
-}
-
-interface Update {
-  readonly place: Place
-  /** Applies it; false if a pull is needed. */
-  readonly apply: () => boolean
-}
-
-/** Takes a whole policy or configuration. One that came out of order could restore an older revision. */
-function takeUpdate<M extends Member>(deps: MemberDeps<M>, node: M, { place, apply }: Update): void {
-  const isEnough = isInOrder(place) && apply()
-  if (!isEnough) pullSoon(deps, node, OWN_WITHIN_MS)
 }
 
 function isInOrder({ kind }: Place): boolean {
@@ -79,7 +87,10 @@ function applyPeerHint<M extends Member>(
 ): boolean {
   const isEnough = applyChanges(deps, node, peers)
   applyGroupChanges(node, groups)
-  if (node.view !== undefined && peers.length + groups.length > 0) deps.actions.peersChanged(node)
+  if (node.view === undefined || peers.length + groups.length === 0) return isEnough
+  // As with the other events: the tag names a state without these changes.
+  node.etag = undefined
+  deps.actions.peersChanged(node)
   return isEnough
 }
 

@@ -1,5 +1,5 @@
 import { EDGE_EPOCHS_KEY } from '../../../shared/mesh/epoch-digest.ts'
-import { attempt } from '../calls/attempt.ts'
+import { attempt, OUTAGE } from '../calls/attempt.ts'
 import type { Outcome } from '../calls/outcome.ts'
 import type { Member } from '../member.ts'
 import type { MemberDeps } from '../agent-deps.ts'
@@ -8,6 +8,8 @@ import { sendReport } from '../calls/deferred-reports.ts'
 /** Changes within this time are reported together, with a random additional delay. */
 const SETTLED_MS = 2_000
 const JITTER_MS = 1_000
+/** Pause after a report without an answer. */
+const AGAIN_MS = 5_000
 
 /** Schedules a report of the node's epoch digest. */
 export function digestSoon<M extends Member>(deps: MemberDeps<M>, node: M): void {
@@ -38,6 +40,7 @@ async function putDigest<M extends Member>(deps: MemberDeps<M>, node: M): Promis
       deps.client.PutNodeStateReport({ id, key: EDGE_EPOCHS_KEY, body: { value: { count, sha256 } } }, { token }),
   })
   if (outcome.ok) node.lastDigest = sha256
+  else if (OUTAGE.has(outcome.code)) deps.tasks.schedule(AGAIN_MS, async () => digestSoon(deps, node))
   return outcome
 }
 

@@ -1,27 +1,38 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { handleEvent } from '../../../../../src/client/agent/events/handle-event.ts'
+import { handleDropped, handleEvent } from '../../../../../src/client/agent/events/handle-event.ts'
 import type { PulledBytes } from '../../../../../src/client/agent/calls/node-wire.ts'
 import { pullSoon } from '../../../../../src/client/agent/state/state-pull.ts'
 import { fingerprintOf } from '../../../../../src/shared/policies/fingerprint.ts'
 import { canonicalize } from '../../../../../src/shared/canonical-json.ts'
-import { agentWorld, id, issued, peer, pulled, type AgentWorld } from '../../../../support/fleet/mesh-agents.ts'
+import type { Place } from '../../../../../src/shared/events/order.ts'
+import {
+  agentWorld,
+  id,
+  issued,
+  peer,
+  pulled,
+  refusal,
+  type AgentWorld,
+} from '../../../../support/fleet/mesh-agents.ts'
 
 const worlds: AgentWorld[] = []
 afterEach(() => worlds.splice(0).forEach((world) => world.end()))
 
-type Answer = PulledBytes | undefined | Promise<PulledBytes | undefined>
+type Answer = PulledBytes | undefined | Error | Promise<PulledBytes | undefined>
 
-/** An agent that pulls these states in turn, and what it was notified of. */
-function notified(states: readonly Answer[]) {
+/** An agent that pulls these states in turn, and what it was notified of. `report`: the server's answer to reports. */
+function notified(states: readonly Answer[], report: () => unknown = () => ({ accepted_at: '' })) {
   const left = [...states]
   const notes: unknown[][] = []
   const tags: unknown[] = []
   const world = agentWorld({
-    answers: { PutNodeStateReport: () => ({ accepted_at: '' }) },
+    answers: { PutNodeStateReport: report },
     wire: {
       pull: async ({ etag }) => {
         tags.push(etag)
-        return left.shift()
+        const answer = left.shift()
+        if (answer instanceof Error) throw answer
+        return answer
       },
     },
     actions: {
@@ -49,7 +60,7 @@ function notified(states: readonly Answer[]) {
       await world.clock.advance(20)
       return noted()
     },
-    event(type: string, payload: object) {
+    event(type: string, payload: object, place: Place = { kind: 'next' }) {
       const envelope = {
         api_version: 'v1' as const,
         domain_id: id(900),
@@ -61,7 +72,7 @@ function notified(states: readonly Answer[]) {
         payload: { ...payload },
         type,
       }
-      handleEvent(world.deps, node, { envelope, place: { kind: 'next' } })
+      handleEvent(world.deps, node, { envelope, place })
       return noted()
     },
   }
@@ -201,6 +212,149 @@ test('An execution and a session that events bring during a pull stay live, and 
   await world.clock.advance(20)
   expect(world.noted()).toEqual([NONE_LIVE, ['sessions', []]])
   expect(world.tags).toEqual([undefined, undefined])
+})
+
+/** A pull whose answer comes when `answer` is called. */
+function slowPull() {
+  let answer: (state: PulledBytes) => void = () => undefined
+  const slow = new Promise<PulledBytes>((resolve) => (answer = resolve))
+  return { slow, answer: (state: PulledBytes) => answer(state) }
+}
+
+describe('A change that an event brings during a pull', () => {
+  test('of a peer stays in force though the answer lacks it, and the next pull decides', async () => {
+    const { slow, answer } = slowPull()
+    const before = [peer(2, { groups: [4], endpoint: '198.18.0.1:1' }), peer(3)]
+    const world = notified([pulled({ peers: before }), slow, pulled({ peers: before })])
+    await world.pull()
+    await world.pull()
+    const changed = { node_id: id(2), changes: ['endpoint_changed'], endpoint: '198.18.0.2:2' }
+    const removed = { node_id: id(3), changes: ['deregistered'] }
+    const groups = [{ group: 4, added: [], removed: [id(2)] }]
+    world.event('node_state_updated', hint({ peers: [changed, removed], groups }))
+    answer(pulled({ peers: before }))
+    await world.clock.advance(0)
+    expect(world.node.view?.list()).toEqual([peer(2, { endpoint: '198.18.0.2:2' })])
+    await world.clock.advance(20)
+    expect([world.node.view?.list(), world.tags]).toEqual([before, [undefined, '"1"', undefined]])
+  })
+
+  test('takes the newer key of the answer', async () => {
+    const { slow, answer } = slowPull()
+    const world = notified([pulled({ peers: [peer(2)] }), slow])
+    await world.pull()
+    await world.pull()
+    const changed = { node_id: id(2), changes: ['endpoint_changed'], endpoint: '198.18.0.2:2' }
+    world.event('node_state_updated', hint({ peers: [changed] }))
+    const newer = { public_key: 'new', psk_issued_at: issued(9) }
+    answer(pulled({ peers: [peer(2, newer)] }))
+    await world.clock.advance(0)
+    expect(world.node.view?.list()).toEqual([peer(2, { ...newer, endpoint: '198.18.0.2:2' })])
+  })
+
+  test.each([
+    ['peer', 'node_state_updated', hint({ peers: [{ node_id: id(2), changes: ['deregistered'] }] })],
+    ['policy', 'policy_updated', { node_id: id(1), ...policy(2) }],
+  ])('is asked for again where it is the first pull: a %s', async (_, type, payload) => {
+    const { slow, answer } = slowPull()
+    const world = notified([slow, pulled({}, '"2"')])
+    await world.pull()
+    world.event(type, payload)
+    answer(pulled({ peers: [peer(2)] }))
+    await world.clock.advance(50)
+    expect([world.tags.length, world.node.view?.list()]).toEqual([2, []])
+  })
+})
+
+describe('An agent pulls its state', () => {
+  test('again after a failure, with growing pauses, until it has an answer', async () => {
+    const away = () => refusal(503, 'datastore_unavailable')
+    const world = notified([away(), away(), pulled({})])
+    await world.pull()
+    await world.clock.advance(900)
+    expect(world.tags.length).toBe(1)
+    await world.clock.advance(200)
+    expect(world.tags.length).toBe(2)
+    await world.clock.advance(1_500)
+    expect(world.tags.length).toBe(2)
+    await world.clock.advance(1_000)
+    expect([world.tags.length, world.node.view?.list()]).toEqual([3, []])
+    await world.clock.advance(10_000)
+    expect(world.tags.length).toBe(3)
+  })
+
+  test('not again after a refusal that it would get again', async () => {
+    const world = notified([refusal(403, 'forbidden')])
+    await world.pull()
+    await world.clock.advance(10_000)
+    expect(world.tags.length).toBe(1)
+  })
+
+  test('whole after an event, and with its tag where no event has changed anything', async () => {
+    const tagged = ['"2"', '"3"', '"4"', '"5"'].map((tag) => pulled({ peers: [peer(2)] }, tag))
+    const world = notified([pulled({}), ...tagged])
+    await world.pull()
+    world.event('session_setup', session(50))
+    await world.pull()
+    world.event('node_state_updated', hint({ peers: [{ node_id: id(2), changes: ['psk_assigned'] }] }))
+    await world.pull()
+    world.event('policy_updated', { node_id: id(1), ...policy(2) })
+    await world.pull()
+    world.event('node_state_updated', { reason: 'resync', blocks: [], peers: [] })
+    await world.clock.advance(20)
+    expect(world.tags).toEqual([undefined, undefined, undefined, undefined, '"4"'])
+  })
+
+  test.each([
+    ['an execution', 'action_request', EXECUTION],
+    ['a session', 'session_setup', session(50)],
+  ])('after a gap before %s, which it takes all the same', async (_, type, payload) => {
+    const world = notified([pulled({}), pulled({})])
+    await world.pull()
+    expect(world.event(type, payload, { kind: 'gap', from: 1, to: 2 }).length).toBeGreaterThan(0)
+    await world.clock.advance(20)
+    expect(world.tags.length).toBe(2)
+  })
+
+  test('after a frame that was dropped', async () => {
+    const world = notified([pulled({}), undefined])
+    await world.pull()
+    handleDropped(world.deps, world.node)
+    await world.clock.advance(20)
+    expect(world.tags).toEqual([undefined, '"1"'])
+  })
+
+  test.each([
+    ['a lone surrogate', () => '\ud800'],
+    ['lists that are nested too deeply', () => nested(100_000)],
+  ])('after a policy without a canonical form, which it refuses: %s', async (_, ruleOf) => {
+    const world = notified([pulled({}), pulled({})])
+    await world.pull()
+    world.event('policy_updated', { node_id: id(1), ...policy(2), rules: [ruleOf()] })
+    await world.clock.advance(20)
+    expect([world.count('bad_policies'), world.tags.length]).toEqual([1, 2])
+  })
+})
+
+function nested(depth: number): unknown {
+  let value: unknown = []
+  for (let level = 0; level < depth; level += 1) value = [value]
+  return value
+}
+
+test('A digest that the server could not take is reported again', async () => {
+  const answers = [refusal(503, 'datastore_unavailable'), { accepted_at: '' }]
+  const world = notified([pulled({ peers: [peer(2)] })], () => {
+    const answer = answers.shift()
+    if (answer instanceof Error) throw answer
+    return answer
+  })
+  const reports = () => world.calls.filter(({ operation }) => operation === 'PutNodeStateReport').length
+  await world.pull()
+  await world.clock.advance(2_500)
+  expect(reports()).toBe(1)
+  await world.clock.advance(20_000)
+  expect(reports()).toBe(2)
 })
 
 describe('The name of a peer', () => {
