@@ -1,5 +1,5 @@
 import type { MemberDeps } from '../../client/agent/agent-deps.ts'
-import { handleEvent } from '../../client/agent/events/handle-event.ts'
+import { handleDropped, handleEvent } from '../../client/agent/events/handle-event.ts'
 import { holdStream } from '../../client/agent/events/event-stream-holder.ts'
 import { followHints, sendHeartbeat, startHeartbeats } from '../../client/agent/heartbeat.ts'
 import { resumeRotation } from '../../client/agent/keys/key-rotation.ts'
@@ -75,6 +75,7 @@ function openStream({ core, deps }: Routines): void {
       ...deps,
       streams: connection.streams,
       reopensAfterMs: STREAM_AGAIN_MS,
+      onDropped: (node) => handleDropped(deps, node),
       onRefused: (node, code) => deps.actions.refused(node, code),
       onEvent(node, received) {
         if (ending.signal.aborted) return

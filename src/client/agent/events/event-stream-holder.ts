@@ -11,13 +11,15 @@ import type { NodeStreams } from './node-streams.ts'
 import { isRefusedKey } from '../calls/refused-key.ts'
 import type { Member } from '../member.ts'
 import type { EventCount } from '../counts.ts'
-import { createStreamPosition } from './stream-position.ts'
+import { createStreamPosition, type StreamPosition } from './stream-position.ts'
 import { createConnections, type ConnectionDeps } from './stream-connections.ts'
 
 export interface StreamDeps<M extends Member> extends Pick<AgentDeps, 'clock'>, ConnectionDeps {
   readonly streams: NodeStreams
   /** Called once with each verified event. */
   readonly onEvent?: (node: M, received: ReceivedEvent) => void
+  /** Called after a frame that was dropped, because it is no genuine event of the node. */
+  readonly onDropped?: (node: M) => void
   /** Called when the server has refused the node's secret key. The stream has ended then. */
   readonly onRefused?: (node: M, code: string) => void
   /** Pause before a stream is opened again after an answer that is not the server's, or a refusal of another kind; never by default. */
@@ -55,7 +57,7 @@ export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): Held
       const verification = await verifier.verify(frame)
       for (const name of countsOf(verification)) statistics.count(name)
       statistics.count('missed_events', order.missing() - missing)
-      if (!verification.ok) return false
+      if (!verification.ok) return passOver(deps, node, { position, frame, fault: verification.fault })
       position.accept(frame.id, verification.envelope)
       deps.onEvent?.(node, verification)
       return true
@@ -99,6 +101,23 @@ export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): Held
       return following
     },
   }
+}
+
+interface PassedOver {
+  readonly position: StreamPosition
+  readonly frame: Frame
+  readonly fault: FrameFault
+}
+
+/** Passes over a frame. Returns whether the stream resumes after it: an event that was seen before is dealt with. */
+function passOver<M extends Member>(
+  { onDropped }: Pick<StreamDeps<M>, 'onDropped'>,
+  node: M,
+  { position, frame, fault }: PassedOver,
+): boolean {
+  if (fault !== 'duplicate') onDropped?.(node)
+  else position.pass(frame.id)
+  return fault === 'duplicate'
 }
 
 interface Followed {

@@ -8,6 +8,8 @@ export interface StreamPosition {
   readonly order: EventOrder
   /** Moves after an accepted event. `id`: of its frame. */
   accept(id: string | undefined, envelope: ReceivedEnvelope): void
+  /** Moves after an event that was seen before. `id`: of its frame. */
+  pass(id: string | undefined): void
   progress(): StreamProgress
 }
 
@@ -17,10 +19,15 @@ export function createStreamPosition(stored: MemberIdentity): StreamPosition {
   let newest = stored.last_occurred_at
   const latestMs = newest === undefined ? undefined : Date.parse(newest)
   const order = createEventOrder({ last: stored.last_node_seq ?? 0, latestMs })
+  function pass(id: string | undefined): void {
+    lastEventId = id ?? lastEventId
+  }
+
   return {
     order,
+    pass,
     accept(id, { occurred_at: occurredAt }) {
-      lastEventId = id ?? lastEventId
+      pass(id)
       if (newest === undefined || Date.parse(newest) < Date.parse(occurredAt)) newest = occurredAt
     },
     progress: () => ({

@@ -12,6 +12,8 @@ import { startEventStub, type EventStub, type StubConnection } from '../../../..
 import { frameOf, NODE_ID, vector, vectorKey } from '../../../../support/events/event-vectors.ts'
 
 const KEY = vectorKey('key-1', 7)
+/** Longer than a loaded machine takes for what a test waits for. */
+const SOON_MS = 5_000
 const THIEF = { ...vectorKey('key-1', 9) }
 const HEAD_ID = '9007199254740991'
 const RESYNC = { reason: 'resync', blocks: [], peers: [] }
@@ -129,7 +131,7 @@ describe('An agent that holds its event stream', () => {
       frame(5, { payload: RESYNC }),
     ]
     const { counts, held } = await agentOf(({ send }) => send(lies.join('')))
-    await vi.waitFor(() => expect(counts()['resyncs']).toBe(1))
+    await vi.waitFor(() => expect(counts()['resyncs']).toBe(1), SOON_MS)
     expect(counts()).toMatchObject({
       events: 4,
       duplicate_events: 1,
@@ -158,7 +160,7 @@ describe('An agent that holds its event stream', () => {
         reopensAfterMs: 10,
       },
     )
-    if (status === 403) await vi.waitFor(() => expect(again.counts()['events']).toBe(1))
+    if (status === 403) await vi.waitFor(() => expect(again.counts()['events']).toBe(1), SOON_MS)
     await again.held.opened
     expect([eventsOf(once).length, eventsOf(again).length]).toEqual([1, status === 401 ? 1 : 2])
   })
@@ -166,7 +168,7 @@ describe('An agent that holds its event stream', () => {
   it('reports the refusal of its key', async () => {
     const onRefused = vi.fn()
     await agentOf(refusing(401, 'nsk_revoked'), { onRefused, reopensAfterMs: 10 })
-    await vi.waitFor(() => expect(onRefused).toHaveBeenCalled())
+    await vi.waitFor(() => expect(onRefused).toHaveBeenCalled(), SOON_MS)
     expect(onRefused.mock.calls).toEqual([[expect.objectContaining({ isKeyRefused: true }), 'nsk_revoked']])
   })
 
@@ -181,15 +183,24 @@ describe('An agent that holds its event stream', () => {
           : refuse(401, { code: 'unauthorized', status: 401 }),
       { last: { nsk: 'old', next_nsk: 'new' } },
     )
-    await vi.waitFor(() => expect(agent.counts()['events']).toBe(1))
+    await vi.waitFor(() => expect(agent.counts()['events']).toBe(1), SOON_MS)
     expect(eventsOf(agent).map(({ headers }) => headers.authorization)).toEqual(presented)
   })
 
   it('ignores a resync of an earlier run that is replayed', async () => {
     const last = { last_event_id: '90', last_node_seq: 9, last_occurred_at: '2026-01-02T03:04:06.000Z' }
     const { counts, held } = await agentOf(({ send }) => send(frame(2, { payload: RESYNC }) + frame(10)), { last })
-    await vi.waitFor(() => expect(counts()['events']).toBe(1))
+    await vi.waitFor(() => expect(counts()['events']).toBe(1), SOON_MS)
     expect([counts()['duplicate_events'], held.progress().last_node_seq]).toEqual([1, 10])
+  })
+
+  it('resumes after an event that it has seen, and is notified of a frame that is no event of its node', async () => {
+    const onDropped = vi.fn()
+    const again = frameOf(vector(KEY, { node_seq: 1 }), 15)
+    const forged = frameOf(vector(THIEF, { node_seq: 2 }), 16)
+    const { counts, held } = await agentOf(({ send }) => send(frame(1) + again + forged), { onDropped })
+    await vi.waitFor(() => expect(counts()).toMatchObject({ duplicate_events: 1, bad_signatures: 1 }), SOON_MS)
+    expect([held.progress().last_event_id, onDropped.mock.calls.length]).toEqual(['15', 1])
   })
 
   it('resumes after a broken connection, counts it and misses no event', async () => {
@@ -197,7 +208,7 @@ describe('An agent that holds its event stream', () => {
       send(frame(stream))
       if (stream < 2) setTimeout(hangUp, 20)
     })
-    await vi.waitFor(() => expect(counts()).toMatchObject({ events: 2, stream_reconnects: 1, streams: 1 }), 5000)
+    await vi.waitFor(() => expect(counts()).toMatchObject({ events: 2, stream_reconnects: 1, streams: 1 }), SOON_MS)
     expect(counts()).toMatchObject({ missed_events: 0, duplicate_events: 0 })
     expect(
       stub.connections.filter(({ path }) => path.endsWith('/events')).map(({ lastEventId }) => lastEventId),
