@@ -32,6 +32,8 @@ const LOGGED: Partial<Record<AgentCount, string>> = {
     'policies have entries that this version does not understand, which restrict the node; upgrade the agent',
   bad_envelopes: 'a key of an edge does not open and was dropped',
   epoch_regressions: 'a key of an edge is older than the one in force and was refused',
+  undone_rotations:
+    'the server does not know the last key rotation, as after a restore from a backup; request it again: ctl nodes rotate',
   bad_bridge_configs: 'a configuration of a bridge was refused',
 }
 
