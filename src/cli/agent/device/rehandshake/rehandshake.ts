@@ -4,7 +4,7 @@ import { sameKey } from '../keys.ts'
 import { nudge, peerEdits } from '../peer-edits.ts'
 import type { RehandshakeClock } from './rehandshake-clock.ts'
 import { createRenewals } from './renewals.ts'
-import { createSuccessions, hasSession } from './successions.ts'
+import { createSuccessions, hasSession, type Settlement } from './successions.ts'
 
 /** Until a new key of a peer is found to be used, no packet passes: TCP waits longer with each one that is lost. */
 const POLL_MS = 20
@@ -42,23 +42,23 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
   }
   const tick = async () => {
     const startedAt = clock.now()
-    // A device that does not answer is being started again, which forgets what is watched.
+    // A device that does not answer is started again, which forgets what is watched; or what was due is due at the next look.
     await serially(repeat).catch(() => undefined)
     timer = undefined
     watch(Math.max(POLL_MS, (clock.now() - startedAt) / READING_SHARE))
   }
   const repeat = async () => {
     const record = await driver.read()
-    const { edits, late } = successions.due(record)
-    if (edits.length > 0) await driver.edit({ peers: edits })
-    const current = edits.length > 0 ? await driver.read() : record
-    const lateOnes = current.peers.filter((peer) => late.includes(peer.publicKey) && peer.endpoint !== undefined)
+    const due = successions.due(record)
+    await settle(due)
+    const current = due.edits.length > 0 ? await driver.read() : record
+    const lateOnes = current.peers.filter((peer) => due.late.includes(peer.publicKey) && peer.endpoint !== undefined)
     const peers = [...renewals.due(current), ...renewals.begin(lateOnes)]
     if (peers.length > 0) await driver.edit({ peers })
   }
-  const settleConflicts = async (change: DeviceChange) => {
-    const edits = successions.conflicting(change)
+  const settle = async ({ edits, newKeys }: Settlement) => {
     if (edits.length > 0) await driver.edit({ peers: edits })
+    successions.end(newKeys)
   }
 
   return {
@@ -83,7 +83,7 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
     },
     async change(change) {
       await serially(async () => {
-        await settleConflicts(change)
+        await settle(successions.conflicting(change))
         const record = await driver.read()
         const peers = peerEdits(record, successions.begin(record, change))
         for (const key of change.remove) renewals.delete(key)

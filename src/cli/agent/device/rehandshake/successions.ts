@@ -26,16 +26,24 @@ export interface Successions {
    * because this node rotates too, waits until the peer has used its new key, or this node does: before, the peer has the former.
    */
   begin(record: DeviceRecord, change: DeviceChange): DeviceChange
-  /** This node changes its own key now. Returns the peers with the preshared keys that they are to have with it. */
+  /** This node changes its own key now. Returns the peers with preshared key and interval as they are to be with it. */
   ownKeyChanges(peers: readonly PeerRecord[]): readonly PeerRecord[]
-  /** The edits that end those which a change affects in another way. */
-  conflicting(change: DeviceChange): readonly PeerEdit[]
+  /** Ends those which a change affects in another way. */
+  conflicting(change: DeviceChange): Settlement
   /** What is due: a new key with a handshake takes over. `late` lists new keys that take over without one. */
-  due(record: DeviceRecord): { readonly edits: readonly PeerEdit[]; readonly late: readonly string[] }
+  due(record: DeviceRecord): Settlement & { readonly late: readonly string[] }
+  /** Forgets those that the device has ended. Before, a failed edit is made again. */
+  end(newKeys: readonly string[]): void
   /** The peers as the owner of the device is to see them: each once, by its new key. */
   merged(peers: readonly PeerRecord[]): readonly PeerRecord[]
   hasKey(publicKey: string): boolean
   clear(): void
+}
+
+/** What the device is to do, and the new keys of the successions that end with it. */
+export interface Settlement {
+  readonly edits: readonly PeerEdit[]
+  readonly newKeys: readonly string[]
 }
 
 /** Whether the peer has a session. */
@@ -47,18 +55,10 @@ export function hasSession(peer: PeerRecord, nowMs: number): boolean {
 export function createSuccessions(now: () => number): Successions {
   const byNewKey = new Map<string, Succession>()
 
-  const settle = ({ oldKey, peer }: Succession): readonly PeerEdit[] => {
-    byNewKey.delete(peer.publicKey)
-    return [
-      { publicKey: oldKey, isRemoved: true },
-      {
-        publicKey: peer.publicKey,
-        ...(peer.presharedKey !== undefined && { presharedKey: peer.presharedKey }),
-        allowedIps: { wanted: peer.allowedIps },
-        keepaliveSeconds: peer.keepaliveSeconds,
-      },
-    ]
-  }
+  const settled = (ended: readonly Succession[]): Settlement => ({
+    edits: ended.flatMap(lastEdits),
+    newKeys: ended.map(({ peer }) => peer.publicKey),
+  })
   const isAffected = ({ oldKey, peer }: Succession, { put, remove }: DeviceChange) =>
     remove.includes(peer.publicKey) ||
     put.some((other) =>
@@ -93,12 +93,11 @@ export function createSuccessions(now: () => number): Successions {
     ownKeyChanges(peers) {
       for (const [key, succession] of byNewKey) byNewKey.set(key, { ...succession, isOwnKeyNew: true })
       return peers.map((peer) => {
-        const presharedKey = byNewKey.get(peer.publicKey)?.peer.presharedKey ?? peer.presharedKey
-        return { ...peer, presharedKey }
+        const { presharedKey, keepaliveSeconds } = byNewKey.get(peer.publicKey)?.peer ?? peer
+        return { ...peer, presharedKey: presharedKey ?? peer.presharedKey, keepaliveSeconds }
       })
     },
-    conflicting: (change) =>
-      [...byNewKey.values()].filter((succession) => isAffected(succession, change)).flatMap(settle),
+    conflicting: (change) => settled([...byNewKey.values()].filter((succession) => isAffected(succession, change))),
     due(record) {
       const hasHandshake = new Set(
         record.peers.filter((peer) => peer.latestHandshakeMs !== undefined).map((peer) => peer.publicKey),
@@ -107,7 +106,10 @@ export function createSuccessions(now: () => number): Successions {
         !hasHandshake.has(peer.publicKey) && now() - sinceMs > OVERLAP_MS
       const late = [...byNewKey.values()].filter(isLate)
       const ready = [...byNewKey.values()].filter(({ peer }) => hasHandshake.has(peer.publicKey))
-      return { edits: [...ready, ...late].flatMap(settle), late: late.map(({ peer }) => peer.publicKey) }
+      return { ...settled([...ready, ...late]), late: late.map(({ peer }) => peer.publicKey) }
+    },
+    end(newKeys) {
+      for (const key of newKeys) byNewKey.delete(key)
     },
     merged(peers) {
       if (byNewKey.size === 0) return peers
@@ -134,6 +136,18 @@ function pairsOf({ peers }: DeviceRecord, { put, remove }: DeviceChange, nowMs: 
     const former = old.find((other) => sameCidrs(other.allowedIps, peer.allowedIps))
     return former === undefined ? [] : [{ oldKey: former.publicKey, peer }]
   })
+}
+
+function lastEdits({ oldKey, peer }: Succession): readonly PeerEdit[] {
+  return [
+    { publicKey: oldKey, isRemoved: true },
+    {
+      publicKey: peer.publicKey,
+      ...(peer.presharedKey !== undefined && { presharedKey: peer.presharedKey }),
+      allowedIps: { wanted: peer.allowedIps },
+      keepaliveSeconds: peer.keepaliveSeconds,
+    },
+  ]
 }
 
 function endpointOf({ peers }: DeviceRecord, { oldKey, peer }: Succession): string | undefined {

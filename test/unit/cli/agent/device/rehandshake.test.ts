@@ -12,6 +12,7 @@ describe('after a change of keys', () => {
   let peers: Map<string, PeerRecord>
   let edits: { readonly atMs: number; readonly edit: DeviceEdit }[]
   let rehandshake: Rehandshake
+  let isAway: boolean
   const startedAt = 1_764_306_000_000
 
   /** A device that does as it is asked, and has handshakes only where the test sets them. */
@@ -19,6 +20,7 @@ describe('after a change of keys', () => {
     kind: 'wireguard-go',
     read: async () => recordOf(...peers.values()),
     async edit(edit) {
+      if (isAway) throw new Error('wireguard-go did not answer')
       edits.push({ atMs: Date.now() - startedAt, edit })
       for (const peer of edit.peers ?? []) applyEdit(peer)
     },
@@ -37,6 +39,7 @@ describe('after a change of keys', () => {
   const start = (...present: readonly PeerRecord[]) => {
     peers = new Map(present.map((peer) => [peer.publicKey, peer]))
     edits = []
+    isAway = false
     rehandshake = createRehandshake(driver, { now: Date.now, random: () => 0 })
   }
   const additions = () => edits.map(({ atMs, edit }) => [atMs, edit.peers?.filter((peer) => peer.isAdded).length ?? 0])
@@ -196,6 +199,29 @@ describe('after a change of keys', () => {
       await rehandshake.setPrivateKey(FIRST)
       await rehandshake.change({ remove: [], put: [{ ...wanted, presharedKey: OWN_KEY }] })
       expect(peers.get(NEW)?.presharedKey).toEqual(OWN_KEY)
+    })
+
+    it('gets its interval with its new key, also where the own key changes before that is used', async () => {
+      session()
+      await rehandshake.change({ remove: [OLD], put: [{ ...wanted, keepaliveSeconds: 25 }] })
+      await rehandshake.setPrivateKey(OWN_KEY)
+      await vi.advanceTimersByTimeAsync(100)
+      completeHandshake(NEW)
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect([...peers.values()]).toMatchObject([{ publicKey: NEW, allowedIps: ['10.7.0.2/32'], keepaliveSeconds: 25 }])
+    })
+
+    it('takes over at the next look where the device did not take the edit', async () => {
+      session()
+      await succeed()
+      completeHandshake(NEW)
+      isAway = true
+      await vi.advanceTimersByTimeAsync(50)
+      expect([...peers.keys()]).toEqual([OLD, NEW])
+      isAway = false
+      await vi.advanceTimersByTimeAsync(50)
+      expect([...peers.keys()]).toEqual([NEW])
+      expect(peers.get(NEW)?.allowedIps).toEqual(['10.7.0.2/32'])
     })
 
     it('replaces it at once where the old key has no session, or the new one has other allowed IPs', async () => {
