@@ -124,6 +124,7 @@ async function applierOf(
     ...parts,
     member,
     log,
+    until: core.ending.signal,
     now: () => clock.now(),
     network: () => network.now(),
     taken: () => network.taken(),

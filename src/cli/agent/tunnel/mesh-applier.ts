@@ -16,7 +16,7 @@ import { publicKeyOf } from './raw-keys.ts'
 
 /** Brings this machine to what the agent knows of the mesh. */
 export interface MeshApplier {
-  /** Applies everything that differs: policies first, then peers, routes and names. */
+  /** Applies everything that differs. Packets pass only while the policies are enforced. */
   apply(): Promise<void>
   /** The device has lost its peers: the next round puts all of them. */
   forgetPuts(): void
@@ -31,9 +31,9 @@ export interface MeshApplier {
 /** What the applier needs. */
 export interface ApplierDeps {
   readonly member: RealMember
-  readonly device: Device
-  readonly firewall: Firewall
-  readonly names: MeshNames
+  readonly device: Pick<Device, 'name' | 'change' | 'status' | 'wake' | 'setRoutes'>
+  readonly firewall: Pick<Firewall, 'apply' | 'status'>
+  readonly names: Pick<MeshNames, 'publish'>
   readonly log: Log
   readonly now: () => number
   readonly network: () => MeshNetwork
@@ -43,17 +43,21 @@ export interface ApplierDeps {
   readonly knownBefore: KnownMesh | undefined
   /** Writes down what is known now. */
   readonly remember: (known: KnownMesh) => Promise<void>
+  /** Aborted once the agent ends. */
+  readonly until: AbortSignal
 }
 
 const NOTHING: AcceptedPeers = { peers: [], refused: new Map() }
 
 /** Makes the applier. */
 export function createMeshApplier(deps: ApplierDeps): MeshApplier {
-  const { member, device, firewall, names, log } = deps
+  const { member, device, firewall, names, log, until } = deps
   let puts: ReadonlyMap<string, PutPeer> = new Map()
   let accepted = NOTHING
   let lost: ReadonlySet<string> = new Set()
   let view: FirewallView | undefined
+  let remembered: KnownMesh | undefined
+  let settingRoutes: Promise<void> = Promise.resolve()
 
   function accept({ peers }: KnownMesh): AcceptedPeers {
     const next = acceptPeers(peers, termsOf(deps))
@@ -63,12 +67,40 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
   }
 
   async function changeDevice(peers: readonly PeerFacts[]): Promise<void> {
-    const plan = planTunnel({ ...(await presentOf(deps)), peers, puts, lost })
-    lost = new Set()
+    const replaced = lost
+    const plan = planTunnel({ ...(await presentOf(deps)), peers, puts, lost: replaced })
     if (plan.put.length + plan.remove.length > 0) await device.change(plan)
     puts = plan.puts
+    lost = new Set([...lost].filter((nodeId) => !replaced.has(nodeId)))
     if (plan.moved.length > 0) await device.wake(plan.moved)
-    await device.setRoutes(plan.routes)
+    // A route that another program has keeps names from no peer: the round fails at its end.
+    settingRoutes = device.setRoutes(plan.routes)
+    await Promise.allSettled([settingRoutes])
+  }
+
+  async function applyTunnel(): Promise<void> {
+    const { mayCarryPackets } = firewall.status()
+    // Before the first pull the peers of the device stay as an earlier run has left them, where the policies are enforced.
+    if (member.view === undefined && mayCarryPackets) return
+    await changeDevice(mayCarryPackets ? accepted.peers : [])
+  }
+
+  async function applyPoliciesAndTunnel(next: FirewallView): Promise<void> {
+    const isInForce = isDeepStrictEqual(next, view)
+    const { mayCarryPackets } = firewall.status()
+    // Where only keys or endpoints have changed, the device does not wait for a look at the rules.
+    if (isInForce) await applyTunnel()
+    if (until.aborted) return
+    view = next
+    await firewall.apply(next)
+    // Another program may have removed the rules since, or what kept them from being in force is gone.
+    if (!isInForce || firewall.status().mayCarryPackets !== mayCarryPackets) await applyTunnel()
+  }
+
+  async function remember(known: KnownMesh): Promise<void> {
+    if (member.view === undefined || isDeepStrictEqual(known, remembered)) return
+    await deps.remember(known)
+    remembered = known
   }
 
   return {
@@ -76,22 +108,22 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
       const known = knownNow(deps)
       if (known === undefined) return
       accepted = accept(known)
-      const next = { interfaceName: device.name, policies: known.policies, peers: accepted.peers.map(firewallPeer) }
-      // Where only keys or endpoints have changed, the device does not wait for a look at the rules.
-      const isInForce = isDeepStrictEqual(next, view)
-      if (!isInForce) await firewall.apply(next)
-      view = next
-      // Before the first pull the peers of the device stay as an earlier run has left them.
-      if (member.view !== undefined) await changeDevice(firewall.status().mayCarryPackets ? accepted.peers : [])
-      if (isInForce) await firewall.apply(next)
+      await applyPoliciesAndTunnel({
+        interfaceName: device.name,
+        policies: known.policies,
+        peers: accepted.peers.map(firewallPeer),
+      })
+      // Nothing is written once the agent takes away what it has written.
+      if (until.aborted) return
       await names.publish(namesOf(member, deps.network(), accepted.peers))
-      if (member.view !== undefined) await deps.remember(known)
+      await remember(known)
+      await settingRoutes
     },
     forgetPuts() {
       puts = new Map()
     },
     replaceEndpoints(nodeIds) {
-      lost = new Set(nodeIds)
+      lost = new Set([...lost, ...nodeIds])
     },
     present(statuses) {
       const byKey = new Map(statuses.map((status) => [status.publicKey, status]))
