@@ -13,21 +13,28 @@ export interface MemoryFile {
 
 /**
  * Makes a file in memory that has no name, for the standard input of a program. Programs that open `/dev/stdin` need a file: the
- * pipes of Node are sockets, which cannot be opened.
+ * pipes of Node are sockets, which cannot be opened. It loses its name before its content is written, which may be a secret key: so
+ * a process that is killed leaves none behind.
  */
 export function memoryFile(content: Uint8Array | string): MemoryFile {
-  const path = join(FOLDER, `ctl-stdin-${randomUUID()}`)
-  const writer = openSync(path, 'wx', 0o600)
+  const fd = openUnnamed()
   try {
-    const fd = openSync(path, 'r')
-    writeAll(writer, typeof content === 'string' ? Buffer.from(content) : content)
-    return { fd, close: () => closeSync(fd) }
-  } finally {
-    unlinkSync(path)
-    closeSync(writer)
+    writeAll(fd, typeof content === 'string' ? Buffer.from(content) : content)
+  } catch (error) {
+    closeSync(fd)
+    throw error
   }
+  return { fd, close: () => closeSync(fd) }
 }
 
+function openUnnamed(): number {
+  const path = join(FOLDER, `ctl-stdin-${randomUUID()}`)
+  const fd = openSync(path, 'wx+', 0o600)
+  unlinkSync(path)
+  return fd
+}
+
+/** Writes at positions, so that the program reads from the beginning. */
 function writeAll(fd: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.byteLength;) at += writeSync(fd, bytes, at)
+  for (let at = 0; at < bytes.byteLength;) at += writeSync(fd, bytes, at, bytes.byteLength - at, at)
 }

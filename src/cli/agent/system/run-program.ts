@@ -14,9 +14,8 @@ export interface ProgramResult {
 }
 
 /**
- * Runs a program without a shell, with a clean environment. `stdin` is what it reads, also as
- * `/dev/stdin`. The program is killed after
- * `timeoutMs` (10 s), and once it has printed more than 16 MiB.
+ * Runs a program without a shell, with a clean environment. `stdin` is what it reads, also as `/dev/stdin`. The program is killed
+ * after `timeoutMs` (10 s), and once it has printed more than 16 MiB.
  *
  * @throws CliError where the program is not installed, is killed, or cannot be started. Another exit status than 0 is no error.
  */
