@@ -70,6 +70,8 @@ async function adopt({ name, owner, isUserspace }: DeviceOptions, link: Link): P
   if (found.kind === 'wireguard' && !isUserspace) return createWgDriver(name, runProgram)
   if (found.kind === 'tun' && (await isAnswering(name))) return createUapiDriver(uapiPath(name))
   await link.remove()
+  // One that ends late would remove the socket of the next.
+  if (found.kind === 'tun') await endWireguardGo(name)
   return undefined
 }
 

@@ -43,23 +43,50 @@ export async function startWireguardGo(name: string, logFile: string): Promise<v
     })
   }
   const child = await spawned(name, logFile)
+  try {
+    await answered(child, name, logFile)
+  } catch (error) {
+    // Its interface has no alias yet, so the next start would take it for one of another program.
+    child.kill('SIGKILL')
+    throw error
+  }
+}
+
+async function answered(child: ChildProcess, name: string, logFile: string): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS
   while (!(await isAnswering(name))) {
     if (hasEnded(child)) throw deviceFault(`wireguard-go ended at its start; its log is ${logFile}.`)
-    if (Date.now() > deadline) {
-      child.kill('SIGKILL')
+    if (Date.now() > deadline)
       throw deviceFault(`wireguard-go did not answer within ${DEADLINE_MS / 1000} s; its log is ${logFile}.`)
-    }
     await pause(POLL_MS)
   }
 }
 
 /** Waits until the wireguard-go of a removed interface has ended, and ends it if it does not. */
 export async function endWireguardGo(name: string): Promise<void> {
-  const deadline = Date.now() + DEADLINE_MS
-  while (processesOf(name).length > 0 && Date.now() < deadline) await pause(POLL_MS)
-  for (const pid of processesOf(name)) process.kill(pid, 'SIGKILL')
+  if (!(await haveEnded(name))) {
+    for (const pid of processesOf(name)) kill(pid)
+    await haveEnded(name)
+  }
   if (!(await isAnswering(name))) rmSync(uapiPath(name), { force: true })
+}
+
+/** Resolves with false where a wireguard-go of the interface still runs after some time. */
+async function haveEnded(name: string): Promise<boolean> {
+  const deadline = Date.now() + DEADLINE_MS
+  while (processesOf(name).length > 0) {
+    if (Date.now() > deadline) return false
+    await pause(POLL_MS)
+  }
+  return true
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
 }
 
 function spawned(name: string, logFile: string): Promise<ChildProcess> {
