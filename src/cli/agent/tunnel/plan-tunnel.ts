@@ -70,7 +70,7 @@ export const SESSION_MS = 180_000
  * the peer that the device has for its address stays, so that a rotation interrupts no traffic. Whatever else is in the device goes.
  */
 export function planTunnel(facts: TunnelFacts): TunnelPlan {
-  const known = indexOf(facts.device)
+  const known = indexOf(facts)
   const steps = facts.peers.map((peer) => stepOf(peer, facts, known)).filter((step) => step !== undefined)
   const kept = new Set(steps.map(({ publicKey }) => publicKey))
   return {
@@ -124,12 +124,13 @@ function placedBy({ endpoint }: DevicePeer, present: PeerStatus | undefined): Pl
 
 interface DeviceIndex {
   readonly byKey: ReadonlyMap<string, PeerStatus>
-  /** Peers of the device with one allowed network, by that network. */
+  /** Those that an earlier run has left, by their one network: what was put for one node is never that of another. */
   readonly byNetwork: ReadonlyMap<string, PeerStatus>
 }
 
-function indexOf(device: readonly PeerStatus[]): DeviceIndex {
-  const alone = device.filter(({ allowedIps }) => allowedIps.length === 1)
+function indexOf({ device, puts }: TunnelFacts): DeviceIndex {
+  const owned = new Set([...puts.values()].map(({ publicKey }) => publicKey))
+  const alone = device.filter(({ publicKey, allowedIps }) => allowedIps.length === 1 && !owned.has(publicKey))
   return {
     byKey: new Map(device.map((peer) => [peer.publicKey, peer])),
     byNetwork: new Map(alone.map((peer) => [peer.allowedIps[0] ?? '', peer])),

@@ -99,6 +99,12 @@ describe('the plan of a tunnel', () => {
     expect(plan).toMatchObject({ put: [], remove: [], routes: ['100.64.0.2/32'] })
   })
 
+  test('removes the peer of a node that is gone, also where another node has its address and no edge key yet', () => {
+    const successor = peer(3, { mesh_address: two.mesh_address })
+    const plan = planTunnel(facts({ peers: [successor], puts: first.puts, device: [inDevice(2)] }))
+    expect(plan).toMatchObject({ put: [], remove: ['key-2'], routes: [] })
+  })
+
   test.each([
     ['leaves the endpoint to the device while it works', NOW - 60_000, undefined],
     ['sets the endpoint where the session of an earlier run is over', NOW - 200_000, ENDPOINT],
