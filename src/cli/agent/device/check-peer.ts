@@ -1,11 +1,10 @@
-import { parseAddress, parseCidr } from '../../../shared/networks/cidr.ts'
+import { parseCidr } from '../../../shared/networks/cidr.ts'
+import { parseEndpoint } from '../endpoints/endpoint-address.ts'
 import { deviceFault } from './device-fault.ts'
 import type { DevicePeer } from './device.ts'
 import { isKey, keyOfBase64 } from './keys.ts'
 
 const PEER_KEEPALIVE_SECONDS_MAX = 65_535
-const V6_ENDPOINT = /^\[([0-9a-fA-F:.]+)\]:(\d{1,5})$/
-const V4_ENDPOINT = /^([0-9.]+):(\d{1,5})$/
 
 /**
  * Refuses a peer that WireGuard would not take as it is written. Each of these texts ends up on a line of a protocol or a
@@ -16,7 +15,7 @@ export function checkPeer(peer: DevicePeer): void {
   if (peer.presharedKey !== undefined && !isKey(peer.presharedKey)) {
     throw refused(`The preshared key of ${peer.publicKey}`, 'is not 32 bytes')
   }
-  if (peer.endpoint !== undefined && !isEndpoint(peer.endpoint)) {
+  if (peer.endpoint !== undefined && parseEndpoint(peer.endpoint) === undefined) {
     throw refused(`The endpoint of ${peer.publicKey}`, 'is not address:port')
   }
   for (const cidr of peer.allowedIps) checkedCidr(cidr)
@@ -30,13 +29,6 @@ export function checkedCidr(text: string): string {
   const read = parseCidr(text)
   if (!read.ok) throw refused(JSON.stringify(text), 'is not a CIDR')
   return read.cidr.text
-}
-
-/** Whether the text is `address:port`, with an IPv6 address in brackets. */
-function isEndpoint(text: string): boolean {
-  const [, address, port] = V4_ENDPOINT.exec(text) ?? V6_ENDPOINT.exec(text) ?? []
-  if (address === undefined || parseAddress(address) === undefined) return false
-  return Number(port) > 0 && isCount(Number(port), 65_535)
 }
 
 function isCount(value: number, max: number): boolean {

@@ -1,5 +1,5 @@
-import { parseAddress } from '../../../shared/networks/cidr.ts'
 import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
+import { parseEndpoint } from '../endpoints/endpoint-address.ts'
 import { isInside, isIpv4, type MeshNetwork } from './mesh-network.ts'
 
 /** What peers are held against. */
@@ -63,8 +63,7 @@ function repeated(peers: readonly PeerFacts[], member: 'mesh_address' | 'public_
 
 /** An endpoint that the tunnel can use; empty for any other text, and for one inside of the mesh, which would lead into itself. */
 function usableEndpoint(endpoint: string, { cidr }: MeshNetwork): string {
-  const [, v6, v4, port] = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+)):([1-9]\d{0,4})$/i.exec(endpoint) ?? []
-  const address = v6 ?? v4
-  if (address === undefined || Number(port) > 65_535 || parseAddress(address) === undefined) return ''
-  return cidr !== undefined && isInside(address, cidr) ? '' : endpoint
+  const host = parseEndpoint(endpoint)?.host
+  if (host === undefined) return ''
+  return cidr !== undefined && isInside(host, cidr) ? '' : endpoint
 }

@@ -25,6 +25,7 @@ describe('a peer', () => {
     '10.99.1.256:1',
     'fd99::1:5',
     '[fd99::1%eth0]:5',
+    '[10.99.1.2]:1',
     'box.example.org:1',
     '10.99.1.2:1\nreplace_peers=true',
   ])('does not have the endpoint %j', (endpoint) => {

@@ -53,12 +53,17 @@ describe('the peers that an agent takes', () => {
     ])
   })
 
-  test.each(['vpn.example.org:51820', '203.0.113.7', '203.0.113.7:99999', '100.64.0.9:51820', '1.2.3.4:1\nset=1'])(
-    'have no endpoint where the server gives %j',
-    (endpoint) => {
-      expect(acceptPeers([good(2, { endpoint })], terms).peers[0]?.endpoint).toBe('')
-    },
-  )
+  test.each([
+    'vpn.example.org:51820',
+    '203.0.113.7',
+    '203.0.113.7:99999',
+    '[203.0.113.7]:51820',
+    '100.64.0.9:51820',
+    '[::ffff:100.64.0.9]:51820',
+    '1.2.3.4:1\nset=1',
+  ])('have no endpoint where the server gives %j', (endpoint) => {
+    expect(acceptPeers([good(2, { endpoint })], terms).peers[0]?.endpoint).toBe('')
+  })
 
   test.each(['203.0.113.7:51820', '[2001:db8::1]:51820'])('keep the endpoint %s', (endpoint) => {
     expect(acceptPeers([good(2, { endpoint })], terms).peers[0]?.endpoint).toBe(endpoint)
