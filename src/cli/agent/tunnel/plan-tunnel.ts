@@ -1,7 +1,7 @@
 import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import type { EdgeEpoch } from '../../../shared/mesh/edge-epoch.ts'
 import type { DevicePeer, PeerStatus } from '../device/device.ts'
-import { isSameEndpoint } from '../endpoints/endpoint-address.ts'
+import { isSameEndpoint, parseEndpoint } from '../endpoints/endpoint-address.ts'
 import { replacesWorking } from './working-endpoint.ts'
 
 /** An edge key that the agent holds. */
@@ -195,7 +195,12 @@ function endpointOf(wanted: WantedPeer, before: Before, nowMs: number): string |
   const { device } = before
   if (device === undefined) return given
   if (given !== undefined && isReplaced(given, before, nowMs)) return given
-  return device.publicKey === wanted.publicKey ? undefined : (device.endpoint ?? given)
+  return device.publicKey === wanted.publicKey ? undefined : (carriedEndpoint(device) ?? given)
+}
+
+/** A peer of the same link may speak from an address with a zone, which the device refuses to be given. */
+function carriedEndpoint({ endpoint }: PeerStatus): string | undefined {
+  return endpoint === undefined || parseEndpoint(endpoint) === undefined ? undefined : endpoint
 }
 
 function isReplaced(given: string, { put, device, isLost }: Before, nowMs: number): boolean {

@@ -94,6 +94,14 @@ describe('the plan of a tunnel', () => {
     })
   })
 
+  test('carries no endpoint with a zone over to a new key, which would refuse the whole change', () => {
+    const rotated = { ...two, public_key: 'key-new', psk_issued_at: issued(5) }
+    const device = [inDevice(2, { endpoint: '[fe80::1%eth0]:51820', latestHandshakeMs: NOW })]
+    const keys = new Map([[id(2), held(5)]])
+    const plan = planTunnel(facts({ peers: [rotated], keys, puts: first.puts, device }))
+    expect(plan.put).toMatchObject([{ publicKey: 'key-new', endpoint: ENDPOINT }])
+  })
+
   test('keeps a peer of an earlier run, by its address, while its edge key is being fetched', () => {
     const plan = planTunnel(facts({ peers: [two], device: [inDevice(2)] }))
     expect(plan).toMatchObject({ put: [], remove: [], routes: ['100.64.0.2/32'] })
