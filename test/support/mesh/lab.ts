@@ -89,17 +89,18 @@ function boxes({ make, internet, hasIpv6 }: Ground): Pick<Lab, 'box' | 'natBox'>
   let count = 0
   const uplink = async (namespace: Namespace) => {
     count += 1
-    const address = `10.99.${count}.2`
-    const address6 = hasIpv6 ? `fd99:0:0:${count}::2` : undefined
-    await connect(internet, { port: `to${count}`, gateway: `10.99.${count}.1`, to: namespace, address })
+    const number = count
+    const address = `10.99.${number}.2`
+    const address6 = hasIpv6 ? `fd99:0:0:${number}::2` : undefined
+    await connect(internet, { port: `to${number}`, gateway: `10.99.${number}.1`, to: namespace, address })
     if (hasIpv6)
       await connect6(internet, {
-        port: `to${count}`,
-        gateway: `fd99:0:0:${count}::1`,
+        port: `to${number}`,
+        gateway: `fd99:0:0:${number}::1`,
         to: namespace,
-        address: `fd99:0:0:${count}::2`,
+        address: `fd99:0:0:${number}::2`,
       })
-    return { address, address6 }
+    return { number, address, address6 }
   }
   return {
     async box(name) {
@@ -110,9 +111,9 @@ function boxes({ make, internet, hasIpv6 }: Ground): Pick<Lab, 'box' | 'natBox'>
     async natBox(name, { isFullyRandom = false } = {}) {
       const router = await make(`${name}-nat`)
       const namespace = await make(name)
-      const { address: publicAddress } = await uplink(router)
-      const address = `192.168.${count}.2`
-      await connect(router, { port: 'lan', gateway: `192.168.${count}.1`, to: namespace, address })
+      const { number, address: publicAddress } = await uplink(router)
+      const address = `192.168.${number}.2`
+      await connect(router, { port: 'lan', gateway: `192.168.${number}.1`, to: namespace, address })
       await forward(router)
       await router.nft(masquerade(isFullyRandom))
       return { name, address, publicAddress, address6: undefined, namespace, router }
