@@ -15,9 +15,14 @@ export interface MachineQuery {
   readonly resolvConf?: string
 }
 
-interface Route {
+interface Hop {
   readonly gateway?: string
   readonly dev?: string
+}
+
+interface Route extends Hop {
+  /** Of a route over several gateways, which has none of its own. */
+  readonly nexthops?: readonly Hop[]
 }
 
 interface Link {
@@ -28,9 +33,8 @@ interface Link {
 /** Reads the addresses that the mesh must leave alone. @throws CliError where `ip` is not installed. */
 export async function machineAddresses(query: MachineQuery): Promise<MachineAddresses> {
   const { run, serverUrl, interfaceName, resolvConf = '/etc/resolv.conf' } = query
-  const defaults = (
-    await Promise.all(['-4', '-6'].map((family) => ip<Route>(run, [family, 'route', 'show', 'default'])))
-  ).flat()
+  const routes = await Promise.all(['-4', '-6'].map((family) => ip<Route>(run, [family, 'route', 'show', 'default'])))
+  const defaults = routes.flat().flatMap(({ nexthops, ...hop }): readonly Hop[] => nexthops ?? [hop])
   const servers = await addressesOf(serverUrl)
   const links = await ip<Link>(run, ['address', 'show'])
   const toServers = (await Promise.all(servers.map((address) => routeTo(run, address)))).flat()
@@ -62,8 +66,8 @@ async function ip<T>(run: RunProgram, args: readonly string[]): Promise<readonly
   return Array.isArray(value) ? (value as readonly T[]) : []
 }
 
-function routeTo(run: RunProgram, address: string): Promise<readonly Route[]> {
-  return isIP(address) === 0 ? Promise.resolve([]) : ip<Route>(run, ['route', 'get', address])
+function routeTo(run: RunProgram, address: string): Promise<readonly Hop[]> {
+  return isIP(address) === 0 ? Promise.resolve([]) : ip<Hop>(run, ['route', 'get', address])
 }
 
 /** The addresses of the server's name; none where it cannot be resolved now. */
