@@ -44,12 +44,13 @@ export function superviseWireguardGo({ name, logFile, restore, onRestarted }: Su
       // It runs already where the last try could not configure it.
       if (!(await isAnswering(name))) await startWireguardGo(name, logFile)
       await restore()
+      // In here: where it fails, because the agent is still starting, it is called again.
+      if (!stopping.signal.aborted) onRestarted()
     } catch (error) {
       note(logFile, error)
       return false
     }
     if (!stopping.signal.aborted) begin()
-    onRestarted()
     return true
   }
   const logTimer = setInterval(() => shorten(logFile), LOG_CHECK_MS).unref()
