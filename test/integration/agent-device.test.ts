@@ -168,6 +168,18 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a WireGuard device of th
     expect(await wireguardGo(a.box)).toEqual([])
   })
 
+  it('removes the socket of a wireguard-go that was killed as well as its agent', async () => {
+    const [a] = ends
+    await a.process.kill()
+    for (const pid of await wireguardGo(a.box)) process.kill(pid, 'SIGKILL')
+    await vi.waitFor(async () => expect(await output(a.box, 'ip', '-o', 'link')).not.toContain('ctl0'), 10_000)
+    expect(await output(a.box, 'ls', '/run/wireguard')).toBe('ctl0.sock\n')
+    const other = startDeviceProcess(lab, a.box, bundle)
+    const { name, owner } = a.options
+    expect(await other.call({ method: 'removeDevice', options: { name, owner } })).toBe(false)
+    expect(await output(a.box, 'ls', '/run/wireguard')).toBe('')
+  })
+
   describe('refuses, and does not touch,', () => {
     const open = async (box: Box, facts: Partial<TunnelEnd['options']>) => {
       const other = startDeviceProcess(lab, box, bundle)

@@ -10,7 +10,7 @@ import { createManagedDevice } from './managed-device.ts'
 import { requireFreePort } from './udp-port.ts'
 import { createUapiDriver } from './uapi.ts'
 import { createWgDriver } from './wg.ts'
-import { endWireguardGo, isAnswering, startWireguardGo, uapiPath } from './wireguard-go.ts'
+import { endWireguardGo, isAnswering, removeStaleSocket, startWireguardGo, uapiPath } from './wireguard-go.ts'
 
 const NAME = /^[a-z][a-z0-9_.-]{0,14}$/
 const PORT_MAX = 65_535
@@ -51,7 +51,10 @@ export async function removeDevice({ name, owner }: Pick<DeviceOptions, 'name' |
   requireNetAdmin()
   const link = createLink(name, runProgram)
   const found = await link.find()
-  if (found === undefined) return false
+  if (found === undefined) {
+    await removeStaleSocket(name)
+    return false
+  }
   requireOwned(name, found, owner)
   await link.remove()
   await endWireguardGo(name)

@@ -68,6 +68,11 @@ export async function endWireguardGo(name: string): Promise<void> {
     for (const pid of processesOf(name)) kill(pid)
     await haveEnded(name)
   }
+  await removeStaleSocket(name)
+}
+
+/** Removes the socket of a wireguard-go that was killed. */
+export async function removeStaleSocket(name: string): Promise<void> {
   if (!(await isAnswering(name))) rmSync(uapiPath(name), { force: true })
 }
 
