@@ -370,8 +370,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a WireGuard device of th
       expect((await a.process.status()).peers[0]?.latestHandshakeMs).toBe(handshake)
       await expectUnharmed(open)
       const inBase64 = Buffer.from(changed).toString('base64')
-      for (const { box } of ends)
-        expect(await output(box, 'wg', 'show', 'ctl0', 'preshared-keys')).toContain(inBase64)
+      for (const { box } of ends) expect(await output(box, 'wg', 'show', 'ctl0', 'preshared-keys')).toContain(inBase64)
     })
 
     it.each([
