@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
 
 /** The log of an agent. It has no key, no token and no secret. */
 export interface Log {
@@ -14,11 +14,15 @@ const BYTES_MAX = 4 * 1024 * 1024
 export function openLog(path: string, { echo, bytesMax = BYTES_MAX }: LogOptions = {}): Log {
   let file = openSync(path, 'a', 0o600)
   let bytes = fstatSync(file).size
+  let isClosed = false
 
+  /** The former file stays open until there is a next one: a number that is closed may be that of another file or a socket by then. */
   function rotate(): void {
+    // It is not there where another program has removed it, or where the last try could not make the next one.
+    if (existsSync(path)) renameSync(path, `${path}.1`)
+    const next = openSync(path, 'a', 0o600)
     closeSync(file)
-    renameSync(path, `${path}.1`)
-    file = openSync(path, 'a', 0o600)
+    file = next
     bytes = 0
   }
 
@@ -26,6 +30,7 @@ export function openLog(path: string, { echo, bytesMax = BYTES_MAX }: LogOptions
     line(text) {
       const line = `${new Date().toISOString()} ${text.replaceAll(/\p{Cc}+/gu, ' ')}\n`
       echo?.(line)
+      if (isClosed) return
       try {
         if (bytes + line.length > bytesMax) rotate()
         bytes += writeSync(file, line)
@@ -33,7 +38,10 @@ export function openLog(path: string, { echo, bytesMax = BYTES_MAX }: LogOptions
         // The log is on the same disk as the state: the failed write of the state is what reports a full disk.
       }
     },
-    close: () => closeSync(file),
+    close() {
+      isClosed = true
+      closeSync(file)
+    },
   }
 }
 
