@@ -35,6 +35,7 @@ export interface AgentOptions {
 /** The parts of an agent that know nothing of this machine. */
 export interface AgentCore extends AgentOptions {
   readonly clock: AgentClock
+  readonly startedMs: number
   readonly wheel: TimerWheel
   readonly tasks: TaskTracker
   readonly ending: AbortController
@@ -68,6 +69,7 @@ export function createAgentCore(options: AgentOptions): AgentCore {
   return {
     ...options,
     clock,
+    startedMs: clock.now(),
     wheel,
     tasks,
     ending,

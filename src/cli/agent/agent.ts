@@ -37,8 +37,7 @@ const READY_LOOK_MS = 20
 /** Starts the agent of an enrolled node. @throws CliError where this machine cannot carry the mesh. */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const core = createAgentCore(options)
-  const { member, tasks, clock, log } = core
-  const startedMs = clock.now()
+  const { member, tasks, log } = core
   const machine = await openMachine(core)
   const ending = createEnding(core, machine)
   const { deps, capabilities, whole } = partsOf(core, machine, ending)
@@ -50,8 +49,8 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   tasks.track(startRoutines({ core, machine, deps, capabilities }))
   return {
     ready: ready(core, machine),
-    ended: Promise.race([ending.ended, tasks.failed]),
-    status: () => statusOf(core, whole, startedMs),
+    ended: ending.ended,
+    status: () => statusOf(core, whole),
     peers: () => peerRows(core, machine),
     stop: ending.stop,
   }
@@ -61,8 +60,9 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
 async function ready({ member, health, clock, ending }: AgentCore, { applier }: Machine): Promise<void> {
   const deadlineMs = clock.now() + READY_MS_MAX
   const isReady = (): boolean => {
-    const hasPeers = member.view !== undefined && applier.accepted().peers.length === member.view.list().length
-    const hasKeys = hasPeers && applier.accepted().peers.every(({ node_id: id }) => member.keys.has(id))
+    const { peers, refused } = applier.accepted()
+    const hasPeers = member.view !== undefined && peers.length + refused.size === member.view.list().length
+    const hasKeys = hasPeers && peers.every(({ node_id: id }) => member.keys.has(id))
     return hasKeys || health.report().isServerReachable === false
   }
   while (!isReady() && clock.now() < deadlineMs && !ending.signal.aborted)
@@ -79,12 +79,23 @@ interface Ending {
 function createEnding(core: AgentCore, machine: Machine): Ending {
   const { promise: ended, resolve, reject } = settledLater<AgentEnd>()
   let stopping: Promise<void> | undefined
+  let fault: { readonly error: unknown } | undefined
+  const end = async (how: AgentEnd): Promise<void> => {
+    await wind(core, machine, how)
+    if (fault !== undefined) throw fault.error
+  }
   const stop = (how: AgentEnd): Promise<void> => {
-    stopping ??= wind(core, machine, how)
+    stopping ??= end(how)
     stopping.then(() => resolve(how), reject)
     return stopping
   }
-  return { ended, stop, stopSoon: (how) => void stop(how).catch(reject) }
+  const stopSoon = (how: AgentEnd): void => void stop(how).catch(reject)
+  // Timers, stream and watches would keep the process, and go on changing the machine after the lock is released.
+  core.tasks.failed.catch((error: unknown) => {
+    fault = { error }
+    stopSoon('stopped')
+  })
+  return { ended, stop, stopSoon }
 }
 
 function settledLater<T>() {
@@ -106,7 +117,8 @@ async function wind(core: AgentCore, machine: Machine, how: AgentEnd): Promise<v
   tasks.cancelScheduled()
   const settled = new AbortController()
   await Promise.race([
-    Promise.all([member.stream?.stop(), tasks.done()]),
+    // A failure has its own way to the caller, and must not keep the machine from being left or cleaned up.
+    Promise.allSettled([member.stream?.stop(), tasks.done()]),
     core.clock.pause(SETTLE_MS_MAX, settled.signal),
   ])
   settled.abort()
@@ -161,7 +173,7 @@ function partsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): Parts
     save: () => keeper.save(),
     log: (line: string) => log.line(line),
     ports: {
-      diagnostics: async () => JSON.stringify(await statusOf(core, whole, clock.now())),
+      diagnostics: async () => JSON.stringify(await statusOf(core, whole)),
       async reload() {
         pullSoon(deps, member, 0)
         await capabilities.report()

@@ -73,7 +73,7 @@ export interface PeerRow {
 type Whole = Machine & { readonly sessions: Pick<Sessions, 'status'> }
 
 /** Reads the status of the agent. */
-export async function statusOf(core: AgentCore, machine: Whole, startedMs: number): Promise<AgentStatus> {
+export async function statusOf(core: AgentCore, machine: Whole): Promise<AgentStatus> {
   const { member, health } = core
   const [device, policies, { version }] = await Promise.all([
     machine.device.status(),
@@ -84,7 +84,7 @@ export async function statusOf(core: AgentCore, machine: Whole, startedMs: numbe
     state: member.view === undefined ? 'waiting' : 'running',
     pid: process.pid,
     version,
-    started_at: new Date(startedMs).toISOString(),
+    started_at: new Date(core.startedMs).toISOString(),
     node_id: member.identity.node_id,
     name: member.self?.name ?? member.identity.name,
     mesh_address: machine.network().ownAddress,
