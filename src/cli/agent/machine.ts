@@ -9,7 +9,7 @@ import { keepNetwork, type KeptNetwork } from './server-answers/kept-network.ts'
 import type { MeshNetwork } from './server-answers/mesh-network.ts'
 import { readKnownMesh, writeKnownMesh } from './state/known-mesh.ts'
 import { isPublic, localAddressTowards, type LocalAddress } from './system/local-address.ts'
-import { createMeshApplier, type MeshApplier } from './tunnel/mesh-applier.ts'
+import { createMeshApplier, type ApplierDeps, type MeshApplier } from './tunnel/mesh-applier.ts'
 import { rawPrivateKey } from './tunnel/raw-keys.ts'
 
 /** What the agent has changed of this machine. */
@@ -40,22 +40,42 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
   const { machine: settings, enrolment, server } = state
   const query = { run, serverUrl: server.url, interfaceName: settings.interface_name }
   const network = await keepNetwork(query, enrolment)
+  const knownBefore = await readKnownMesh(core.place.mesh, enrolment.node_id)
+  let uplink = await localAddressTowards(server.url)
+  // Last: whatever fails before it leaves nothing behind.
   const parts = await openParts(core, network, () => restarted())
   const { device } = parts
-  let uplink = await localAddressTowards(server.url)
   const keepaliveSeconds = (): number => (uplink !== undefined && isPublic(uplink) ? 0 : KEEPALIVE_SECONDS)
-  const applier = await applierOf(core, network, { ...parts, keepaliveSeconds })
-  const work = createCoalescedWork({ ...core, name: 'mesh', until: core.ending.signal, work: () => applier.apply() })
+  const applier = applierOf(core, network, { ...parts, knownBefore, keepaliveSeconds })
+  let isKeyDue = false
+  const giveKey = (): Promise<void> => device.setPrivateKey(rawPrivateKey(member.identity.private_key))
+  const work = createCoalescedWork({
+    ...core,
+    name: 'mesh',
+    until: core.ending.signal,
+    async work() {
+      if (isKeyDue) await giveKey()
+      isKeyDue = false
+      await applier.apply()
+    },
+  })
 
-  async function readdress(): Promise<void> {
-    await device.setAddress(network.now().ownAddress)
+  /** Checks the mesh, and by the next round each peer, against the addresses that this machine has now. */
+  async function takeNetwork(given: Parameters<KeptNetwork['take']>[0]): Promise<void> {
+    try {
+      await network.take(given)
+      await device.setAddress(network.now().ownAddress)
+    } catch (error) {
+      log.line(`mesh: ${reasonOf(error)}; what held before stays in force`)
+    }
     work.request()
   }
 
+  /** The device has its key, address and routes again. */
   function restarted(): void {
     log.line('device: wireguard-go ended and was started again; its peers are put again')
     applier.forgetPuts()
-    core.tasks.track(readdress().catch((error: unknown) => log.line(`device: ${reasonOf(error)}`)))
+    work.request()
   }
 
   return {
@@ -63,22 +83,22 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
     applier,
     work,
     network: () => network.now(),
-    async selfChanged() {
-      if (member.self === undefined) return
-      try {
-        await network.take(member.self)
-        await readdress()
-      } catch (error) {
-        log.line(`mesh: ${reasonOf(error)}; what held before stays in force`)
-      }
-    },
+    selfChanged: async () => member.self && takeNetwork(member.self),
     async ownKeyChanged() {
-      await device.setPrivateKey(rawPrivateKey(member.identity.private_key))
+      try {
+        await giveKey()
+      } catch {
+        // The work gives it again, and has the reason where it fails once more.
+        isKeyDue = true
+      }
       work.request()
     },
     uplinkChanged(address) {
+      const hasMoved = address?.address !== uplink?.address
       uplink = address
       work.request()
+      const { ownAddress, cidr } = network.now()
+      if (hasMoved) core.tasks.track(takeNetwork({ mesh_address: ownAddress, mesh_cidr: cidr?.text }))
     },
     close: (mode) => closeParts(parts, mode),
   }
@@ -113,11 +133,11 @@ async function openParts(core: AgentCore, network: KeptNetwork, onRestarted: () 
   }
 }
 
-async function applierOf(
+function applierOf(
   core: AgentCore,
   network: KeptNetwork,
-  parts: Parts & { readonly keepaliveSeconds: () => number },
-): Promise<MeshApplier> {
+  parts: Parts & Pick<ApplierDeps, 'keepaliveSeconds' | 'knownBefore'>,
+): MeshApplier {
   const { member, log, clock, place, state } = core
   const { node_id: nodeId } = state.enrolment
   return createMeshApplier({
@@ -128,7 +148,6 @@ async function applierOf(
     now: () => clock.now(),
     network: () => network.now(),
     taken: () => network.taken(),
-    knownBefore: await readKnownMesh(place.mesh, nodeId),
     remember: (known) => writeKnownMesh(place.mesh, nodeId, known),
   })
 }
@@ -138,7 +157,11 @@ async function closeParts({ device, firewall, names }: Parts, mode: 'keep' | 're
     await names.close()
     return device.close()
   }
-  await names.remove()
-  await device.remove()
-  return firewall.remove()
+  try {
+    await names.remove()
+  } finally {
+    // Names that cannot be removed do not keep the tunnels up. The rules hold for as long as the interface is there.
+    await device.remove()
+    await firewall.remove()
+  }
 }

@@ -6,7 +6,8 @@ import type { EnrolledState } from '../agent-core.ts'
 import { askAgent } from '../control/ask-agent.ts'
 import { agentError, systemCode } from '../errors.ts'
 import { removeDevice } from '../device/open-device.ts'
-import { machinePorts } from '../machine-ports.ts'
+import { removeFirewall } from '../firewall/remove-firewall.ts'
+import { openMeshNames } from '../names/mesh-names.ts'
 import type { Place } from '../place.ts'
 import { readState } from '../state/state-file.ts'
 import { runProgram } from '../system/run-program.ts'
@@ -83,14 +84,14 @@ async function hasEnded({ lock }: Place, { pid }: LockOwner): Promise<boolean> {
 }
 
 async function removeLeftovers({ machine, enrolment }: EnrolledState): Promise<void> {
-  const ports = machinePorts(runProgram)
   const { interface_name: interfaceName } = machine
   const log = (): void => undefined // What cannot be removed is thrown.
-  const names = await ports.openNames({ way: 'none', interfaceName, log })
-  await names.remove()
-  await removeDevice({ name: interfaceName, owner: enrolment.node_id })
-  const firewall = ports.openFirewall(log)
-  // It removes the table of the interface that it was last given.
-  await firewall.apply({ interfaceName, policies: [], peers: [] })
-  await firewall.remove()
+  const names = await openMeshNames({ way: 'none', interfaceName, run: runProgram, log })
+  try {
+    await names.remove()
+  } finally {
+    // Names that cannot be removed do not keep the tunnels up. The rules hold for as long as the interface is there.
+    await removeDevice({ name: interfaceName, owner: enrolment.node_id })
+    await removeFirewall(runProgram, interfaceName)
+  }
 }

@@ -1,6 +1,11 @@
-import type { OwnFacts } from '../../../client/agent/member.ts'
 import { machineAddresses, type MachineQuery } from '../system/machine-addresses.ts'
 import { acceptMeshNetwork, type MeshNetwork } from './mesh-network.ts'
+
+/** The mesh address and CIDR of a node, as its server gives them; older servers leave the CIDR out. */
+interface GivenNetwork {
+  readonly mesh_address: string
+  readonly mesh_cidr?: string | undefined
+}
 
 /** The mesh network of the node, as the server gave it last and as this machine can have it. */
 export interface KeptNetwork {
@@ -8,13 +13,13 @@ export interface KeptNetwork {
   /** Addresses that no peer may have, because this machine uses them otherwise. */
   taken(): ReadonlySet<string>
   /** Takes what the server gives now. @throws CliError where it is refused; what held before stays. */
-  take(self: Pick<OwnFacts, 'mesh_address' | 'mesh_cidr'>): Promise<void>
+  take(given: GivenNetwork): Promise<void>
 }
 
 /** Reads the addresses of this machine and checks the network. @throws CliError where it is refused. */
 export async function keepNetwork(
   query: MachineQuery,
-  { mesh_address, mesh_cidr }: { readonly mesh_address: string; readonly mesh_cidr?: string | undefined },
+  { mesh_address, mesh_cidr }: GivenNetwork,
 ): Promise<KeptNetwork> {
   let machine = await machineAddresses(query)
   let network = acceptMeshNetwork({ address: mesh_address, cidr: mesh_cidr }, machine)
