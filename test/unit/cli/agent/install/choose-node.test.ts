@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, lchownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { chooseNode } from '../../../../../src/cli/agent/install/choose-node.ts'
@@ -37,6 +37,32 @@ describe.skipIf(!isRoot)('the Node of the service', () => {
     symlinkSync(node('running'), running)
     versions[running] = 'v22.1.0\n'
     expect(await chooseNode({ running, usual: [], run })).toBe(running)
+  })
+
+  test.each([
+    ['a folder of another user that one of the links is in', (inner: string) => chownSync(inner, OTHER_UID, OTHER_UID)],
+    ['a link of another user', (inner: string) => lchownSync(join(inner, 'current'), OTHER_UID, OTHER_UID)],
+  ])('is not reached through %s', async (_, spoil) => {
+    const inner = join(folder, 'inner')
+    mkdirSync(inner)
+    symlinkSync(node('real'), join(inner, 'current'))
+    const running = join(folder, 'link')
+    symlinkSync('inner/current', running)
+    versions[running] = 'v22.1.0\n'
+    expect(await chooseNode({ running, usual: [], run })).toBe(running)
+    spoil(inner)
+    await expect(chooseNode({ running, usual: [], run })).rejects.toThrow(/inner\S* does not belong to root/)
+  })
+
+  test('is not reached through a folder that is itself a link into one of another user', async () => {
+    const inner = join(folder, 'inner')
+    mkdirSync(inner)
+    symlinkSync(node('real'), join(inner, 'node'))
+    symlinkSync(inner, join(folder, 'bin'))
+    chownSync(inner, OTHER_UID, OTHER_UID)
+    const running = join(folder, 'bin/node')
+    versions[running] = 'v22.1.0\n'
+    await expect(chooseNode({ running, usual: [], run })).rejects.toThrow(`${inner} does not belong to root`)
   })
 
   test.each([
