@@ -61,7 +61,6 @@ ProtectHostname=yes
 ProtectKernelLogs=yes
 ProtectKernelModules=yes
 ProtectKernelTunables=yes
-ProtectProc=invisible
 RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK AF_UNIX
 RestrictNamespaces=yes
 RestrictRealtime=yes
@@ -73,7 +72,8 @@ SystemCallFilter=~@privileged @resources
 # The hosts file keeps its owner.
 SystemCallFilter=@chown
 SystemCallErrorNumber=EPERM
-# No MemoryDenyWriteExecute: the JavaScript engine writes what it runs.
+# No MemoryDenyWriteExecute: the JavaScript engine writes what it runs. No ProtectProc: it hides processes that have more rights than
+# this one, so that the lock of an agent that "ctl agent up" has started would count as that of a process that has ended.
 
 [Install]
 WantedBy=multi-user.target

@@ -40,6 +40,10 @@ describe('the unit of the agent', () => {
     expect(settings(text, 'ReadWritePaths')).toEqual(['/var/lib/ctl-agent -/run/resolvconf'])
   })
 
+  test('lets the agent see the process that holds its lock, whose rights may be more', () => {
+    expect(settings(unitText(FACTS), 'ProtectProc')).toEqual([])
+  })
+
   test('lets the agent write to /etc where names are in a file there', () => {
     expect(settings(unitText({ ...FACTS, writesEtc: true }), 'ReadWritePaths')).toEqual([
       '/var/lib/ctl-agent -/run/resolvconf /etc',
