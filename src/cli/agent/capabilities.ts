@@ -4,12 +4,13 @@ import type { Outcome } from '../../client/agent/calls/outcome.ts'
 import { sendReport } from '../../client/agent/calls/deferred-reports.ts'
 import type { AgentCore } from './agent-core.ts'
 import type { DeclaredHook } from './executions/hooks.ts'
+import type { PeriodicWork } from './process/periodic-work.ts'
 import { sshFingerprint } from './reports.ts'
 
 /** What the node can do, as its server knows it. */
 export interface Capabilities {
-  /** Reports program, architecture, SSH host key and hooks, unless the server has them so. */
-  report(): Promise<void>
+  /** Reports program, architecture, SSH host key and hooks, unless the server has them. False: it did not take them. */
+  report(): Promise<boolean>
   /** The hooks of the last report that was accepted: only these are run. */
   declared(): readonly DeclaredHook[]
 }
@@ -54,9 +55,28 @@ export function createCapabilities(core: AgentCore, deps: AgentDeps): Capabiliti
   return {
     async report() {
       const body = await present()
-      if (JSON.stringify(body) === JSON.stringify(accepted)) return
-      await sendReport(deps, member, { name: 'capabilities', send: () => put(body) })
+      if (JSON.stringify(body) === JSON.stringify(accepted)) return true
+      return sendReport(deps, member, { name: 'capabilities', send: () => put(body) })
     },
     declared: () => accepted?.hooks ?? [],
+  }
+}
+
+/** The binary and the hooks are looked at so often. */
+const EVERY_MS = 3_600_000
+/** The first pause after a report that the server did not take; then twice as long each time. */
+const AGAIN_MS = 30_000
+
+/** Reports the capabilities as the agent starts and whenever they have changed. */
+export function capabilitiesWork({ report }: Pick<Capabilities, 'report'>): PeriodicWork {
+  let [pauseMs, againMs] = [EVERY_MS, AGAIN_MS]
+  return {
+    name: 'capabilities',
+    everyMs: () => pauseMs,
+    async work() {
+      // What holds where the report fails.
+      ;[pauseMs, againMs] = [againMs, Math.min(2 * againMs, EVERY_MS)]
+      if (await report()) [pauseMs, againMs] = [EVERY_MS, AGAIN_MS]
+    },
   }
 }

@@ -10,7 +10,7 @@ import { endpointWork } from './endpoints/endpoint-work.ts'
 import type { Machine } from './machine.ts'
 import type { RealMember } from './real-member.ts'
 import { startPeriodicWork, type PeriodicWork } from './process/periodic-work.ts'
-import type { Capabilities } from './capabilities.ts'
+import { capabilitiesWork, type Capabilities } from './capabilities.ts'
 import { isSecretKeyDue, SECRET_KEY_LOOK_MS } from './secret-key-age.ts'
 
 /** What the routines of an agent need. */
@@ -25,8 +25,6 @@ export interface Routines {
 const STREAM_MS_MAX = 1_000
 /** Pause before a stream is opened again after an answer that is not the server's. */
 const STREAM_AGAIN_MS = 30_000
-/** The binary and the hooks are looked at so often. */
-const CAPABILITIES_EVERY_MS = 3_600_000
 
 /** Starts everything that an agent does by itself, until it ends. */
 export async function startRoutines(routines: Routines): Promise<void> {
@@ -42,7 +40,7 @@ export async function startRoutines(routines: Routines): Promise<void> {
 
 function periodicWork({ core, machine, deps, capabilities }: Routines): readonly PeriodicWork[] {
   return [
-    { name: 'capabilities', everyMs: () => CAPABILITIES_EVERY_MS, work: () => capabilities.report() },
+    capabilitiesWork(capabilities),
     { name: 'node secret key', everyMs: () => SECRET_KEY_LOOK_MS, work: () => replaceOldSecretKey(core, deps) },
     ...endpointWork({ core, machine, agent: deps }),
   ]
