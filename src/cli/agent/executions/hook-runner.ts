@@ -2,6 +2,7 @@ import type { AgentDeps } from '../../../client/agent/agent-deps.ts'
 import { attempt } from '../../../client/agent/calls/attempt.ts'
 import type { AgentCore } from '../agent-core.ts'
 import type { Capabilities } from '../capabilities.ts'
+import { reasonOf } from '../errors.ts'
 import type { ExecutionDeps } from './executions-once.ts'
 import type { HookViolation } from './hooks.ts'
 
@@ -14,7 +15,7 @@ export function createHookRunner(
   deps: AgentDeps,
   capabilities: Pick<Capabilities, 'declared'>,
 ): ExecutionDeps['runHook'] {
-  // Reported already, however often the hook is asked for meanwhile.
+  /** What is repeated now, so that several executions of one hook do not report it more often. */
   const lasting = new Set<string>()
 
   async function report(violation: HookViolation): Promise<void> {
@@ -32,26 +33,32 @@ export function createHookRunner(
 
   /** It ends when the file is as declared again, or when another one was declared. */
   async function reportWhileItLasts(violation: HookViolation): Promise<void> {
-    const { artifact, expected_checksum: expected } = violation
-    const found = (await hooks.list()).hooks.find(({ name }) => name === artifact)
+    const { kind, artifact, expected_checksum: expected } = violation
+    const now = await checksumNow(artifact)
     const isDeclared = capabilities.declared().some(({ name, checksum }) => name === artifact && checksum === expected)
-    if (isDeclared && found?.checksum !== expected) {
-      const { kind } = violation
-      const detected_at = new Date(clock.now()).toISOString()
-      const observed = found && { observed_checksum: found.checksum }
-      return report({ kind, artifact, expected_checksum: expected, ...observed, detected_at })
+    if (!isDeclared || now === expected) return void lasting.delete(keyOf(violation))
+    const observed = now === undefined ? {} : { observed_checksum: now }
+    const detectedAt = new Date(clock.now()).toISOString()
+    return report({ kind, artifact, expected_checksum: expected, ...observed, detected_at: detectedAt })
+  }
+
+  /** Undefined where there is no file that could be read safely. */
+  async function checksumNow(name: string): Promise<string | undefined> {
+    try {
+      return (await hooks.list()).hooks.find((hook) => hook.name === name)?.checksum
+    } catch (error) {
+      log.line(`hooks: ${reasonOf(error)}`)
+      return undefined
     }
-    lasting.delete(keyOf(violation))
-    return undefined
   }
 
   return async (execution, signal) => {
     const { end, violation } = await hooks.run(execution, capabilities.declared(), signal)
     if (violation === undefined) return end
     log.line(`hooks: ${violation.artifact} is not the declared one and was not run`)
-    if (lasting.has(keyOf(violation))) return end
-    lasting.add(keyOf(violation))
-    tasks.track(report(violation))
+    const key = keyOf(violation)
+    if (!lasting.has(key)) tasks.track(report(violation))
+    lasting.add(key)
     return end
   }
 }
