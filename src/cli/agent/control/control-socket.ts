@@ -21,11 +21,15 @@ const CONNECTIONS_MAX = 16
 const IDLE_MS_MAX = 5_000
 
 /** Listens: a request is one word and a line feed, the answer one line of JSON. @throws CliError where it cannot listen. */
-export async function listenForControl(path: string, handle: ControlHandler): Promise<ControlSocket> {
+export async function listenForControl(
+  path: string,
+  handle: ControlHandler,
+  { idleMsMax = IDLE_MS_MAX }: { readonly idleMsMax?: number } = {},
+): Promise<ControlSocket> {
   assertPathFits(path)
   // The lock says that no other agent runs, so a socket that is there was left by one that has ended.
   await rm(path, { force: true })
-  const server = createServer((socket) => serve(socket, handle))
+  const server = createServer((socket) => serve(socket, { handle, idleMsMax }))
   server.maxConnections = CONNECTIONS_MAX
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
@@ -49,19 +53,25 @@ function assertPathFits(path: string): void {
   })
 }
 
-function serve(socket: Socket, handle: ControlHandler): void {
+interface Serving {
+  readonly handle: ControlHandler
+  /** Time that the other end gets for its request, and to take the answer. */
+  readonly idleMsMax: number
+}
+
+function serve(socket: Socket, serving: Serving): void {
   let text = ''
   socket.setEncoding('utf8')
-  socket.setTimeout(IDLE_MS_MAX, () => socket.destroy())
+  socket.setTimeout(serving.idleMsMax, () => socket.destroy())
   socket.on('error', () => socket.destroy()) // The other end is gone; there is nobody to answer.
   socket.on('data', (chunk: string) => {
     text += chunk
     if (text.length > REQUEST_BYTES_MAX) socket.destroy()
-    else if (text.endsWith('\n')) void answer(socket, text.trim(), handle)
+    else if (text.endsWith('\n')) void answer(socket, text.trim(), serving)
   })
 }
 
-async function answer(socket: Socket, word: string, handle: ControlHandler): Promise<void> {
+async function answer(socket: Socket, word: string, { handle, idleMsMax }: Serving): Promise<void> {
   const request = REQUESTS.find((one) => one === word)
   if (request === undefined) return void socket.destroy()
   socket.setTimeout(0)
@@ -69,5 +79,7 @@ async function answer(socket: Socket, word: string, handle: ControlHandler): Pro
     (value) => ({ ok: true, value }),
     (error: unknown) => ({ ok: false, error: reasonOf(error) }),
   )
+  // A program that does not take its answer must not keep the agent from ending.
+  socket.setTimeout(idleMsMax)
   socket.end(`${JSON.stringify(reply)}\n`)
 }
