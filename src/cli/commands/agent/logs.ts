@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { agentError, systemCode } from '../../agent/errors.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { EXIT } from '../../errors/exit-code.ts'
@@ -18,46 +18,62 @@ export const logs = defineCommand({
   examples: ['ctl agent logs -n 20', 'ctl agent logs --follow'],
   async run(session, { flags }) {
     const { log } = placeIn(session, flags)
-    const text = await readFrom(log, 0)
-    const lines = text
+    const part = await linesAfter(log, undefined)
+    if (part === undefined)
+      throw agentError('no_log', `there is no log at ${log}`, {
+        exitCode: EXIT.notFound,
+        hints: ['Name the folder of the agent with --state-dir.'],
+      })
+    const lines = part.text
       .split('\n')
       .slice(0, -1)
       .slice(-Math.max(1, flags.lines ?? LINES))
     session.io.stdout.write(lines.map((line) => `${line}\n`).join(''))
-    if (flags.follow === true) await follow(session, log, Buffer.byteLength(text))
+    if (flags.follow === true) await follow(session, log, part.end)
   },
 })
 
-/** Starts from the beginning of the file where it has become smaller: it was renamed, and a new one begun. */
-async function follow({ io }: Session, path: string, from: number): Promise<void> {
-  let position = from
+/** How far a log was read. */
+interface Read {
+  readonly inode: number
+  readonly bytes: number
+}
+
+async function follow({ io }: Session, path: string, from: Read): Promise<void> {
+  let end = from
   while (!io.interrupted.aborted) {
     await io.sleep(LOOK_EVERY_MS)
-    const { size } = await stat(path)
-    if (size < position) position = 0
-    const text = size === position ? '' : await readFrom(path, position)
-    position += Buffer.byteLength(text)
-    io.stdout.write(text)
+    const part = await linesAfter(path, end)
+    // There is none for a moment after it was renamed.
+    if (part === undefined) continue
+    ;({ end } = part)
+    io.stdout.write(part.text)
   }
 }
 
-/** The file is bounded by its rotation. */
-async function readFrom(path: string, position: number): Promise<string> {
+/** The whole lines after that place; all where another file has the name since. The file is bounded by its rotation. */
+async function linesAfter(path: string, from: Read | undefined) {
   try {
     const file = await open(path, 'r')
     try {
-      const { size } = await file.stat()
-      const buffer = Buffer.alloc(Math.max(0, size - position))
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, position)
-      return buffer.subarray(0, bytesRead).toString('utf8')
+      const { ino: inode, size } = await file.stat()
+      const start = from?.inode === inode && from.bytes <= size ? from.bytes : 0
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start)
+      const lines = buffer.subarray(0, buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1)
+      return { text: lines.toString('utf8'), end: { inode, bytes: start + lines.length } }
     } finally {
       await file.close()
     }
   } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error
-    throw agentError('no_log', `there is no log at ${path}`, {
-      exitCode: EXIT.notFound,
-      hints: ['Name the folder of the agent with --state-dir.'],
-    })
+    if (systemCode(error) === 'ENOENT') return undefined
+    throw systemCode(error) === 'EACCES' ? notPermitted(path, error) : error
   }
+}
+
+function notPermitted(path: string, cause: unknown) {
+  return agentError('not_permitted', `${path} is not open to this user`, {
+    exitCode: EXIT.denied,
+    hints: ['Run the command with sudo.'],
+    cause,
+  })
 }
