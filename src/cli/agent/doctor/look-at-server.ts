@@ -2,6 +2,7 @@ import { createTransport, type HttpAnswer } from '../../../client/transport.ts'
 import { TransportFailure } from '../../../client/failures.ts'
 import { ok, problem, skipped, warning, type Finding } from '../../commands/doctor/finding.ts'
 import { transportSentence } from '../../errors/transport-sentence.ts'
+import { wayBack } from '../way-back.ts'
 import type { NodeFacts } from './doctor-facts.ts'
 
 /** Longer than a healthy server takes. */
@@ -65,11 +66,7 @@ function key(answer: HttpAnswer, name: string): Finding {
   if (status === 200) return ok('key', 'the server accepts the key of this node')
   const code = codeOf(body)
   if (status === 401 || status === 403)
-    return problem(
-      'key',
-      `the server refuses the key of this node (${code})`,
-      `ctl join-tokens create --node ${name}, then here: ctl agent up --join-token-file FILE`,
-    )
+    return problem('key', `the server refuses the key of this node (${code})`, wayBack(code, name))
   return skipped('key', `the server answers ${status} (${code})`)
 }
 

@@ -5,6 +5,7 @@ import { isEnrolled } from '../enrolled-state.ts'
 import { reasonOf, systemCode } from '../errors.ts'
 import type { Place } from '../place.ts'
 import { readState } from '../state/state-file.ts'
+import { wayBack } from '../way-back.ts'
 
 /** What the files of the agent are, and the state in them. */
 export interface StateFindings {
@@ -56,7 +57,7 @@ function enrolment({ enrolment: { name, node_id: id, refused }, server }: Enroll
   return problem(
     'enrolment',
     `${server.url} refuses the key of ${name} since ${refused.at} (${refused.code})`,
-    `ctl join-tokens create --node ${name}, then here: ctl agent up --join-token-file FILE`,
+    wayBack(refused.code, name),
   )
 }
 

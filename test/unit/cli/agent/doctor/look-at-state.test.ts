@@ -52,12 +52,15 @@ describe('the doctor on the files of an agent', () => {
     expect(await found()).toEqual([['folder', 'problem', `chmod 700 ${place.directory}`]])
   })
 
-  test('has the way out of a refused key', async () => {
-    write(enrolledState({ refused: { code: 'nsk_revoked', at: '2026-02-01T12:00:00.000Z' } }))
+  test.each([
+    ['nsk_revoked', 'ctl join-tokens create --node web-1'],
+    ['unauthorized', 'ctl join-tokens create'],
+  ])('has the way out of a key that was refused with %s', async (code, token) => {
+    write(enrolledState({ refused: { code, at: '2026-02-01T12:00:00.000Z' } }))
     expect(await found()).toContainEqual([
       'enrolment',
       'problem',
-      'ctl join-tokens create --node web-1, then here: ctl agent up --join-token-file FILE',
+      `Make a token with "${token}", and run "ctl agent up --join-token-file FILE".`,
     ])
   })
 })
