@@ -10,7 +10,7 @@ import { EXIT } from '../errors/exit-code.ts'
 import type { Place } from './place.ts'
 import { agentBinary } from './process/agent-binary.ts'
 import { requireNetAdmin } from './system/privileges.ts'
-import { machineOf, nodeNameOf, serverOf } from './settings-of-flags.ts'
+import { machineOf, nodeNameOf, serverOf, serverUrlOf } from './settings-of-flags.ts'
 import type { AgentState } from './state/agent-state.ts'
 import { openStateFolder } from './state/state-folder.ts'
 import { readState, writeState } from './state/state-file.ts'
@@ -53,7 +53,7 @@ export function isEnrolled(state: AgentState | undefined): state is EnrolledStat
 function assertSameServer(state: AgentState | undefined, { server }: UpFlags): void {
   if (!isEnrolled(state) || state.enrolment.refused !== undefined || server === undefined) return
   const { url } = state.server
-  if (server.replace(/(?<!\/)\/+$/, '') === url) return
+  if (serverUrlOf(server) === url) return
   throw agentError('enrolled_elsewhere', `this machine is a node of ${url}, not of ${server}`, {
     exitCode: EXIT.conflict,
     hints: ['Name another --state-dir, --interface and --listen-port for a second mesh.'],
@@ -88,9 +88,9 @@ async function enrolNow(session: Session, flags: UpFlags, { place, before }: Enr
       'Make a token where you are signed in: ctl join-tokens create',
     )
   const machine = machineOf(flags, before?.machine)
-  const name = nodeNameOf(flags)
+  const name = nodeNameOf(flags, before?.enrolment?.name ?? before?.enrolling?.name)
   const joinToken = await joinTokenOf(session, tokenFile)
-  const server = await serverOf({ ...flags, server: url })
+  const server = await serverOf({ ...flags, server: url }, before?.server)
   const connection = openConnection({ server, manifest: session.manifest(), userAgent: session.userAgent })
   try {
     return await enrol({

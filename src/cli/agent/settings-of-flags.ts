@@ -73,9 +73,18 @@ function namesOf({ hosts, 'no-names': none }: UpFlags, before: NameWay): NameWay
   return hosts === true ? 'hosts' : before
 }
 
-/** The server of `--server` and how it is trusted. @throws CliError */
-export async function serverOf(flags: UpFlags & { readonly server: string }): Promise<ServerSettings> {
-  const url = flags.server.replace(/(?<!\/)\/+$/, '')
+/** A base URL as it is kept: without slashes at its end. */
+export function serverUrlOf(text: string): string {
+  return text.replace(/(?<!\/)\/+$/, '')
+}
+
+/** The server of `--server` and how it is trusted: as before where it is the same and no flag differs. @throws CliError */
+export async function serverOf(
+  flags: UpFlags & { readonly server: string },
+  before?: ServerSettings,
+): Promise<ServerSettings> {
+  const url = serverUrlOf(flags.server)
+  if (before?.url === url && flags['ca-file'] === undefined && flags['ca-sha256'] === undefined) return before
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !['http:', 'https:'].includes(parsed.protocol))
     throw usageError(`--server ${flags.server} is not an http: or https: URL`, 'Write it as https://host:port')
@@ -106,12 +115,13 @@ async function certificatesIn(file: string): Promise<string> {
 
 const NODE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** The name of the node: that of `--name`, else the host name without its domain, made valid. @throws CliError */
-export function nodeNameOf({ name }: UpFlags, host: string = hostname()): string {
+/** The name of the node: that of `--name`, else the former one, else the host name, made valid. @throws CliError */
+export function nodeNameOf({ name }: UpFlags, former?: string, host: string = hostname()): string {
   if (name !== undefined) {
     if (NODE_NAME.test(name)) return name
     throw usageError(`--name ${name} is no node name`, 'Use lower-case letters, digits and inner hyphens, at most 63.')
   }
+  if (former !== undefined) return former
   const made = (host.split('.')[0] ?? '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')

@@ -60,6 +60,16 @@ describe('the settings of an agent', () => {
     expect(await serverOf({ server: 'http://10.0.0.1', 'insecure-http': true })).toEqual({ url: 'http://10.0.0.1' })
   })
 
+  test('trust a server as before, until a flag says otherwise or it is another one', async () => {
+    const before = { url: 'https://ctl.example.org:7443', pinned_ca: 'PEM' }
+    expect(await serverOf({ server: 'https://ctl.example.org:7443/' }, before)).toEqual(before)
+    expect(await serverOf({ server: 'https://other.example.org' }, before)).toEqual({ url: 'https://other.example.org' })
+    const unread = serverOf({ server: before.url, 'ca-file': '/nonexistent/ca.pem' }, before)
+    await expect(unread).rejects.toMatchObject({ exitCode: 2 })
+    const plain = { url: 'http://10.0.0.1' }
+    expect(await serverOf({ server: plain.url }, plain)).toEqual(plain)
+  })
+
   test.each([
     [{ 'ca-sha256': 'ff' }, 'https://ctl.example.org', 'SHA-256'],
     [{ 'ca-sha256': 'ff'.repeat(32) }, 'http://127.0.0.1', 'certificate'],
@@ -80,11 +90,16 @@ describe('the name of a node', () => {
     ['a'.repeat(70), 'a'.repeat(63)],
     [`${'a'.repeat(62)}_b`, 'a'.repeat(62)],
   ])('is made of the host name %s', (host, name) => {
-    expect(nodeNameOf({}, host)).toBe(name)
+    expect(nodeNameOf({}, undefined, host)).toBe(name)
+  })
+
+  test('is the former one of a node that is enrolled again, unless another is given', () => {
+    expect(nodeNameOf({}, 'web-5', 'box.example.org')).toBe('web-5')
+    expect(nodeNameOf({ name: 'web-6' }, 'web-5', 'box.example.org')).toBe('web-6')
   })
 
   test('is refused where the host name makes none', () => {
-    expect(() => nodeNameOf({}, '日本.example')).toThrow(expect.objectContaining({ exitCode: 2 }))
+    expect(() => nodeNameOf({}, undefined, '日本.example')).toThrow(expect.objectContaining({ exitCode: 2 }))
   })
 
   test.each(['Web', 'web_1', '-web', 'web-', 'web.mesh', 'w'.repeat(64)])('is not %s', (name) => {
