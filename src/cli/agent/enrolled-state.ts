@@ -7,9 +7,11 @@ import { openConnection } from './connection.ts'
 import { enrol } from './enrol.ts'
 import { agentError } from './errors.ts'
 import { EXIT } from '../errors/exit-code.ts'
+import { refuseLeftInterface } from './left-interface.ts'
 import type { Place } from './place.ts'
 import { agentBinary } from './process/agent-binary.ts'
 import { requireNetAdmin } from './system/privileges.ts'
+import { runProgram } from './system/run-program.ts'
 import { machineOf, nodeNameOf, serverOf, serverUrlOf } from './settings-of-flags.ts'
 import type { AgentState } from './state/agent-state.ts'
 import { openStateFolder } from './state/state-folder.ts'
@@ -69,6 +71,7 @@ async function withSettings(state: EnrolledState, flags: UpFlags, place: Place):
     })
   const machine = machineOf(flags, state.machine)
   if (JSON.stringify(machine) === JSON.stringify(state.machine)) return state
+  if (machine.interface_name !== state.machine.interface_name) await refuseLeftInterface(runProgram, state)
   const changed = { ...state, machine }
   await writeState(place.state, changed)
   return changed
