@@ -23,6 +23,8 @@ test('an agent keeps the name of its interface while that is there', async () =>
   })
 })
 
-test.each([{}, { ctl1: OWN }, { ctl0: 'ctl of-another-node' }])('an agent may take another name with %j', async (links) => {
+const FREE: readonly Readonly<Record<string, string>>[] = [{}, { ctl1: OWN }, { ctl0: 'ctl of-another-node' }]
+
+test.each(FREE)('an agent may take another name with %j', async (links) => {
   await expect(refuseLeftInterface(machineWith(links), enrolledState())).resolves.toBeUndefined()
 })

@@ -63,7 +63,8 @@ describe('the settings of an agent', () => {
   test('trust a server as before, until a flag says otherwise or it is another one', async () => {
     const before = { url: 'https://ctl.example.org:7443', pinned_ca: 'PEM' }
     expect(await serverOf({ server: 'https://ctl.example.org:7443/' }, before)).toEqual(before)
-    expect(await serverOf({ server: 'https://other.example.org' }, before)).toEqual({ url: 'https://other.example.org' })
+    const other = 'https://other.example.org'
+    expect(await serverOf({ server: other }, before)).toEqual({ url: other })
     const unread = serverOf({ server: before.url, 'ca-file': '/nonexistent/ca.pem' }, before)
     await expect(unread).rejects.toMatchObject({ exitCode: 2 })
     const plain = { url: 'http://10.0.0.1' }
