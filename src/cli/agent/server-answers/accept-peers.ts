@@ -45,7 +45,7 @@ const KEY = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/
 
 function faultOf(peer: PeerFacts, terms: PeerTerms, { addresses, keys }: Shared): string | undefined {
   const { mesh_address: address, public_key: key } = peer
-  if (!isIpv4(address)) return `its address ${address} is not an IPv4 address`
+  if (!isIpv4(address)) return 'its address is not an IPv4 address'
   if (!KEY.test(key)) return 'its public key is not 32 bytes in base64'
   if (address === terms.ownAddress || key === terms.ownPublicKey) return "it has this node's own address or public key"
   if (terms.cidr !== undefined && !isInside(address, terms.cidr))

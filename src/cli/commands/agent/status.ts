@@ -5,6 +5,7 @@ import { readState } from '../../agent/state/state-file.ts'
 import { wayBack } from '../../agent/way-back.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
+import { harmless } from '../../output/style.ts'
 import type { Session } from '../../session/session.ts'
 import { STATE_DIR_FLAG } from './flags.ts'
 import { placeIn } from './place-in.ts'
@@ -34,7 +35,7 @@ export const status = defineCommand({
     const running = (await askAgent(place.socket, 'status')) as AgentStatus | undefined
     if (running === undefined) return stopped(session, place.state)
     await session.emit(running, { columns: COLUMNS, isWhole: true, isUncut: true })
-    for (const fault of running.faults) session.warn(fault)
+    for (const fault of running.faults) session.warn(harmless(fault))
     return running.faults.length === 0 ? EXIT.ok : EXIT.negative
   },
 })

@@ -5,6 +5,7 @@ import type { Place } from '../../agent/place.ts'
 import { startInBackground } from '../../agent/process/background.ts'
 import { lockOwner, takeLock } from '../../agent/process/process-lock.ts'
 import { defineCommand } from '../../argv/command.ts'
+import { harmless } from '../../output/style.ts'
 import type { Session } from '../../session/session.ts'
 import { UP_FLAGS, type UpFlags } from './flags.ts'
 import { placeIn } from './place-in.ts'
@@ -47,6 +48,6 @@ async function report(session: Session, place: Place, pid: number): Promise<void
   const { name, mesh_address: address, interface: device, peers, server, faults } = status
   session.note(`${name} is ${address} on ${device.name} (${device.kind}), with ${peers.known} peers. Process ${pid}.`)
   if (server.reachable === false) session.warn(`${server.url} is away; the agent goes on trying`)
-  for (const fault of faults) session.warn(fault)
+  for (const fault of faults) session.warn(harmless(fault))
   return undefined
 }
