@@ -20,6 +20,8 @@ export interface EnrolOptions {
 }
 
 const KIND = 'worker'
+/** Whatever the server answers, the agent neither calls without end nor so rarely that it counts as gone. */
+const HEARTBEAT_SECONDS = { min: 1, max: 300 } as const
 
 /**
  * Enrols the node. The key pair is on disk before the call, and the answer before anything else: its secret key is shown once.
@@ -56,7 +58,7 @@ async function register(options: EnrolOptions, key: MeshKey): Promise<Registered
 }
 
 function enrolmentOf(answer: Registered, name: string, key: MeshKey): Enrolment {
-  const { node_id, domain_id, mesh_address, nsk, psk_issued_at, heartbeat_interval_seconds } = answer
+  const { node_id, domain_id, mesh_address, nsk, psk_issued_at, heartbeat_interval_seconds: interval } = answer
   const { mesh_cidr } = answer as { readonly mesh_cidr?: string }
   return {
     node_id,
@@ -67,7 +69,7 @@ function enrolmentOf(answer: Registered, name: string, key: MeshKey): Enrolment 
     nsk,
     private_key: key.privateKey,
     psk_issued_at,
-    heartbeat_interval_seconds,
+    heartbeat_interval_seconds: Math.min(Math.max(interval, HEARTBEAT_SECONDS.min), HEARTBEAT_SECONDS.max),
     epochs: {},
     executions: {},
   }

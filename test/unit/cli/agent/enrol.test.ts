@@ -73,6 +73,16 @@ describe('an enrolment', () => {
   })
 
   test.each([
+    [0, 1],
+    [-30, 1],
+    [30, 30],
+    [1e12, 300],
+  ])('that answers a heartbeat interval of %d s has one of %d s', async (answered, taken) => {
+    const { enrolled } = play(() => ({ ...ANSWER, heartbeat_interval_seconds: answered }))
+    expect((await enrolled).enrolment?.heartbeat_interval_seconds).toBe(taken)
+  })
+
+  test.each([
     ['invalid_join_token', 401, 4, 'unknown, expired or revoked', 'ctl join-tokens create'],
     ['join_token_exhausted', 409, 6, 'used as often as it allows', 'ctl join-tokens create'],
     ['node_name_conflict', 409, 6, 'has a node named web-1', '--name'],
