@@ -72,7 +72,7 @@ export async function startAgentMesh(prefix: string, { hasIpv6 = false } = {}): 
   }
 
   async function killServer(): Promise<void> {
-    if (server === undefined || server.exitCode !== null) return
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
     const ended = once(server, 'exit')
     server.kill('SIGKILL')
     await ended

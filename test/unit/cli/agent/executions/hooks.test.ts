@@ -275,7 +275,7 @@ describe.skipIf(process.getuid?.() !== 0)('hooks, as root', () => {
     it('kills a hook when the execution expires, with everything that it started', async () => {
       const pids = join(parent, 'pids')
       const hook = put('slow', script(`sleep 300 & echo $! >> ${pids}; echo $$ >> ${pids}; echo begun; wait`))
-      const { callback } = (await run(hook, expiringIn(2_000))).end
+      const { callback } = (await run(hook, expiringIn(3_000))).end
       expect(callback).toEqual({
         status: 'failed',
         exit_code: 137,
@@ -328,7 +328,7 @@ describe.skipIf(process.getuid?.() !== 0)('hooks, as root', () => {
 
     it('keeps the first 8,192 bytes of a hook that prints without end', async () => {
       const hook = put('flood', script('yes & yes >&2 & yes'))
-      const { callback } = (await run(hook, expiringIn(2_000))).end
+      const { callback } = (await run(hook, expiringIn(3_000))).end
       expect(callback).toMatchObject({ status: 'failed', exit_code: 137, output: 'y\n'.repeat(4_096) })
     })
 
