@@ -13,7 +13,7 @@ import { agentBinary } from './process/agent-binary.ts'
 import { requireNetAdmin } from './system/privileges.ts'
 import { runProgram } from './system/run-program.ts'
 import { machineOf, nodeNameOf, serverOf, serverUrlOf } from './settings-of-flags.ts'
-import type { AgentState } from './state/agent-state.ts'
+import type { AgentState, MachineSettings } from './state/agent-state.ts'
 import { openStateFolder } from './state/state-folder.ts'
 import { readState, writeState } from './state/state-file.ts'
 import { wayBack } from './way-back.ts'
@@ -52,7 +52,8 @@ export function isEnrolled(state: AgentState | undefined): state is EnrolledStat
   return state?.enrolment !== undefined
 }
 
-function assertSameServer(state: AgentState | undefined, { server }: UpFlags): void {
+/** Refuses the server of the flags where the machine is a node of another one. @throws CliError */
+export function assertSameServer(state: AgentState | undefined, { server }: UpFlags): void {
   if (!isEnrolled(state) || state.enrolment.refused !== undefined || server === undefined) return
   const { url } = state.server
   if (serverUrlOf(server) === url) return
@@ -62,6 +63,12 @@ function assertSameServer(state: AgentState | undefined, { server }: UpFlags): v
   })
 }
 
+/** The settings of the machine by the flags; undefined where they are as before. @throws CliError */
+export function changedMachine({ machine: before }: AgentState, flags: UpFlags): MachineSettings | undefined {
+  const machine = machineOf(flags, before)
+  return JSON.stringify(machine) === JSON.stringify(before) ? undefined : machine
+}
+
 async function withSettings(state: EnrolledState, flags: UpFlags, place: Place): Promise<EnrolledState> {
   const { refused } = state.enrolment
   if (refused !== undefined)
@@ -69,8 +76,8 @@ async function withSettings(state: EnrolledState, flags: UpFlags, place: Place):
       exitCode: EXIT.signedOut,
       hints: [wayBack(refused.code)],
     })
-  const machine = machineOf(flags, state.machine)
-  if (JSON.stringify(machine) === JSON.stringify(state.machine)) return state
+  const machine = changedMachine(state, flags)
+  if (machine === undefined) return state
   if (machine.interface_name !== state.machine.interface_name) await refuseLeftInterface(runProgram, state)
   const changed = { ...state, machine }
   await writeState(place.state, changed)

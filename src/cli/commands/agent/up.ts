@@ -1,9 +1,10 @@
 import { askAgent } from '../../agent/control/ask-agent.ts'
 import type { AgentStatus } from '../../agent/control/agent-status.ts'
-import { enrolledState, openPlace } from '../../agent/enrolled-state.ts'
+import { assertSameServer, changedMachine, enrolledState, openPlace } from '../../agent/enrolled-state.ts'
 import type { Place } from '../../agent/place.ts'
 import { startInBackground } from '../../agent/process/background.ts'
 import { lockOwner, takeLock } from '../../agent/process/process-lock.ts'
+import { readState } from '../../agent/state/state-file.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { harmless } from '../../output/style.ts'
 import type { Session } from '../../session/session.ts'
@@ -25,11 +26,25 @@ export const up = defineCommand({
     const place = placeIn(session, flags)
     await openPlace(place)
     const running = await lockOwner(place.lock)
-    if (running !== undefined) return session.note(`The agent runs already, as process ${running.pid}.`)
+    if (running !== undefined) return reportRunning(session, flags, { place, pid: running.pid })
     const pid = await startEnrolled(session, flags, place)
     return report(session, place, pid)
   },
 })
+
+interface Running {
+  readonly place: Place
+  readonly pid: number
+}
+
+/** Flags of a machine whose agent runs change nothing, which must not go unnoticed. */
+async function reportRunning(session: Session, flags: UpFlags, { place, pid }: Running): Promise<void> {
+  const state = await readState(place.state)
+  assertSameServer(state, flags)
+  session.note(`The agent runs already, as process ${pid}.`)
+  if (state !== undefined && changedMachine(state, flags) !== undefined)
+    session.warn('its settings stay as they are: run "ctl agent down", then this command again')
+}
 
 /** Enrols under the lock, which the background process then takes over. */
 async function startEnrolled(session: Session, flags: UpFlags, place: Place): Promise<number> {
