@@ -36,26 +36,28 @@ const KEEPALIVE_SECONDS = 25
 
 /** Opens interface, firewall and names. @throws CliError where this machine cannot, or must not, carry the mesh. */
 export async function openMachine(core: AgentCore): Promise<Machine> {
-  const { state, log, member, run } = core
+  const { state, log, member, run, place } = core
   const { machine: settings, enrolment, server } = state
   const query = { run, serverUrl: server.url, interfaceName: settings.interface_name }
-  const network = await keepNetwork(query, enrolment)
-  const knownBefore = await readKnownMesh(core.place.mesh, enrolment.node_id)
-  let uplink = await localAddressTowards(server.url)
+  // Together, since each may wait for a name server that does not answer.
+  const [network, knownBefore, found] = await Promise.all([
+    keepNetwork(query, enrolment),
+    readKnownMesh(place.mesh, enrolment.node_id),
+    localAddressTowards(server.url),
+  ])
+  let uplink = found
   // Last: whatever fails before it leaves nothing behind.
   const parts = await openParts(core, network, () => restarted())
   const { device } = parts
   const keepaliveSeconds = (): number => (uplink !== undefined && isPublic(uplink) ? 0 : KEEPALIVE_SECONDS)
   const applier = applierOf(core, network, { ...parts, knownBefore, keepaliveSeconds })
-  let isKeyDue = false
-  const giveKey = (): Promise<void> => device.setPrivateKey(rawPrivateKey(member.identity.private_key))
+  const ownKey = createOwnKey(core, device)
   const work = createCoalescedWork({
     ...core,
     name: 'mesh',
     until: core.ending.signal,
     async work() {
-      if (isKeyDue) await giveKey()
-      isKeyDue = false
+      await ownKey.repeat()
       await applier.apply()
     },
   })
@@ -83,14 +85,11 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
     applier,
     work,
     network: () => network.now(),
-    selfChanged: async () => member.self && takeNetwork(member.self),
+    async selfChanged() {
+      if (member.self !== undefined) await takeNetwork(member.self)
+    },
     async ownKeyChanged() {
-      try {
-        await giveKey()
-      } catch {
-        // The work gives it again, and has the reason where it fails once more.
-        isKeyDue = true
-      }
+      await ownKey.change()
       work.request()
     },
     uplinkChanged(address) {
@@ -101,6 +100,32 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
       if (hasMoved) core.tasks.track(takeNetwork({ mesh_address: ownAddress, mesh_cidr: cidr?.text }))
     },
     close: (mode) => closeParts(parts, mode),
+  }
+}
+
+interface OwnKey {
+  /** Gives the device the present key. */
+  change(): Promise<void>
+  /** Gives it once more where the device did not take it. @throws the reason of the device */
+  repeat(): Promise<void>
+}
+
+function createOwnKey({ member }: AgentCore, device: Device): OwnKey {
+  let isDue = false
+  const give = (): Promise<void> => device.setPrivateKey(rawPrivateKey(member.identity.private_key))
+  return {
+    async change() {
+      try {
+        await give()
+      } catch {
+        // The next round has the reason, where it fails once more.
+        isDue = true
+      }
+    },
+    async repeat() {
+      if (isDue) await give()
+      isDue = false
+    },
   }
 }
 

@@ -28,8 +28,8 @@ const KEPT_VARIABLES = [
   'SSL_CERT_DIR',
 ] as const
 
-/** Longer than an agent takes to report, whatever the server does. */
-const START_MS_MAX = 45_000
+/** Longer than an agent takes to report, whatever server and name servers do. */
+const START_MS_MAX = 120_000
 
 /**
  * Starts the agent as a process of its own and waits until it reports. Resolves with its process id.
