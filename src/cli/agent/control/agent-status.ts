@@ -1,7 +1,7 @@
 import type { AgentCore } from '../agent-core.ts'
 import { reasonOf } from '../errors.ts'
 import type { RuleCounter } from '../firewall/firewall.ts'
-import type { PeerStatus } from '../device/device.ts'
+import type { DeviceStatus, PeerStatus } from '../device/device.ts'
 import type { Machine } from '../machine.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { isWorking } from '../tunnel/plan-tunnel.ts'
@@ -76,7 +76,7 @@ type Whole = Machine & { readonly sessions: Pick<Sessions, 'status'> }
 export async function statusOf(core: AgentCore, machine: Whole): Promise<AgentStatus> {
   const { member, health } = core
   const [device, policies, { version }] = await Promise.all([
-    machine.device.status(),
+    deviceOf(core, machine),
     policiesOf(core, machine),
     core.binary(),
   ])
@@ -100,8 +100,23 @@ export async function statusOf(core: AgentCore, machine: Whole): Promise<AgentSt
     peers: peersOf(core, machine, device.peers),
     policies,
     sessions: sessionsOf(machine),
-    faults: faultsOf(core, machine),
+    faults: [...device.faults, ...faultsOf(core, machine)],
     counts: health.report().counts,
+  }
+}
+
+interface SeenDevice extends DeviceStatus {
+  /** Why it cannot be read; empty where it can. */
+  readonly faults: readonly string[]
+}
+
+/** An interface that is gone is what a status is asked for. */
+async function deviceOf({ state }: AgentCore, { device }: Machine): Promise<SeenDevice> {
+  try {
+    return { ...(await device.status()), faults: [] }
+  } catch (error) {
+    const fault = `the interface ${device.name} cannot be read: ${reasonOf(error)}`
+    return { publicKey: undefined, listenPort: state.machine.listen_port, peers: [], faults: [fault] }
   }
 }
 

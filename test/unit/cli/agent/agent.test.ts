@@ -43,7 +43,10 @@ describe('an agent on its machine', () => {
   })
 
   function options(more: Partial<AgentOptions> = {}): AgentOptions {
-    const status = async () => ({ publicKey: undefined, listenPort: 51_820, peers: [] })
+    const status = async () => {
+      if (failures['status'] !== undefined) throw new Error('no such device')
+      return { publicKey: undefined, listenPort: 51_820, peers: [] }
+    }
     return {
       place: placeOf(folder),
       // Nothing listens there.
@@ -97,6 +100,15 @@ describe('an agent on its machine', () => {
     await agent.stop('stopped')
     expect(await agent.ended).toBe('stopped')
     expect(calls).toEqual(['address', 'names closed', 'device closed'])
+  })
+
+  test('has a status where its interface cannot be read', async () => {
+    const agent = await startAgent(options())
+    failures = { status: 1 }
+    const { faults, interface: device } = await agent.status()
+    expect(faults).toContain('the interface ctl0 cannot be read: no such device')
+    expect(device).toMatchObject({ name: 'ctl0', listen_port: 51_820 })
+    await agent.stop('stopped')
   })
 
   test('removes interface and rules also where names cannot be removed', async () => {
