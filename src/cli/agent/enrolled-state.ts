@@ -91,16 +91,17 @@ interface Enrolling {
 
 async function enrolNow(session: Session, flags: UpFlags, { place, before }: Enrolling): Promise<AgentState> {
   const { server: given, 'join-token-file': tokenFile } = flags
-  const url = given ?? before?.server.url
+  const { server: known, machine: settings, enrolment, enrolling }: Partial<AgentState> = before ?? {}
+  const url = given ?? known?.url
   if (url === undefined || tokenFile === undefined)
     throw usageError(
       'this machine is not enrolled yet, which needs --server and --join-token-file',
       'Make a token where you are signed in: ctl join-tokens create',
     )
-  const machine = machineOf(flags, before?.machine)
-  const name = nodeNameOf(flags, before?.enrolment?.name ?? before?.enrolling?.name)
+  const machine = machineOf(flags, settings)
+  const name = nodeNameOf(flags, enrolment?.name ?? enrolling?.name)
   const joinToken = await joinTokenOf(session, tokenFile)
-  const server = await serverOf({ ...flags, server: url }, before?.server)
+  const server = await serverOf({ ...flags, server: url }, known)
   const connection = openConnection({ server, manifest: session.manifest(), userAgent: session.userAgent })
   try {
     return await enrol({
@@ -110,7 +111,7 @@ async function enrolNow(session: Session, flags: UpFlags, { place, before }: Enr
       server,
       machine,
       binary: await agentBinary(session.version),
-      before: before?.enrolling,
+      before: enrolling,
       write: (state) => writeState(place.state, state),
       now: () => new Date(session.io.nowMs()),
     })

@@ -84,7 +84,7 @@ export async function serverOf(
   before?: ServerSettings,
 ): Promise<ServerSettings> {
   const url = serverUrlOf(flags.server)
-  if (before?.url === url && flags['ca-file'] === undefined && flags['ca-sha256'] === undefined) return before
+  if (before?.url === url && !namesAuthority(flags)) return before
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed === undefined || !['http:', 'https:'].includes(parsed.protocol))
     throw usageError(`--server ${flags.server} is not an http: or https: URL`, 'Write it as https://host:port')
@@ -94,6 +94,10 @@ export async function serverOf(
       'Use https; "ctl serve --tls-self-signed" makes a certificate. For a test, add --insecure-http.',
     )
   return { url, ...(await trustOf(url, flags)) }
+}
+
+function namesAuthority({ 'ca-file': file, 'ca-sha256': digest }: UpFlags): boolean {
+  return file !== undefined || digest !== undefined
 }
 
 async function trustOf(url: string, flags: UpFlags): Promise<Omit<ServerSettings, 'url'>> {
