@@ -16,7 +16,7 @@ export function openLog(path: string, { echo, bytesMax = BYTES_MAX }: LogOptions
   let bytes = fstatSync(file).size
   let isClosed = false
 
-  /** The former file stays open until there is a next one: a number that is closed may be that of another file or a socket by then. */
+  /** The former file stays open until there is a next one: the number of a closed file may be that of a socket by then. */
   function rotate(): void {
     // It is not there where another program has removed it, or where the last try could not make the next one.
     if (existsSync(path)) renameSync(path, `${path}.1`)

@@ -4,13 +4,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { placeOf } from '../../../../src/cli/agent/place.ts'
 import { takeLock, type ProcessLock } from '../../../../src/cli/agent/process/process-lock.ts'
 import { readState, writeState } from '../../../../src/cli/agent/state/state-file.ts'
+import { hasNetAdmin } from '../../../../src/cli/agent/system/privileges.ts'
 import { enrolledState } from '../../../support/agent/agent-state.ts'
 import { createCliHome, type CliHome } from '../../../support/cli/cli-run.ts'
 
-const isRoot = process.geteuid?.() === 0
+const isAllowed = process.platform === 'linux' && hasNetAdmin()
 const RUNS = `The agent runs already, as process ${process.pid}.\n`
 
-describe.skipIf(!isRoot || process.platform !== 'linux')('"agent up" where the agent runs', () => {
+describe.skipIf(!isAllowed)('"agent up" where the agent runs', () => {
   let home: CliHome
   let lock: ProcessLock
   const state = enrolledState()
