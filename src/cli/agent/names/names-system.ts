@@ -7,6 +7,9 @@ export interface NamesSystem {
   readonly resolvedFolder: string
   /** Has a folder for each network interface. */
   readonly interfacesFolder: string
+  /** Links that name the network namespace of this process, and that of the first process of the machine. */
+  readonly ownNetwork: string
+  readonly machineNetwork: string
   /** Settings of openresolv. */
   readonly openresolvConfig: string
   /** Loopback addresses for the resolver, and its port. */
@@ -21,6 +24,8 @@ export const LINUX: NamesSystem = {
   nsswitch: '/etc/nsswitch.conf',
   resolvedFolder: '/run/systemd/resolve',
   interfacesFolder: '/sys/class/net',
+  ownNetwork: '/proc/self/ns/net',
+  machineNetwork: '/proc/1/ns/net',
   openresolvConfig: '/etc/resolvconf.conf',
   resolverAddresses: Array.from({ length: 16 }, (_, place) => `127.0.0.${153 + place}`),
   resolverPort: 53,

@@ -3,6 +3,7 @@ import { EXIT } from '../../errors/exit-code.ts'
 import { messageOf } from './errno.ts'
 import { existingText } from './existing-text.ts'
 import { ZONE } from './name-table.ts'
+import { isInOtherNetwork } from './other-network.ts'
 import { type Configured, notConfigured, type SplitDns, type SplitDnsDeps } from './split-dns.ts'
 
 /** Settings with which openresolv configures a local resolver that can send one zone to a server of its own. */
@@ -32,7 +33,7 @@ export function createOpenresolv({ run, system, interfaceName }: SplitDnsDeps): 
       }
     },
     async remove() {
-      if (!(await isOpenresolv())) return
+      if ((await isInOtherNetwork(system)) || !(await isOpenresolv())) return
       const { exitCode, stderr } = await run('resolvconf', ['-f', '-d', record])
       if (exitCode === 0) return
       throw new CliError(`resolvconf kept the names of ${interfaceName}: ${stderr.trim()}.`, {
@@ -55,6 +56,7 @@ export function createOpenresolv({ run, system, interfaceName }: SplitDnsDeps): 
   /** Why this machine has no openresolv with a local resolver. */
   async function unusable(): Promise<string | undefined> {
     if (!(await isOpenresolv())) return 'openresolv is not installed'
+    if (await isInOtherNetwork(system)) return 'openresolv serves another network namespace'
     const settings = await existingText(system.openresolvConfig)
     if (!LOCAL_RESOLVER.test(settings))
       return `openresolv has no local resolver such as dnsmasq in ${system.openresolvConfig}`

@@ -5,6 +5,7 @@ import type { ProgramResult } from '../system/run-program.ts'
 import { messageOf } from './errno.ts'
 import { exists, existingText } from './existing-text.ts'
 import { ZONE } from './name-table.ts'
+import { isInOtherNetwork } from './other-network.ts'
 import { notConfigured, type SplitDns, type SplitDnsDeps } from './split-dns.ts'
 
 /**
@@ -19,6 +20,7 @@ export function createResolved({ run, system, interfaceName }: SplitDnsDeps): Sp
     way: 'systemd-resolved',
     async configure(address) {
       if (!(await exists(system.resolvedFolder))) return notConfigured('systemd-resolved does not run')
+      if (await isInOtherNetwork(system)) return notConfigured('systemd-resolved serves another network namespace')
       try {
         const refusal = await configureLink(set, address)
         if (refusal === undefined) return { isConfigured: true, fault: await faultOfClients() }
@@ -31,8 +33,8 @@ export function createResolved({ run, system, interfaceName }: SplitDnsDeps): Sp
     async remove() {
       const isThere =
         (await exists(system.resolvedFolder)) && (await exists(join(system.interfacesFolder, interfaceName)))
-      // resolved forgets an interface that is gone.
-      if (!isThere) return
+      // resolved forgets an interface that is gone, and has not been given one of another namespace.
+      if (!isThere || (await isInOtherNetwork(system))) return
       const result = await revert()
       if (result.exitCode === 0) return
       throw new CliError(`systemd-resolved kept the names of ${interfaceName}: ${reasonOf(result)}.`, {

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { Resolver } from 'node:dns/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,6 +35,8 @@ beforeEach(async () => {
     nsswitch: join(folder, 'nsswitch.conf'),
     resolvedFolder: join(folder, 'resolve'),
     interfacesFolder: join(folder, 'net'),
+    ownNetwork: join(folder, 'own-net'),
+    machineNetwork: join(folder, 'machine-net'),
     openresolvConfig: join(folder, 'resolvconf.conf'),
     resolverAddresses: ['127.0.0.163'],
     resolverPort: 0,
@@ -201,6 +203,46 @@ describe('with resolvconf', () => {
       fault: `Programs of this machine do not find .mesh names: systemd-resolved does not run; openresolv is not installed. ${HINT}`,
     })
   })
+})
+
+describe('in another network namespace than the resolvers of the machine', () => {
+  const openresolv = async () => {
+    programs['resolvconf'] = ([flag]) => (flag === '--version' ? { stdout: 'openresolv 3.12.0\n' } : {})
+    await writeFile(system.openresolvConfig, 'dnsmasq_conf=/etc/x\nlocal_nameservers=127.0.0.1\n')
+  }
+
+  beforeEach(async () => {
+    await symlink('net:[4026532000]', system.ownNetwork)
+    await symlink('net:[4026531840]', system.machineNetwork)
+    await withResolved()
+    await openresolv()
+  })
+
+  test('neither is given the interface nor asked to forget it: theirs of the same index and name are not ours', async () => {
+    const names = await open()
+    await names.publish(WEB)
+    await names.remove()
+    expect(calls.filter((call) => call !== 'resolvconf --version')).toEqual([])
+  })
+
+  test('the status names the reason', async () => {
+    expect((await open()).status()).toMatchObject({
+      way: 'resolver-only',
+      fault: `Programs of this machine do not find .mesh names: systemd-resolved serves another network namespace; openresolv serves another network namespace. ${HINT}`,
+    })
+  })
+
+  test('nothing is wrong where its own resolv.conf names the resolver', async () => {
+    await writeFile(system.resolvConf, 'nameserver 127.0.0.163\n')
+    expect((await open()).status()).toMatchObject({ way: 'resolver-only', fault: undefined })
+  })
+})
+
+test('in the network namespace of the machine its resolvers are used', async () => {
+  await withResolved()
+  await symlink('net:[4026531840]', system.ownNetwork)
+  await symlink('net:[4026531840]', system.machineNetwork)
+  expect((await open()).status()).toMatchObject({ way: 'systemd-resolved', fault: undefined })
 })
 
 describe('without split DNS', () => {
