@@ -23,3 +23,8 @@ export function systemCode(error: unknown): string {
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** What went wrong, and what to do next, in one text. */
+export function explained(error: unknown): string {
+  return error instanceof CliError ? [error.message, ...error.hints].join(' ') : reasonOf(error)
+}

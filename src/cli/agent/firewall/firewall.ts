@@ -1,6 +1,7 @@
 import { DIRECTIONS, type Direction } from '../../../shared/policies/rule-types.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
+import { explained } from '../errors.ts'
 import type { RunProgram } from '../system/run-program.ts'
 import { setChanges, type SetChange } from './address-sets.ts'
 import { DROP_COUNTERS, hasExceptGroups, planFilter, type CountedEntry, type FilterPlan } from './filter-plan.ts'
@@ -82,10 +83,9 @@ export function createFirewall(options: { readonly run: RunProgram; readonly log
     isolated = new Set()
   }
 
-  function settle(plan: FilterPlan, error: CliError | undefined): void {
+  function settle(plan: FilterPlan, fault: string | undefined): void {
     const wanted = wantedBy(plan)
     const mayCarryPackets = [...wanted].every((direction) => isolated.has(direction))
-    const fault = error === undefined ? undefined : [error.message, ...error.hints].join(' ')
     const consequence = mayCarryPackets ? 'the former rules stay in force' : 'no packet may pass the mesh meanwhile'
     if (fault !== undefined && (fault !== status.fault || mayCarryPackets !== status.mayCarryPackets))
       log(`firewall: policies are not enforced, ${consequence}: ${fault}`)
@@ -100,8 +100,8 @@ export function createFirewall(options: { readonly run: RunProgram; readonly log
       await (wantedBy(plan).size === 0 ? open(view) : enforce(view, plan))
       settle(plan, undefined)
     } catch (error) {
-      if (!(error instanceof CliError)) throw error
-      settle(plan, error)
+      // Whatever it was, such as a full disk: the tunnel must not go on with peers that no table judges.
+      settle(plan, explained(error))
     }
   }
 

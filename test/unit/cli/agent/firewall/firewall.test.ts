@@ -59,6 +59,19 @@ describe('what the tunnel may carry', () => {
     ])
   })
 
+  test('nothing where nft could not be given its rules, as with a full disk, and a policy isolates', async () => {
+    const fault = 'ENOSPC: no space left on device, write'
+    const full = createFirewall({
+      log: (line) => void lines.push(line),
+      run: (program, args, options) =>
+        options?.stdin === undefined ? kernel.run(program, args, options) : Promise.reject(new Error(fault)),
+    })
+    await full.apply(view([]))
+    expect(full.status()).toEqual({ fault: undefined, mayCarryPackets: true })
+    await full.apply(view([isolateIngress]))
+    expect(full.status()).toEqual({ fault, mayCarryPackets: false })
+  })
+
   test('what the former table lets pass, while a view that isolates the same directions is refused', async () => {
     await firewall.apply(view([isolateIngress, acceptAll]))
     kernel.refusal = 'Error: Operation not permitted (you must be root)\nmore'
