@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { CliError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
+import { reasonOf } from '../errors.ts'
+import { isMissingProgram } from '../system/missing-program.ts'
 import type { ProgramResult } from '../system/run-program.ts'
-import { messageOf } from './errno.ts'
 import { exists, existingText } from './existing-text.ts'
 import { ZONE } from './name-table.ts'
 import { isInOtherNetwork } from './other-network.ts'
@@ -27,7 +28,7 @@ export function createResolved({ run, system, interfaceName }: SplitDnsDeps): Sp
         await revert()
         return notConfigured(`systemd-resolved refused: ${refusal}`)
       } catch (error) {
-        return notConfigured(`systemd-resolved cannot be used: ${messageOf(error)}`)
+        return notConfigured(`systemd-resolved cannot be used: ${reasonOf(error)}`)
       }
     },
     async remove() {
@@ -35,14 +36,25 @@ export function createResolved({ run, system, interfaceName }: SplitDnsDeps): Sp
         (await exists(system.resolvedFolder)) && (await exists(join(system.interfacesFolder, interfaceName)))
       // resolved forgets an interface that is gone, and has not been given one of another namespace.
       if (!isThere || (await isInOtherNetwork(system))) return
-      const result = await revert()
-      if (result.exitCode === 0) return
-      throw new CliError(`systemd-resolved kept the names of ${interfaceName}: ${reasonOf(result)}.`, {
+      const refusal = await refusalOfRevert()
+      if (refusal === undefined) return
+      throw new CliError(`systemd-resolved kept the names of ${interfaceName}: ${refusal}.`, {
         exitCode: EXIT.failed,
         code: 'names_not_removed',
         hints: [`Try: resolvectl revert ${interfaceName}`],
       })
     },
+  }
+
+  async function refusalOfRevert(): Promise<string | undefined> {
+    try {
+      const result = await revert()
+      return result.exitCode === 0 ? undefined : refusalOf(result)
+    } catch (error) {
+      // It was uninstalled. Its folder stays until the machine starts again.
+      if (isMissingProgram(error)) return undefined
+      throw error
+    }
   }
 
   /** resolved may run while programs ask other servers. */
@@ -72,12 +84,12 @@ async function configureLink(
   ] as const
   for (const [property, value] of steps) {
     const result = await set(property, value)
-    if (result.exitCode !== 0) return reasonOf(result)
+    if (result.exitCode !== 0) return refusalOf(result)
   }
   return undefined
 }
 
-function reasonOf({ stderr, exitCode }: ProgramResult): string {
+function refusalOf({ stderr, exitCode }: ProgramResult): string {
   const [line = ''] = stderr.trim().split('\n')
   return line === '' ? `exit status ${exitCode}` : line
 }

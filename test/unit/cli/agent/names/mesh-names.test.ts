@@ -142,6 +142,13 @@ describe('with systemd-resolved', () => {
     expect(calls).toEqual(CONFIGURED)
   })
 
+  test('nothing is asked of it once it is uninstalled, though its folder stays', async () => {
+    const names = await open()
+    delete programs['resolvectl']
+    await names.remove()
+    expect(calls).toEqual(CONFIGURED)
+  })
+
   test('a removal that it refuses is an error, after everything else was removed', async () => {
     const names = await open('hosts')
     await names.publish(WEB)
