@@ -1,4 +1,4 @@
-import { CliError } from '../../errors/cli-error.ts'
+import { isMissingProgram } from '../system/missing-program.ts'
 import type { RunProgram } from '../system/run-program.ts'
 import { createNft, type Nft } from './nft.ts'
 import { tableNameOf } from './table-name.ts'
@@ -21,6 +21,6 @@ export async function removeTable(nft: Nft, table: string): Promise<void> {
     if (found?.marker !== undefined) await nft.commit(deletion(table))
   } catch (error) {
     // Without nft there is no table that the agent made.
-    if (!(error instanceof CliError) || error.code !== 'program_missing') throw error
+    if (!isMissingProgram(error)) throw error
   }
 }

@@ -2,7 +2,7 @@ import { preparePolicies, type PreparedPolicies } from '../../../shared/policies
 import type { Direction } from '../../../shared/policies/rule-types.ts'
 import { sideAllows } from '../../../shared/policies/verdict.ts'
 import { parseAddress } from '../../../shared/networks/cidr.ts'
-import { CliError } from '../../errors/cli-error.ts'
+import { explained } from '../errors.ts'
 import type { RunProgram } from '../system/run-program.ts'
 import { canonicalAddress } from './address-sets.ts'
 import { parseConntrack, type TrackedFlow } from './conntrack-entries.ts'
@@ -28,14 +28,14 @@ export function createWithdrawnFlows(deps: {
   const log = createLogOfChanges(deps.log)
 
   async function list(cover: string): Promise<readonly TrackedFlow[]> {
-    const flows: TrackedFlow[] = []
+    const parts: (readonly TrackedFlow[])[] = []
     // conntrack takes no network for the ends of replies: flows that were translated to a peer are not found.
     for (const end of ['--orig-src', '--orig-dst']) {
       const { exitCode, stdout, stderr } = await run('conntrack', ['-L', '-f', 'ipv4', end, cover])
       if (exitCode !== 0) throw new Error(`conntrack could not list flows: ${firstLine(stderr)}`)
-      flows.push(...parseConntrack(stdout))
+      parts.push(parseConntrack(stdout))
     }
-    return flows
+    return parts.flat()
   }
 
   async function remove(deletions: readonly (readonly string[])[]): Promise<void> {
@@ -57,11 +57,7 @@ export function createWithdrawnFlows(deps: {
         await remove([...denied.values()])
         log(undefined)
       } catch (error) {
-        if (!(error instanceof Error)) throw error
-        const way = error instanceof CliError ? error.hints : []
-        log(
-          `firewall: replies of flows that a policy withdrew pass until the flows end: ${[error.message, ...way].join(' ')}`,
-        )
+        log(`firewall: replies of flows that a policy withdrew pass until the flows end: ${explained(error)}`)
       }
     },
   }

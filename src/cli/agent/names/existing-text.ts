@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { errnoOf } from './errno.ts'
+import { systemCode } from '../errors.ts'
 
 /** The text of a file; empty where it does not exist. */
 export async function existingText(path: string): Promise<string> {
@@ -15,7 +15,7 @@ async function unlessMissing<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined
+    if (systemCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

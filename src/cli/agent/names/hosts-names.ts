@@ -1,4 +1,4 @@
-import { explained } from './errno.ts'
+import { explained } from '../errors.ts'
 import type { HostsFile } from './hosts-file.ts'
 import type { NamesService } from './names-service.ts'
 import type { MeshName } from './name-table.ts'

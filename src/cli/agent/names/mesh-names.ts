@@ -1,7 +1,7 @@
 import { CliError, usageError } from '../../errors/cli-error.ts'
+import { explained } from '../errors.ts'
 import type { RunProgram } from '../system/run-program.ts'
 import { acceptNames } from './accept-names.ts'
-import { explained } from './errno.ts'
 import { createHostsFile, type HostsFile } from './hosts-file.ts'
 import { openHostsNames } from './hosts-names.ts'
 import type { NamesService, NamesStatus } from './names-service.ts'

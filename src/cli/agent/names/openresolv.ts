@@ -1,6 +1,7 @@
 import { CliError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
-import { messageOf } from './errno.ts'
+import { reasonOf } from '../errors.ts'
+import { isMissingProgram } from '../system/missing-program.ts'
 import { existingText } from './existing-text.ts'
 import { ZONE } from './name-table.ts'
 import { isInOtherNetwork } from './other-network.ts'
@@ -29,7 +30,7 @@ export function createOpenresolv({ run, system, interfaceName }: SplitDnsDeps): 
         const why = await unusable()
         return why === undefined ? await add(address) : notConfigured(why)
       } catch (error) {
-        return notConfigured(`resolvconf cannot be used: ${messageOf(error)}`)
+        return notConfigured(`resolvconf cannot be used: ${reasonOf(error)}`)
       }
     },
     async remove() {
@@ -48,7 +49,7 @@ export function createOpenresolv({ run, system, interfaceName }: SplitDnsDeps): 
     try {
       return (await run('resolvconf', ['--version'])).stdout.startsWith('openresolv')
     } catch (error) {
-      if (error instanceof CliError && error.code === 'program_missing') return false
+      if (isMissingProgram(error)) return false
       throw error
     }
   }

@@ -1,5 +1,5 @@
 import { readlink } from 'node:fs/promises'
-import { errnoOf } from './errno.ts'
+import { systemCode } from '../errors.ts'
 import type { NamesSystem } from './names-system.ts'
 
 /** Why a namespace cannot be read: there is no such process, or this one may not look at it. */
@@ -20,7 +20,7 @@ async function targetOf(link: string): Promise<string | undefined> {
   try {
     return await readlink(link)
   } catch (error) {
-    if (HIDDEN.has(errnoOf(error) ?? '')) return undefined
+    if (HIDDEN.has(systemCode(error))) return undefined
     throw error
   }
 }

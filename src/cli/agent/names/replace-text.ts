@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { CliError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
-import { errnoOf, messageOf } from './errno.ts'
+import { reasonOf, systemCode } from '../errors.ts'
 
 /** Another program may change the file between reading and writing; then the edit is made again. */
 const ATTEMPTS = 5
@@ -26,14 +26,14 @@ export async function replaceText(path: string, edit: (text: string) => string):
     }
   } catch (error) {
     if (error instanceof CliError) throw error
-    throw unwritable(`${path} cannot be changed: ${messageOf(error)}.`, error)
+    throw unwritable(`${path} cannot be changed: ${reasonOf(error)}.`, error)
   }
   throw unwritable(`${path} cannot be changed: another program writes it all the time.`)
 }
 
 function unwritable(message: string, cause?: unknown): CliError {
   return new CliError(message, {
-    exitCode: errnoOf(cause) === 'EACCES' ? EXIT.denied : EXIT.failed,
+    exitCode: systemCode(cause) === 'EACCES' ? EXIT.denied : EXIT.failed,
     code: 'hosts_file_unwritable',
     hints: ['Make the file writable for the agent, or start it without --hosts.'],
     cause,
@@ -49,7 +49,7 @@ async function replace(file: string, before: Buffer, after: Buffer): Promise<boo
     await rename(beside, file)
     return true
   } catch (error) {
-    if (!IN_PLACE.has(errnoOf(error) ?? '')) throw error
+    if (!IN_PLACE.has(systemCode(error))) throw error
     return await writeInPlace(file, before, after)
   } finally {
     await rm(beside, { force: true })

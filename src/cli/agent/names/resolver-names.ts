@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { CliError } from '../../errors/cli-error.ts'
-import { explained } from './errno.ts'
+import { explained } from '../errors.ts'
 import { existingText } from './existing-text.ts'
 import type { NamesService, NamesStatus } from './names-service.ts'
 import { createNameTable } from './name-table.ts'

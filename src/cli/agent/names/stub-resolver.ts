@@ -2,8 +2,8 @@ import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { CliError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
+import { reasonOf, systemCode } from '../errors.ts'
 import { answerQuery } from './answer-query.ts'
-import { errnoOf, messageOf } from './errno.ts'
 import type { NameTable } from './name-table.ts'
 import { createTcpQueries, isLoopback } from './tcp-queries.ts'
 
@@ -34,7 +34,7 @@ export async function openStubResolver(options: StubResolverOptions): Promise<St
     try {
       return await listen(address, options)
     } catch (error) {
-      if (errnoOf(error) !== 'EADDRINUSE') throw notListening(address, options.port, error)
+      if (systemCode(error) !== 'EADDRINUSE') throw notListening(address, options.port, error)
     }
   }
   throw new CliError(
@@ -48,8 +48,8 @@ export async function openStubResolver(options: StubResolverOptions): Promise<St
 }
 
 function notListening(address: string, port: number, cause: unknown): CliError {
-  const isRefused = errnoOf(cause) === 'EACCES'
-  return new CliError(`The resolver cannot listen on ${address}:${port}: ${messageOf(cause)}.`, {
+  const isRefused = systemCode(cause) === 'EACCES'
+  return new CliError(`The resolver cannot listen on ${address}:${port}: ${reasonOf(cause)}.`, {
     exitCode: isRefused ? EXIT.denied : EXIT.failed,
     code: 'resolver_not_listening',
     hints: isRefused ? ['Run the agent as root or with CAP_NET_BIND_SERVICE, or use --hosts.'] : ['Use --hosts.'],
@@ -102,7 +102,7 @@ function answerDatagrams(
 function createReporter(log: (line: string) => void): (error: Error) => void {
   const reported = new Set<string>()
   return (error) => {
-    const kind = errnoOf(error) ?? error.name
+    const kind = systemCode(error) || error.name
     if (reported.has(kind)) return
     reported.add(kind)
     log(`The resolver of mesh names failed: ${error.message}. Later errors of this kind are not logged.`)
