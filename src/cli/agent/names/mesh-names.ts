@@ -17,7 +17,10 @@ export type { MeshName, NamesStatus }
 
 /** The names of one mesh interface on this machine. */
 export interface MeshNames {
-  /** Replaces all names. Names that are not DNS labels are left out and logged once. A failure is in `status()` and the log. */
+  /**
+   * Replaces all names. Names that are not DNS labels are left out and logged once. A failure is in `status()` and the log. Does
+   * nothing once the names have ended, so that work which is still under way leaves nothing behind.
+   */
   publish(names: readonly MeshName[]): Promise<void>
   status(): NamesStatus
   /**
@@ -58,16 +61,24 @@ export async function openMeshNames(options: MeshNamesOptions): Promise<MeshName
   for (const error of await failuresOfRemoving(others)) log(explained(error))
   const service = await open({ way, hosts, splitDns, system, interfaceName, log })
   const logRejected = createRejectionLog(log)
+  let isEnded = false
+
+  async function end(): Promise<void> {
+    isEnded = true
+    await service.close()
+  }
+
   return {
     async publish(names) {
+      if (isEnded) return
       const { accepted, rejected } = acceptNames(names)
       logRejected(rejected)
       await service.publish(accepted)
     },
     status: () => service.status(),
-    close: () => service.close(),
+    close: end,
     async remove() {
-      await service.close()
+      await end()
       const [error] = await failuresOfRemoving([hosts, ...splitDns])
       if (error !== undefined) throw error
     },

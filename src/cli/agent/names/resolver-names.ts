@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { CliError } from '../../errors/cli-error.ts'
-import { explained } from '../errors.ts'
+import { explained, reasonOf } from '../errors.ts'
 import { existingText } from './existing-text.ts'
 import type { NamesService, NamesStatus } from './names-service.ts'
 import { createNameTable } from './name-table.ts'
@@ -40,7 +40,10 @@ export async function openResolverNames(options: ResolverNamesOptions): Promise<
       await configuration.refresh()
     },
     status: () => ({ ...configuration.status(), listen: `${opened.address}:${opened.port}` }),
-    close: () => opened.close(),
+    async close() {
+      await configuration.settled()
+      await opened.close()
+    },
   }
 }
 
@@ -67,16 +70,22 @@ interface Configuration {
   status(): Way
   /** Configures the machine again where that is due: the interface was created again, or there was no split DNS. */
   refresh(): Promise<void>
+  /** Resolves once no configuration is under way. */
+  settled(): Promise<void>
 }
 
 async function openConfiguration(address: string, options: ResolverNamesOptions): Promise<Configuration> {
   const { splitDns, system, interfaceName, log } = options
   const indexFile = join(system.interfacesFolder, interfaceName, 'ifindex')
   const look = async (): Promise<Way> => {
-    const way = await configure(splitDns, address)
-    return way.way === 'resolver-only' && (await isNameServer(system.resolvConf, address))
-      ? { ...way, fault: undefined }
-      : way
+    try {
+      const way = await configure(splitDns, address)
+      const isNamed = way.way === 'resolver-only' && (await isNameServer(system.resolvConf, address))
+      return isNamed ? { ...way, fault: undefined } : way
+    } catch (error) {
+      // A file of the machine cannot be read. Names are no reason for the agent to end.
+      return { way: 'resolver-only', fault: sentence([reasonOf(error)]) }
+    }
   }
   let current = { way: await look(), index: await existingText(indexFile), at: performance.now() }
   if (current.way.fault !== undefined) log(current.way.fault)
@@ -97,6 +106,10 @@ async function openConfiguration(address: string, options: ResolverNamesOptions)
       refreshing = refreshing.then(refresh, refresh)
       return refreshing
     },
+    async settled() {
+      // The callers of `refresh` have its error.
+      await refreshing.catch(() => undefined)
+    },
   }
 }
 
@@ -112,7 +125,7 @@ async function configure(splitDns: readonly SplitDns[], address: string): Promis
 
 /** Whether an administrator has named the resolver in resolv.conf, as in a network namespace of a test. */
 async function isNameServer(resolvConf: string, address: string): Promise<boolean> {
-  const lines = ((await existingText(resolvConf)) ?? '').split('\n')
+  const lines = (await existingText(resolvConf)).split('\n')
   return lines.some((line) => /^nameserver\s+(\S+)/.exec(line)?.[1] === address)
 }
 

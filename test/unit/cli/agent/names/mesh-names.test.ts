@@ -108,6 +108,15 @@ describe('with systemd-resolved', () => {
     expect(calls).toEqual([...CONFIGURED, ...CONFIGURED])
   })
 
+  test('nothing is configured once the removal has begun, and the removal waits for what is under way', async () => {
+    const names = await open()
+    await interfaceIs(6)
+    await Promise.all([names.publish(WEB), names.remove()])
+    await interfaceIs(7)
+    await names.publish(WEB)
+    expect(calls).toEqual([...CONFIGURED, ...CONFIGURED, 'resolvectl revert ctl0'])
+  })
+
   test('what it refuses is taken back, and the status has its sentence', async () => {
     programs['resolvectl'] = ([property]) =>
       property === 'dnsovertls' ? { exitCode: 1, stderr: 'Access denied\nmore' } : {}
@@ -271,6 +280,15 @@ describe('without split DNS', () => {
     expect(log).toEqual([])
   })
 
+  test('a resolv.conf that cannot be read is in the status, and the resolver answers', async () => {
+    await rm(system.resolvConf)
+    await mkdir(system.resolvConf)
+    const names = await open()
+    await names.publish(WEB)
+    expect(names.status()).toMatchObject({ way: 'resolver-only', fault: expect.stringContaining('EISDIR') })
+    expect(await lookUp(names, 'web-2.mesh')).toEqual(['100.64.0.2'])
+  })
+
   test('it is used once it runs, a minute later', async () => {
     const names = await open()
     await withResolved()
@@ -340,18 +358,30 @@ describe('with the hosts file', () => {
     await expect(open('hosts')).rejects.toMatchObject({ code: 'hosts_block_broken', exitCode: 6 })
   })
 
-  test('a block that breaks later is in the status until it is mended, and refuses the removal', async () => {
+  test('a block that breaks later is in the status until it is mended', async () => {
     const names = await open('hosts')
     await writeFile(system.hostsFile, '# END names of the mesh on ctl0\n')
     await names.publish(WEB)
     await names.publish(WEB)
     expect(names.status()).toMatchObject({ way: 'hosts-file', fault: expect.stringContaining('is broken') })
     expect(log).toHaveLength(1)
-    await expect(names.remove()).rejects.toMatchObject({ code: 'hosts_block_broken' })
     await writeFile(system.hostsFile, HOSTS)
     await names.publish([...WEB])
     expect(names.status().fault).toBeUndefined()
     expect(await text()).toContain('web-2.mesh')
+  })
+
+  test('a broken block refuses the removal', async () => {
+    const names = await open('hosts')
+    await writeFile(system.hostsFile, '# END names of the mesh on ctl0\n')
+    await expect(names.remove()).rejects.toMatchObject({ code: 'hosts_block_broken' })
+  })
+
+  test('what is published during the removal or after it leaves nothing behind', async () => {
+    const names = await open('hosts')
+    await Promise.all([names.publish(WEB), names.remove(), names.publish(WEB)])
+    await names.publish(WEB)
+    expect(await text()).toBe(HOSTS)
   })
 
   test('closing leaves the names; the next run without it removes them', async () => {
