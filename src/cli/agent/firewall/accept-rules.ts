@@ -1,4 +1,4 @@
-import { parseCidr, type Cidr } from '../../../shared/networks/cidr.ts'
+import { parseCidr, type AddressWords, type Cidr } from '../../../shared/networks/cidr.ts'
 import { mergeRanges } from '../../../shared/policies/ports.ts'
 import type { AcceptEntry, Direction, PortRange } from '../../../shared/policies/rule-types.ts'
 import { FAMILIES, setName, type AddressFamily } from './address-sets.ts'
@@ -65,8 +65,22 @@ function networksOf(texts: readonly string[], { wordCount }: AddressFamily): rea
     const read = parseCidr(text)
     return read.ok && read.cidr.words.length === wordCount ? [read.cidr] : []
   })
-  const byText = [...new Map(networks.map((cidr) => [cidr.text, cidr])).values()]
-  return byText.filter((cidr) => !byText.some((other) => other !== cidr && contains(other, cidr)))
+  const kept: Cidr[] = []
+  for (const cidr of networks.toSorted(byPlace)) {
+    const last = kept.at(-1)
+    if (last === undefined || !contains(last, cidr)) kept.push(cidr)
+  }
+  return kept
+}
+
+/** By the first address; of networks that share it the largest comes first. So a network comes after those that contain it. */
+function byPlace(one: Cidr, other: Cidr): number {
+  return difference(one.words, other.words) || difference(one.masks, other.masks)
+}
+
+function difference(words: AddressWords, others: AddressWords): number {
+  const index = words.findIndex((word, at) => word !== others[at])
+  return (words[index] ?? 0) - (others[index] ?? 0)
 }
 
 /** Two networks are disjoint, or one contains the other. */

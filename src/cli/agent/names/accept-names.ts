@@ -1,10 +1,10 @@
+import { isIpv4 } from '../server-answers/mesh-network.ts'
 import type { MeshName } from './name-table.ts'
 
 /** Names beyond this number are left out. It bounds memory and the file against a malicious server. */
 const NAMES_MAX = 50_000
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/
 
 /** A name that is left out, with the reason for the log. */
 export interface RejectedName {
@@ -35,7 +35,7 @@ export function acceptNames(entries: readonly MeshName[]): {
 function reasonAgainst({ name, address }: MeshName): string | undefined {
   if (!LABEL.test(name)) return 'it is not a DNS label of lower-case letters, digits and hyphens'
   if (name === 'localhost') return 'this name belongs to each machine itself'
-  if (!IPV4.test(address)) return 'its address is not an IPv4 address'
+  if (!isIpv4(address)) return 'its address is not an IPv4 address'
   if (!isUnicast(address)) return 'its address cannot belong to a node'
   return undefined
 }
