@@ -182,8 +182,9 @@ describe.skipIf(requirement('mesh-lab') === undefined)('the firewall of a box', 
   test('a peer that changes its group is covered at once, without a new table', async () => {
     const entries = [isolateIngress, accept({ groups: [1], except_groups: [2] })]
     await firewall.apply(view(entries, [1]))
-    const handle = async () => /"handle": \d+/.exec((await one.run('nft', ['-j', 'list', 'tables'])).stdout)?.[0]
+    const handle = async () => /"handle": ?\d+/.exec((await one.run('nft', ['-j', 'list', 'tables'])).stdout)?.[0]
     const before = await handle()
+    expect(before).toBeDefined()
     expect(await passes(other, 'tcp', 22)).toBe(true)
     await firewall.apply(view(entries, [1, 2]))
     expect(await isDropped(other, 'tcp', 22)).toBe(true)

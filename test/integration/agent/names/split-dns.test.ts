@@ -87,8 +87,8 @@ describe.skipIf(!isRoot || resolved === undefined)('a machine with systemd-resol
       { name: 'web-2', address: '100.64.0.9' },
       { name: 'web-3', address: '100.64.0.3' },
     ])
-    await expect.poll(() => found('web-3.mesh'), { timeout: 3_000 }).toBe('100.64.0.3')
-    await expect.poll(() => found('web-2.mesh'), { timeout: 8_000 }).toBe('100.64.0.9')
+    await expect.poll(() => found('web-3.mesh'), { timeout: 6_000 }).toBe('100.64.0.3')
+    await expect.poll(() => found('web-2.mesh'), { timeout: 12_000 }).toBe('100.64.0.9')
   })
 
   test('finds nodes again once the interface was created again', async () => {
@@ -97,12 +97,15 @@ describe.skipIf(!isRoot || resolved === undefined)('a machine with systemd-resol
     await box.shell(
       'ip link delete ctl0; ip link add ctl0 type veth peer name ctl0-far; ip address add 100.64.0.1/32 dev ctl0; ip link set ctl0 up; ip link set ctl0-far up',
     )
-    await expect.poll(() => found('web-2.mesh')).toBe('')
+    await expect.poll(() => found('web-2.mesh'), { timeout: 10_000 }).toBe('')
     await expect
-      .poll(async () => {
-        await box.publish(WEB)
-        return found('web-2.mesh')
-      })
+      .poll(
+        async () => {
+          await box.publish(WEB)
+          return found('web-2.mesh')
+        },
+        { timeout: 10_000 },
+      )
       .toBe('100.64.0.2')
   })
 })

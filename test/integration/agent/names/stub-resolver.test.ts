@@ -179,7 +179,8 @@ describe('TCP', () => {
     socket.write(framed(Buffer.alloc(1), 100))
     await once(socket.resume(), 'close')
     expect(performance.now() - startedAt).toBeGreaterThan(4_500)
-    expect(performance.now() - startedAt).toBeLessThan(9_000)
+    // Far from the 30 s after which each connection ends.
+    expect(performance.now() - startedAt).toBeLessThan(20_000)
   })
 
   test('ends a connection that does not read its answers, and serves others meanwhile', async () => {
@@ -208,14 +209,17 @@ describe('TCP', () => {
     expect(await answersOf(one, 1)).toHaveLength(1)
     one.destroy()
     await expect
-      .poll(async () => {
-        const next = await connected()
-        next.write(framed(query('web-2.mesh')))
-        return answersOf(next, 1).then(
-          (answers) => answers.length,
-          () => 0,
-        )
-      })
+      .poll(
+        async () => {
+          const next = await connected()
+          next.write(framed(query('web-2.mesh')))
+          return answersOf(next, 1).then(
+            (answers) => answers.length,
+            () => 0,
+          )
+        },
+        { timeout: 10_000 },
+      )
       .toBe(1)
   })
 })
