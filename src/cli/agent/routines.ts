@@ -25,6 +25,8 @@ export interface Routines {
 const STREAM_MS_MAX = 1_000
 /** Pause before a stream is opened again after an answer that is not the server's. */
 const STREAM_AGAIN_MS = 30_000
+/** The rules in the kernel are looked at so often: other programs may remove them, as `nft flush ruleset` does. */
+const POLICIES_EVERY_MS = 10_000
 
 /** Starts everything that an agent does by itself, until it ends. */
 export async function startRoutines(routines: Routines): Promise<void> {
@@ -42,6 +44,13 @@ function periodicWork({ core, machine, deps, capabilities }: Routines): readonly
   return [
     capabilitiesWork(capabilities),
     { name: 'node secret key', everyMs: () => SECRET_KEY_LOOK_MS, work: () => replaceOldSecretKey(core, deps) },
+    {
+      name: 'policies',
+      everyMs: () => POLICIES_EVERY_MS,
+      async work() {
+        if (await machine.applier.enforce()) machine.work.request()
+      },
+    },
     ...endpointWork({ core, machine, agent: deps }),
   ]
 }

@@ -18,6 +18,11 @@ import { publicKeyOf } from './raw-keys.ts'
 export interface MeshApplier {
   /** Applies everything that differs. Packets pass only while the policies are enforced. */
   apply(): Promise<void>
+  /**
+   * Looks whether the policies are in force, and brings them into force again where another program removed them or the last try
+   * failed. Resolves with whether the device is to be changed after it: peers may come back, or have to go.
+   */
+  enforce(): Promise<boolean>
   /** The device has lost its peers: the next round puts all of them. */
   forgetPuts(): void
   /** Nothing comes from these peers, by node id: the next round gives them the endpoint of the server. */
@@ -118,6 +123,12 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
       await names.publish(namesOf(member, deps.network(), accepted.peers))
       await remember(known)
       await settingRoutes
+    },
+    async enforce() {
+      if (view === undefined) return false
+      const { mayCarryPackets } = firewall.status()
+      await firewall.apply(view)
+      return firewall.status().mayCarryPackets !== mayCarryPackets
     },
     forgetPuts() {
       puts = new Map()
