@@ -5,6 +5,7 @@ import { reasonOf } from './errors.ts'
 import type { Firewall } from './firewall/firewall.ts'
 import type { MeshNames } from './names/mesh-names.ts'
 import { createCoalescedWork, type CoalescedWork } from './process/coalesced-work.ts'
+import { doEach } from './process/do-each.ts'
 import { keepNetwork, type KeptNetwork } from './server-answers/kept-network.ts'
 import type { MeshNetwork } from './server-answers/mesh-network.ts'
 import { readKnownMesh, writeKnownMesh } from './state/known-mesh.ts'
@@ -182,11 +183,13 @@ async function closeParts({ device, firewall, names }: Parts, mode: 'keep' | 're
     await names.close()
     return device.close()
   }
-  try {
-    await names.remove()
-  } finally {
-    // Names that cannot be removed do not keep the tunnels up. The rules hold for as long as the interface is there.
-    await device.remove()
-    await firewall.remove()
-  }
+  return doEach([
+    // First, since systemd-resolved has them for an interface that is there.
+    () => names.remove(),
+    // The rules stay while the tunnel does.
+    async () => {
+      await device.remove()
+      await firewall.remove()
+    },
+  ])
 }

@@ -11,6 +11,7 @@ import { openMeshNames } from '../names/mesh-names.ts'
 import type { Place } from '../place.ts'
 import { readState } from '../state/state-file.ts'
 import { runProgram } from '../system/run-program.ts'
+import { doEach } from './do-each.ts'
 import { lockOwner, takeLock, type LockOwner } from './process-lock.ts'
 
 /** What was taken down. */
@@ -86,12 +87,10 @@ async function hasEnded({ lock }: Place, { pid }: LockOwner): Promise<boolean> {
 async function removeLeftovers({ machine, enrolment }: EnrolledState): Promise<void> {
   const { interface_name: interfaceName } = machine
   const log = (): void => undefined // What cannot be removed is thrown.
-  const names = await openMeshNames({ way: 'none', interfaceName, run: runProgram, log })
-  try {
-    await names.remove()
-  } finally {
-    // Names that cannot be removed do not keep the tunnels up. The rules hold for as long as the interface is there.
-    await removeDevice({ name: interfaceName, owner: enrolment.node_id })
-    await removeFirewall(runProgram, interfaceName)
-  }
+  // First: where the interface is that of another agent, its names and rules stay, too.
+  await removeDevice({ name: interfaceName, owner: enrolment.node_id })
+  await doEach([
+    async () => (await openMeshNames({ way: 'none', interfaceName, run: runProgram, log })).remove(),
+    () => removeFirewall(runProgram, interfaceName),
+  ])
 }
