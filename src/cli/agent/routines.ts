@@ -27,6 +27,8 @@ const STREAM_MS_MAX = 1_000
 const STREAM_AGAIN_MS = 30_000
 /** The rules in the kernel are looked at so often: other programs may remove them, as `nft flush ruleset` does. */
 const POLICIES_EVERY_MS = 10_000
+/** So often the names are given to this machine again. */
+const NAMES_EVERY_MS = 30_000
 
 /** Starts everything that an agent does by itself, until it ends. */
 export async function startRoutines(routines: Routines): Promise<void> {
@@ -51,6 +53,7 @@ function periodicWork({ core, machine, deps, capabilities }: Routines): readonly
         if (await machine.applier.enforce()) machine.work.request()
       },
     },
+    { name: 'names', everyMs: () => NAMES_EVERY_MS, work: () => machine.applier.republish() },
     ...endpointWork({ core, machine, agent: deps }),
   ]
 }

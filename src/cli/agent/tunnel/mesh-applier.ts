@@ -23,6 +23,8 @@ export interface MeshApplier {
    * failed. Resolves with whether the device is to be changed after it: peers may come back, or have to go.
    */
   enforce(): Promise<boolean>
+  /** Gives this machine the names again: what finds them may have started only now, or another program took them away. */
+  republish(): Promise<void>
   /** The device has lost its peers: the next round puts all of them. */
   forgetPuts(): void
   /** Nothing comes from these peers, by node id: the next round gives them the endpoint of the server. */
@@ -63,6 +65,7 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
   let view: FirewallView | undefined
   let remembered: KnownMesh | undefined
   let settingRoutes: Promise<void> = Promise.resolve()
+  let published: readonly MeshName[] | undefined
 
   function accept({ peers }: KnownMesh): AcceptedPeers {
     const next = acceptPeers(peers, termsOf(deps))
@@ -120,7 +123,8 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
       })
       // Nothing is written once the agent takes away what it has written.
       if (until.aborted) return
-      await names.publish(namesOf(member, deps.network(), accepted.peers))
+      published = namesOf(member, deps.network(), accepted.peers)
+      await names.publish(published)
       await remember(known)
       await settingRoutes
     },
@@ -129,6 +133,9 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
       const { mayCarryPackets } = firewall.status()
       await firewall.apply(view)
       return firewall.status().mayCarryPackets !== mayCarryPackets
+    },
+    async republish() {
+      if (published !== undefined) await names.publish(published)
     },
     forgetPuts() {
       puts = new Map()

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createFirewall, type Firewall } from '../../../../../src/cli/agent/firewall/firewall.ts'
+import type { MeshName } from '../../../../../src/cli/agent/names/mesh-names.ts'
 import { createMeshApplier, type MeshApplier } from '../../../../../src/cli/agent/tunnel/mesh-applier.ts'
 import type { CompiledEntry } from '../../../../../src/shared/policies/rule-types.ts'
 import { createFakeKernel, type FakeKernel } from '../../../../support/firewall/fake-kernel.ts'
@@ -18,18 +19,20 @@ const PRIVATE_KEY = generateKeyPairSync('x25519').privateKey.export({ type: 'pkc
 let kernel: FakeKernel
 let firewall: Firewall
 let applier: MeshApplier
+let published: (readonly MeshName[])[]
 let entries: readonly CompiledEntry[]
 
 /** An agent that knows its policies from an earlier run, and whose server is away. */
 beforeEach(() => {
   entries = [ISOLATE]
+  published = []
   kernel = createFakeKernel()
   firewall = createFirewall({ run: (...call) => kernel.run(...call), log: () => undefined })
   applier = createMeshApplier({
     member: { view: undefined, self: undefined, identity: { name: 'web-1', private_key: PRIVATE_KEY } },
     device: { name: 'ctl0' },
     firewall,
-    names: { publish: async () => undefined },
+    names: { publish: async (names: readonly MeshName[]) => void published.push(names) },
     network: () => ({ cidr: undefined, ownAddress: '100.64.0.1' }),
     taken: () => new Set(),
     get knownBefore() {
@@ -89,4 +92,12 @@ describe('a look at the policies', () => {
     expect(kernel.sent.at(-1)).toContain('drop_egress')
     expect(firewall.status()).toEqual({ fault: undefined, mayCarryPackets: true })
   })
+})
+
+test('names are given again as they were given last, and not before', async () => {
+  await applier.republish()
+  expect(published).toEqual([])
+  await applier.apply()
+  await applier.republish()
+  expect(published).toEqual([[{ name: 'web-1', address: '100.64.0.1' }], [{ name: 'web-1', address: '100.64.0.1' }]])
 })
