@@ -53,8 +53,9 @@ export function createWithdrawnFlows(deps: {
       if (judge.cover === undefined) return
       try {
         const flows = await list(judge.cover)
-        const denied = new Map(flows.filter(judge.isDenied).map((flow) => [keyOf(flow), deletionOf(flow)]))
-        await remove([...denied.values()])
+        const deletions = flows.filter(judge.isDenied).map((flow) => deletionOf(flow, judge))
+        // Several flows may need the same.
+        await remove([...new Map(deletions.map((args) => [args.join(' '), args])).values()])
         log(undefined)
       } catch (error) {
         log(`firewall: replies of flows that a policy withdrew pass until the flows end: ${explained(error)}`)
@@ -76,18 +77,22 @@ interface Judge {
   /** A network that has the addresses of all peers; undefined if there are none. */
   readonly cover: string | undefined
   readonly isDenied: (flow: TrackedFlow) => boolean
+  /** Whether it is the address of a peer that is gone. */
+  readonly isGone: (address: string) => boolean
 }
 
 function createJudge({ policies, peers }: FirewallView, formerPeers: readonly FirewallPeer[]): Judge {
   const prepared = preparePolicies(policies)
   const known = byAddress(peers)
   const former = byAddress(formerPeers)
+  const isGone = (address: string): boolean => former.has(address) && !known.has(address)
   const denies = (address: string, direction: Direction, asked: Pick<TrackedFlow, 'protocol' | 'port'>): boolean => {
     const peer = known.get(address)
-    if (peer === undefined) return former.has(address)
+    if (peer === undefined) return isGone(address)
     return !allows({ prepared, peer, direction }, asked)
   }
   return {
+    isGone,
     cover: coverOf([...known.keys(), ...former.keys()]),
     isDenied: ({ protocol, source, port, replySource, replyPort }) =>
       denies(source, 'ingress', { protocol, port }) || denies(replySource, 'egress', { protocol, port: replyPort }),
@@ -126,14 +131,13 @@ function coverOf(addresses: readonly string[]): string | undefined {
   return `${[24, 16, 8, 0].map((shift) => (network >>> shift) & 255).join('.')}/${length}`
 }
 
-/** Flows with one key have one verdict. */
-function keyOf({ protocol, source, destination, port }: TrackedFlow): string {
-  return [protocol, source, destination, port].join(' ')
-}
-
-function deletionOf({ protocol, source, destination, port }: TrackedFlow): readonly string[] {
+/** All flows of a peer that is gone end at once, as it may have opened thousands; of others only those to the same port. */
+function deletionOf(
+  { protocol, source, destination, port }: TrackedFlow,
+  { isGone }: Pick<Judge, 'isGone'>,
+): readonly string[] {
   const addressed = ['-p', protocol, '--orig-src', source, '--orig-dst', destination]
-  return port === undefined ? addressed : [...addressed, '--orig-port-dst', String(port)]
+  return port === undefined || isGone(source) ? addressed : [...addressed, '--orig-port-dst', String(port)]
 }
 
 function firstLine(text: string): string {

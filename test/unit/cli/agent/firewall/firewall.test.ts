@@ -178,6 +178,13 @@ describe('flows that are tracked', () => {
     expect(kernel.deleted).toEqual([`-D -f ipv4 -p tcp --orig-src ${OWN} --orig-dst ${PEER} --orig-port-dst 22`])
   })
 
+  test('those that a peer opened before it went are deleted at once', async () => {
+    await firewall.apply(view([isolateIngress, acceptAll], [PEER, '100.64.0.3']))
+    kernel.flows = Array.from({ length: 2_000 }, (_, port) => tcp(PEER, OWN, port + 1)).join('\n')
+    await firewall.apply(view([isolateIngress, acceptAll], ['100.64.0.3']))
+    expect(kernel.deleted).toEqual([`-D -f ipv4 -p tcp --orig-src ${PEER} --orig-dst ${OWN}`])
+  })
+
   test('without conntrack the policies are enforced, and what is missing is logged once', async () => {
     kernel.missing.add('conntrack')
     await firewall.apply(view([isolateIngress, acceptAll]))
