@@ -13,7 +13,7 @@ const LINKS_MAX = 40
 export async function distrustOf(path: string): Promise<string | undefined> {
   const waiting = partsOf(path)
   let here = '/'
-  for (let links = 0; links <= LINKS_MAX; ) {
+  for (let links = 0; links <= LINKS_MAX;) {
     const distrust = await distrustOfPart(here)
     if (distrust !== undefined) return distrust
     const target = await targetOf(here)

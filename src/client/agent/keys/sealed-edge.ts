@@ -11,7 +11,7 @@ import { learnNewerHalf, learnOwnHalf } from './own-half.ts'
 export interface FetchedEdgeKey {
   readonly peerId: string
   readonly sealed: SealedEdgeKey
-  /** A pair of the node was in doubt when the key was requested. An answer from before that says nothing of its rotation. */
+  /** A pair of the node was in doubt when the key was requested. An answer to an earlier request does not decide its rotation. */
   readonly wasInDoubt: boolean
 }
 

@@ -30,11 +30,18 @@ beforeEach(() => {
   firewall = createFirewall({ run: (...call) => kernel.run(...call), log: () => undefined })
   applier = createMeshApplier({
     member: { view: undefined, self: undefined, identity: { name: 'web-1', private_key: PRIVATE_KEY } },
-    device: { name: 'ctl0' },
+    device: {
+      name: 'ctl0',
+      status: async () => ({ publicKey: undefined, listenPort: 51_820, peers: [] }),
+      setRoutes: async () => undefined,
+    },
     firewall,
     names: { publish: async (names: readonly MeshName[]) => void published.push(names) },
     network: () => ({ cidr: undefined, ownAddress: '100.64.0.1' }),
     taken: () => new Set(),
+    now: () => 1_000_000,
+    keepaliveSeconds: () => 25,
+    until: new AbortController().signal,
     get knownBefore() {
       return { peers: [], policies: [policyOf(entries)] }
     },
