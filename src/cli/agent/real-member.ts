@@ -57,7 +57,7 @@ export function enrolmentOf(member: RealMember, before: Enrolment, nowMs: number
     mesh_cidr: self?.mesh_cidr ?? before.mesh_cidr,
     nsk: identity.nsk,
     next_nsk: identity.next_nsk,
-    nsk_since: (identity.nsk === before.nsk ? before.nsk_since : undefined) ?? new Date(nowMs).toISOString(),
+    nsk_since: secretKeySince(identity.nsk, before) ?? new Date(nowMs).toISOString(),
     private_key: identity.private_key,
     next_key: nextKey,
     is_next_in_doubt: isNextInDoubt,
@@ -68,6 +68,11 @@ export function enrolmentOf(member: RealMember, before: Enrolment, nowMs: number
     executions: Object.fromEntries(live),
     refused: before.refused,
   }
+}
+
+/** Undefined for a key that was not written down before. */
+function secretKeySince(nsk: string, before: Enrolment): string | undefined {
+  return nsk === before.nsk ? before.nsk_since : undefined
 }
 
 /** The members that are there: an absent one is not the same as an undefined one to the protocol. */

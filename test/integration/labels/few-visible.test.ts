@@ -78,6 +78,12 @@ const bindings = fc
 
 type Role = Omit<Tuple, 'subject'> & { readonly isOfGroup: boolean; readonly domainId: string | null }
 
+/** The first role of each binding: SpiceDB keeps one caveat of one, and a second is refused. */
+function onePerBinding(roles: readonly Role[]): readonly Role[] {
+  const bindingOf = ({ isOfGroup, relation, resource }: Role): string => `${isOfGroup} ${relation} ${resource}`
+  return roles.filter((role, index) => roles.findIndex((one) => bindingOf(one) === bindingOf(role)) === index)
+}
+
 const KINDS: readonly (LabelKind | undefined)[] = [undefined, 'node', 'node', 'resource', 'network', 'project', 'cloud']
 
 const questions = labelWorlds.chain((world) =>
@@ -185,7 +191,7 @@ describe.each(CASES)('What a caller may see of a search, over $name', ({ store, 
       const [caller, group] = [`user:01900008-0000-7000-8000-${number}`, `group:01900009-0000-7000-8000-${number}`]
       await replica.change(async ({ tuples }) => {
         await tuples.create({ subject: caller, relation: 'member', resource: group }, PLATFORM)
-        for (const { isOfGroup, domainId, ...role } of roles)
+        for (const { isOfGroup, domainId, ...role } of onePerBinding(roles))
           await tuples.create(
             { ...role, subject: isOfGroup ? `${group}#member` : caller },
             { domainId, projectId: null },
