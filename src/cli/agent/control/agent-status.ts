@@ -4,7 +4,7 @@ import type { RuleCounter } from '../firewall/firewall.ts'
 import type { DeviceStatus, PeerStatus } from '../device/device.ts'
 import type { Machine } from '../machine.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import { isWorking } from '../tunnel/plan-tunnel.ts'
+import { hasSession } from '../device/session-age.ts'
 
 /** What the agent answers to `status`. */
 export interface AgentStatus {
@@ -138,7 +138,7 @@ function namesOf({ names }: Machine): AgentStatus['names'] {
 
 function peersOf({ clock }: AgentCore, { applier }: Machine, peers: readonly PeerStatus[]): AgentStatus['peers'] {
   const accepted = applier.accepted()
-  const direct = peers.filter((peer) => isWorking(peer, clock.now())).length
+  const direct = peers.filter((peer) => hasSession(peer, clock.now())).length
   return { known: accepted.peers.length, direct, refused: accepted.refused.size }
 }
 
@@ -194,7 +194,7 @@ export async function peerRows(
       name: facts.name,
       mesh_address: facts.mesh_address,
       endpoint: peer.endpoint ?? (facts.endpoint === '' ? null : facts.endpoint),
-      path: isWorking(peer, clock.now()) ? 'direct' : 'none',
+      path: hasSession(peer, clock.now()) ? 'direct' : 'none',
       has_key: member.keys.has(facts.node_id),
       latest_handshake_at: peer.latestHandshakeMs === undefined ? null : new Date(peer.latestHandshakeMs).toISOString(),
       received_bytes: peer.receivedBytes,

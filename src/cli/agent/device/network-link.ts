@@ -1,3 +1,4 @@
+import { firstLine } from '../system/first-line.ts'
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { parseAddress } from '../../../shared/networks/cidr.ts'
@@ -159,8 +160,4 @@ function routeFault({ stderr }: ProgramResult, lines: readonly string[]): Error 
     code: 'route_refused',
     hint: 'Look for another program that has this route: ip route show',
   })
-}
-
-function firstLine(text: string): string {
-  return text.trim().split('\n')[0] ?? ''
 }

@@ -1,3 +1,4 @@
+import { firstLine } from '../system/first-line.ts'
 import type { RunProgram } from '../system/run-program.ts'
 import { deviceFault } from './device-fault.ts'
 import type { DeviceEdit, DeviceRecord, Driver, PeerEdit, PeerRecord } from './driver.ts'
@@ -122,8 +123,4 @@ function count(text: string | undefined): number {
 
 function malformed(what: string): never {
   throw deviceFault(`wg show printed something that is not its format: ${what}.`)
-}
-
-function firstLine(text: string): string {
-  return text.trim().split('\n')[0] ?? ''
 }

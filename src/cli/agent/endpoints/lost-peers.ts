@@ -1,4 +1,4 @@
-import { isWorking } from '../tunnel/plan-tunnel.ts'
+import { hasSession } from '../device/session-age.ts'
 import { isSameEndpoint } from './endpoint-address.ts'
 import type { PresentPeer } from './seen-endpoints.ts'
 
@@ -46,7 +46,7 @@ export function createLostPeers(now: () => number): LostPeers {
 
 function isLost({ status, given }: ReachablePeer, silentMs: number, nowMs: number): boolean {
   if (given === '' || status.endpoint === undefined || isSameEndpoint(given, status.endpoint)) return false
-  if (!isWorking(status, nowMs)) return silentMs >= WITHOUT_SESSION_MS
+  if (!hasSession(status, nowMs)) return silentMs >= WITHOUT_SESSION_MS
   // Without keepalives a quiet session is no sign.
   return status.keepaliveSeconds > 0 && silentMs >= SILENT_MS
 }

@@ -1,6 +1,7 @@
 import type { SeenPeer } from '../../../client/agent/reports/observed-endpoints.ts'
 import type { PeerStatus } from '../device/device.ts'
-import { isWorking, type PlacedEndpoint } from '../tunnel/plan-tunnel.ts'
+import { hasSession } from '../device/session-age.ts'
+import type { PlacedEndpoint } from '../tunnel/plan-tunnel.ts'
 import { formatEndpoint, isUsableHost, parseEndpoint } from './endpoint-address.ts'
 
 /** A peer of the mesh, and what the device has for it. */
@@ -15,7 +16,7 @@ export interface PresentPeer {
 export function seenEndpoints(peers: readonly PresentPeer[], nowMs: number): readonly SeenPeer[] {
   return peers.flatMap(({ nodeId, status, placed }) => {
     const address = status.endpoint === undefined ? undefined : parseEndpoint(status.endpoint)
-    const isSeen = isWorking(status, nowMs) && hasAnswered(status, placed)
+    const isSeen = hasSession(status, nowMs) && hasAnswered(status, placed)
     if (address === undefined || !isSeen || !isUsableHost(address.host)) return []
     return [{ peerId: nodeId, endpoint: formatEndpoint(address) }]
   })

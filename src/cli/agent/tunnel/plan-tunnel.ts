@@ -1,6 +1,7 @@
 import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import type { EdgeEpoch } from '../../../shared/mesh/edge-epoch.ts'
 import type { DevicePeer, PeerStatus } from '../device/device.ts'
+import { hasSession } from '../device/session-age.ts'
 import { isSameEndpoint, parseEndpoint } from '../endpoints/endpoint-address.ts'
 import { replacesWorking } from './working-endpoint.ts'
 
@@ -61,9 +62,6 @@ export interface TunnelPlan {
   /** One network per peer in the device, never the whole mesh. */
   readonly routes: readonly string[]
 }
-
-/** A session of WireGuard ends at this age of its handshake. */
-export const SESSION_MS = 180_000
 
 /**
  * Plans the change that brings the device to the peers. A peer is put once its edge key has the epoch of its public key; until then
@@ -205,15 +203,10 @@ function carriedEndpoint({ endpoint }: PeerStatus): string | undefined {
 
 function isReplaced(given: string, { put, device, isLost }: Before, nowMs: number): boolean {
   if (isLost) return true
-  const isGivenAnew = put === undefined || !isSameEndpoint(put.endpoint, given)
-  if (!isGivenAnew) return false
-  if (device === undefined || !isWorking(device, nowMs)) return true
+  const isGivenAgain = put === undefined || !isSameEndpoint(put.endpoint, given)
+  if (!isGivenAgain) return false
+  if (device === undefined || !hasSession(device, nowMs)) return true
   return put !== undefined && replacesWorking(given, device.endpoint)
-}
-
-/** Whether the device has a session with the peer. */
-export function isWorking({ latestHandshakeMs }: Pick<PeerStatus, 'latestHandshakeMs'>, nowMs: number): boolean {
-  return latestHandshakeMs !== undefined && nowMs - latestHandshakeMs < SESSION_MS
 }
 
 function networkOf(address: string): string {

@@ -1,6 +1,6 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { publicKeyOf as publicKeyOfRaw } from '../device/keys.ts'
 
-/** Bytes of an X25519 key in PKCS #8 and in SubjectPublicKeyInfo (RFC 8410): the key is at the end. */
+/** Bytes of an X25519 key in PKCS #8 (RFC 8410): the key is at the end. */
 const KEY_BYTES = 32
 
 /** The 32 bytes of a private key in PKCS #8 DER, base64. */
@@ -10,6 +10,5 @@ export function rawPrivateKey(pkcs8: string): Uint8Array {
 
 /** The public key of a private key in PKCS #8 DER, both in base64. */
 export function publicKeyOf(pkcs8: string): string {
-  const key = createPrivateKey({ key: Buffer.from(pkcs8, 'base64'), format: 'der', type: 'pkcs8' })
-  return createPublicKey(key).export({ type: 'spki', format: 'der' }).subarray(-KEY_BYTES).toString('base64')
+  return publicKeyOfRaw(rawPrivateKey(pkcs8))
 }

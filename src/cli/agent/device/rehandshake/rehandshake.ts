@@ -4,7 +4,8 @@ import { sameKey } from '../keys.ts'
 import { nudge, peerEdits } from '../peer-edits.ts'
 import type { RehandshakeClock } from './rehandshake-clock.ts'
 import { createRenewals } from './renewals.ts'
-import { createSuccessions, hasSession, type Settlement } from './successions.ts'
+import { hasSession } from '../session-age.ts'
+import { createSuccessions, type Settlement } from './successions.ts'
 
 /** Until a new key of a peer is found to be used, no packet passes: TCP waits longer with each one that is lost. */
 const POLL_MS = 20

@@ -1,9 +1,8 @@
+import { hasSession } from '../session-age.ts'
 import type { DeviceChange, DevicePeer } from '../device.ts'
 import type { DeviceRecord, PeerEdit, PeerRecord } from '../driver.ts'
 import { sameCidrs } from '../peer-edits.ts'
 
-/** A session is used for 180 s after its handshake. */
-const SESSION_MS = 180_000
 /** How long the old key of a peer is kept: the peer changes its own key 1 s after the server knows of the new one. */
 const OVERLAP_MS = 3_000
 
@@ -44,11 +43,6 @@ export interface Successions {
 export interface Settlement {
   readonly edits: readonly PeerEdit[]
   readonly newKeys: readonly string[]
-}
-
-/** Whether the peer has a session. */
-export function hasSession(peer: PeerRecord, nowMs: number): boolean {
-  return peer.latestHandshakeMs !== undefined && nowMs - peer.latestHandshakeMs < SESSION_MS
 }
 
 /** Keeps in memory which peers have a new key. */
