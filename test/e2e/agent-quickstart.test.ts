@@ -28,6 +28,8 @@ describe.skipIf(requirement('mesh-lab') === undefined)('The quickstart of the RE
       SETUP,
       'echo REMOVING',
       REMOVAL,
+      // The kernel removes the links of a namespace some time after the namespace.
+      'for try in $(seq 100); do [ "$(ip -o link | wc -l)" = 1 ] && break; sleep 0.1; done',
       'echo "LEFT: $(ip -o link | wc -l) $(ls /run/netns /etc/netns /run/wireguard | grep -c box)"',
     ].join('\n')
     const steady = script
@@ -35,7 +37,9 @@ describe.skipIf(requirement('mesh-lab') === undefined)('The quickstart of the RE
       .replaceAll('/tmp/mesh', folder)
       // The folder of the test is there already, and is removed by it.
       .replace(`rm -r ${folder}\n`, '')
-    const child = spawn('unshare', ['--net', '--mount', '--fork', '--kill-child', 'bash', '-c', steady], {
+    // With its own processes, so that agents and server end with a script that fails, and what was printed is known.
+    const alone = ['--net', '--mount', '--pid', '--mount-proc', '--fork', '--kill-child']
+    const child = spawn('unshare', [...alone, 'bash', '-c', steady], {
       env: { PATH: process.env['PATH'], HOME: folder, CTL_CONFIG_DIR: join(folder, 'config'), CI: '1' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -309,7 +309,8 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a WireGuard device of th
     const publicKey = publicKeyOf(newPrivateKey())
     const added = { publicKey, presharedKey: newPresharedKey(), endpoint: '10.99.9.9:5', keepaliveSeconds: 9 }
     await wg.edit({ listenPort: 51_999, peers: [{ ...added, isAdded: true, allowedIps: { wanted: ['10.7.0.9/32'] } }] })
-    expect(await byWg()).toEqual(await uapi())
+    // Packets may come between the two readings.
+    await vi.waitFor(async () => expect(await byWg()).toEqual(await uapi()))
     expect((await wg.read()).peers.find((peer) => peer.publicKey === publicKey)).toMatchObject({
       presharedKey: Buffer.from(added.presharedKey),
       endpoint: '10.99.9.9:5',

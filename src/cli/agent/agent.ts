@@ -57,13 +57,14 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
 }
 
 /** Polls, since what it waits for has many causes and this runs once. */
-async function ready({ member, health, clock, ending }: AgentCore, { applier }: Machine): Promise<void> {
+async function ready({ member, health, clock, ending }: AgentCore, { applier, work }: Machine): Promise<void> {
   const deadlineMs = clock.now() + READY_MS_MAX
   const isReady = (): boolean => {
     const { peers, refused } = applier.accepted()
     const hasPeers = member.view !== undefined && peers.length + refused.size === member.view.list().length
     const hasKeys = hasPeers && peers.every(({ node_id: id }) => member.keys.has(id))
-    return hasKeys || health.report().isServerReachable === false
+    const isApplied = hasKeys && (work.isIdle() || work.fault() !== undefined)
+    return isApplied || health.report().isServerReachable === false
   }
   while (!isReady() && clock.now() < deadlineMs && !ending.signal.aborted)
     await clock.pause(READY_LOOK_MS, ending.signal)

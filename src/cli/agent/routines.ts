@@ -21,8 +21,8 @@ export interface Routines {
   readonly capabilities: Capabilities
 }
 
-/** How long the first pull waits for the stream, so that no change falls between the two. */
-const STREAM_MS_MAX = 1_000
+/** How long the first pull waits for stream and endpoint. */
+const FIRST_PULL_MS_MAX = 1_000
 /** Pause before a stream is opened again after an answer that is not the server's. */
 const STREAM_AGAIN_MS = 30_000
 /** The rules in the kernel are looked at so often: other programs may remove them, as `nft flush ruleset` does. */
@@ -32,12 +32,17 @@ const NAMES_EVERY_MS = 30_000
 
 /** Starts everything that an agent does by itself, until it ends. */
 export async function startRoutines(routines: Routines): Promise<void> {
-  const { core, deps } = routines
+  const { core, machine, deps } = routines
   core.tasks.track(core.wheel.run(core.ending.signal))
   keepHeartbeats(routines)
   openStream(routines)
-  for (const one of periodicWork(routines)) startPeriodicWork({ ...core, until: core.ending.signal }, one)
-  await Promise.race([core.member.stream?.opened, core.clock.pause(STREAM_MS_MAX, core.ending.signal)])
+  const begin = (work: PeriodicWork): Promise<void> => startPeriodicWork({ ...core, until: core.ending.signal }, work)
+  const { own, ofPeers } = endpointWork({ core, machine, agent: deps })
+  const reported = begin(own)
+  for (const work of [...periodicWork(routines), ofPeers]) void begin(work)
+  // No change falls between stream and pull; and peers know where to send once this node knows them.
+  const first = Promise.all([core.member.stream?.opened, reported])
+  await Promise.race([first, core.clock.pause(FIRST_PULL_MS_MAX, core.ending.signal)])
   pullSoon(deps, core.member, 0)
   resumeRotation(deps, core.member)
 }
@@ -54,7 +59,6 @@ function periodicWork({ core, machine, deps, capabilities }: Routines): readonly
       },
     },
     { name: 'names', everyMs: () => NAMES_EVERY_MS, work: () => machine.applier.republish() },
-    ...endpointWork({ core, machine, agent: deps }),
   ]
 }
 

@@ -60,19 +60,22 @@ export async function createLab({
 }): Promise<Lab> {
   for (const name of leftovers(prefix)) await removeNamespace(name)
   const made: Namespace[] = []
+  const spawned: ChildProcess[] = []
   const make = async (name: string) => {
     const namespace = await makeNamespace(`${prefix}-${process.pid}-${name}`)
     made.push(namespace)
     return namespace
   }
   const close = async () => {
+    // One that was started a moment ago may be in no namespace yet.
+    for (const child of spawned.splice(0)) child.kill('SIGKILL')
     for (const { name } of made.splice(0).toReversed()) await removeNamespace(name)
   }
   try {
     const internet = await make('internet')
     await forward(internet)
     await internet.nft(FIREWALL)
-    return { ...boxes({ make, internet, hasIpv6 }), ...paths(internet), ...programs, close }
+    return { ...boxes({ make, internet, hasIpv6 }), ...paths(internet), ...programs(spawned), close }
   } catch (error) {
     await close()
     throw error
@@ -192,13 +195,17 @@ function paths(internet: Namespace): Pick<Lab, 'cut' | 'restore'> {
   return { cut: change('add'), restore: change('delete') }
 }
 
-const programs: Pick<Lab, 'exec' | 'spawn'> = {
-  exec(box, argv, options) {
-    const [program = '', ...args] = [...box.namespace.enter, ...argv]
-    return runProgram(program, args, options)
-  },
-  spawn(box, argv, options = {}) {
-    const [program = '', ...args] = [...box.namespace.enter, ...argv]
-    return spawn(program, args, options)
-  },
+function programs(spawned: ChildProcess[]): Pick<Lab, 'exec' | 'spawn'> {
+  return {
+    exec(box, argv, options) {
+      const [program = '', ...args] = [...box.namespace.enter, ...argv]
+      return runProgram(program, args, options)
+    },
+    spawn(box, argv, options = {}) {
+      const [program = '', ...args] = [...box.namespace.enter, ...argv]
+      const child = spawn(program, args, options)
+      spawned.push(child)
+      return child
+    },
+  }
 }

@@ -18,8 +18,14 @@ export interface EndpointWorkDeps {
 
 const OWN_EVERY_MS = 2_000
 
-/** What the agent does about its own endpoint and those of its peers. */
-export function endpointWork({ core, machine, agent }: EndpointWorkDeps): readonly PeriodicWork[] {
+/** What the agent does about endpoints. */
+export interface EndpointWork {
+  readonly own: PeriodicWork
+  readonly ofPeers: PeriodicWork
+}
+
+/** Makes the work on the own endpoint and those of the peers. */
+export function endpointWork({ core, machine, agent }: EndpointWorkDeps): EndpointWork {
   const { member, log, state, connection, clock } = core
   const { device, applier, work } = machine
   const own = createOwnEndpoint({
@@ -42,8 +48,8 @@ export function endpointWork({ core, machine, agent }: EndpointWorkDeps): readon
     applySoon: () => work.request(),
     now: () => clock.now(),
   })
-  return [
-    { name: 'endpoint', everyMs: () => OWN_EVERY_MS, work: () => own.look() },
-    { name: 'endpoints of peers', everyMs: () => watch.pauseMs(), work: () => watch.look() },
-  ]
+  return {
+    own: { name: 'endpoint', everyMs: () => OWN_EVERY_MS, work: () => own.look() },
+    ofPeers: { name: 'endpoints of peers', everyMs: () => watch.pauseMs(), work: () => watch.look() },
+  }
 }

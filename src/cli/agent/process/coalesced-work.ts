@@ -7,6 +7,8 @@ import type { Log } from '../log.ts'
 export interface CoalescedWork {
   /** Does the work before long, with what holds by then. Requests during it lead to one more round. */
   request(): void
+  /** Whether everything that was requested is done. */
+  isIdle(): boolean
   /** Why the last round failed; undefined where it did not. */
   fault(): string | undefined
 }
@@ -51,6 +53,7 @@ export function createCoalescedWork({ name, work, log, clock, tasks, until }: Wo
       if (state === 'idle') schedule(TOGETHER_MS)
       else if (state === 'running') state = 'again'
     },
+    isIdle: () => state === 'idle',
     fault: () => fault,
   }
 }

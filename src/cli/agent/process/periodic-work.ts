@@ -20,8 +20,14 @@ export interface PeriodicDeps {
   readonly until: AbortSignal
 }
 
-/** Does the work now, and each time after a pause, until the signal is aborted. A failure is logged, and is not the end of it. */
-export function startPeriodicWork({ log, tasks, until }: PeriodicDeps, { name, everyMs, work }: PeriodicWork): void {
+/**
+ * Does the work now, and each time after a pause, until the signal is aborted. A failure is logged, and is not the end of it.
+ * Resolves once the work was done, or failed, for the first time.
+ */
+export function startPeriodicWork(
+  { log, tasks, until }: PeriodicDeps,
+  { name, everyMs, work }: PeriodicWork,
+): Promise<void> {
   let fault: string | undefined
   async function round(): Promise<void> {
     if (until.aborted) return
@@ -31,5 +37,7 @@ export function startPeriodicWork({ log, tasks, until }: PeriodicDeps, { name, e
     fault = failure
     tasks.schedule(pauseMs, round)
   }
-  tasks.track(round())
+  const first = round()
+  tasks.track(first)
+  return first
 }
