@@ -1,6 +1,6 @@
 import type { ReadBridge } from '../../client/agent/bridges/own-bridges.ts'
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
-import { fetchVersion } from '../../client/agent/bridges/bridge-secrets.ts'
+import { fetchSecret } from '../../client/agent/bridges/bridge-secrets.ts'
 import type { MadeBridges } from './made-bridges.ts'
 import { runConcurrently } from './run-concurrently.ts'
 import type { SimulatedNode } from './simulated-node.ts'
@@ -98,6 +98,9 @@ async function driftOf(deps: MeshAgentDeps, node: SimulatedNode, { bridges: text
 async function runs(deps: MeshAgentDeps, node: SimulatedNode, bridge: ReadBridge): Promise<boolean> {
   const hosted = node.hosted.get(bridge.resourceId)
   if (hosted === undefined || hosted.error !== undefined || hosted.fingerprint !== bridge.fingerprint) return false
-  for (const ref of bridge.secretRefs) if ((await fetchVersion(deps, node, ref)) !== hosted.secrets[ref]) return false
+  for (const ref of bridge.secretRefs) {
+    const secret = await fetchSecret(deps, node, ref)
+    if ('code' in secret || secret.version !== hosted.secrets.get(ref)?.version) return false
+  }
   return true
 }

@@ -154,6 +154,8 @@ function partsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): Parts
       selfChanged: () => tasks.track(machine.selfChanged().then(() => sessions.addressChanged())),
       sessionsChanged: () => sessions.liveChanged(),
       ownKeyChanged: () => machine.ownKeyChanged(),
+      applyBridge: (change) => machine.bridges.apply(change),
+      bridgesPulled: (ids) => tasks.track(machine.bridges.keepOnly(ids)),
       execute: (execution) => executeOnce(executions, member, execution),
       save: () => keeper.save(),
       saveSoon: () => keeper.saveSoon(),

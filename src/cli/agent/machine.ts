@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { AgentCore } from './agent-core.ts'
+import { createBridgeHosts, type BridgeHosts } from './bridges/bridge-hosts.ts'
+import { createBridgeParts } from './bridges/bridge-parts.ts'
 import type { Device } from './device/device.ts'
 import { reasonOf } from './errors.ts'
 import type { Firewall } from './firewall/firewall.ts'
@@ -18,6 +20,8 @@ export interface Machine {
   readonly device: Device
   readonly firewall: Firewall
   readonly names: MeshNames
+  /** Of the bridges that this machine hosts. */
+  readonly bridges: BridgeHosts
   readonly applier: MeshApplier
   /** Applies the mesh before long. */
   readonly work: CoalescedWork
@@ -50,8 +54,14 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
   // Last: whatever fails before it leaves nothing behind.
   const parts = await openParts(core, network, () => restarted())
   const { device } = parts
+  const bridges = createBridgeHosts({ parts: createBridgeParts(core), log, forwardsChanged: () => work.request() })
   const keepaliveSeconds = (): number => (uplink !== undefined && isPublic(uplink) ? 0 : KEEPALIVE_SECONDS)
-  const applier = applierOf(core, network, { ...parts, knownBefore, keepaliveSeconds })
+  const applier = applierOf(core, network, {
+    ...parts,
+    knownBefore,
+    keepaliveSeconds,
+    forwards: () => bridges.forwards(),
+  })
   const ownKey = createOwnKey(core, device)
   const work = createCoalescedWork({
     ...core,
@@ -83,6 +93,7 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
 
   return {
     ...parts,
+    bridges,
     applier,
     work,
     network: () => network.now(),
@@ -100,7 +111,9 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
       const { ownAddress, cidr } = network.now()
       if (hasMoved) core.tasks.track(takeNetwork({ mesh_address: ownAddress, mesh_cidr: cidr?.text }))
     },
-    close: (mode) => closeParts(parts, mode),
+    async close(mode) {
+      await doEach([() => bridges.close(mode), () => closeParts(parts, mode)])
+    },
   }
 }
 
@@ -162,7 +175,7 @@ async function openParts(core: AgentCore, network: KeptNetwork, onRestarted: () 
 function applierOf(
   core: AgentCore,
   network: KeptNetwork,
-  parts: Parts & Pick<ApplierDeps, 'keepaliveSeconds' | 'knownBefore'>,
+  parts: Parts & Pick<ApplierDeps, 'keepaliveSeconds' | 'knownBefore' | 'forwards'>,
 ): MeshApplier {
   const { member, log, clock, place, state } = core
   const { node_id: nodeId } = state.enrolment

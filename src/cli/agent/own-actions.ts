@@ -1,4 +1,4 @@
-import type { MemberActions } from '../../client/agent/agent-deps.ts'
+import type { BridgeChange, MemberActions } from '../../client/agent/agent-deps.ts'
 import type { PulledExecution } from '../../client/agent/state/snapshot.ts'
 import { formatEdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
 import { digestEpochs } from '../../shared/mesh/epoch-digest.ts'
@@ -14,13 +14,13 @@ export interface ActionPorts {
   /** Sessions came or went. */
   readonly sessionsChanged: () => void
   readonly ownKeyChanged: () => Promise<void>
+  readonly applyBridge: (change: BridgeChange) => Promise<string | undefined>
+  readonly bridgesPulled: (resourceIds: ReadonlySet<string>) => void
   readonly execute: (execution: PulledExecution) => void
   readonly save: () => Promise<void>
   readonly saveSoon: () => void
   readonly refused: (code: string) => void
 }
-
-const NO_BRIDGES = 'this agent does not run bridges'
 
 /** The actions of the agent of this machine. */
 export function ownActions(ports: ActionPorts): MemberActions<RealMember> {
@@ -41,7 +41,8 @@ export function ownActions(ports: ActionPorts): MemberActions<RealMember> {
     openSession: () => undefined,
     sessionsChanged: () => ports.sessionsChanged(),
     executionsGone: (member, liveIds) => forgetEnded(member, liveIds),
-    bridgeFault: () => NO_BRIDGES,
+    applyBridge: (_, change) => ports.applyBridge(change),
+    bridgesPulled: (_, resourceIds) => ports.bridgesPulled(resourceIds),
     peersChanged(member) {
       forgetKeys(member)
       ports.meshChanged()

@@ -5,6 +5,7 @@ import type { SessionSetupPayload } from '../../shared/events/wire-types.ts'
 import type { Client } from '../client.ts'
 import type { AgentClock } from './agent-clock.ts'
 import type { BridgeBook } from './bridges/bridge-book.ts'
+import type { ReadBridge } from './bridges/own-bridges.ts'
 import type { NodeWire } from './calls/node-wire.ts'
 import type { AgentOperation } from './calls/operations.ts'
 import type { PacedLimiter } from './calls/paced-limiter.ts'
@@ -61,6 +62,15 @@ export interface OpenedEdgeKey {
   readonly key: Uint8Array
 }
 
+/** What a host is to run for a bridge. */
+export interface BridgeChange {
+  readonly resourceId: string
+  /** Undefined: the node does not host the bridge any more. */
+  readonly bridge: ReadBridge | undefined
+  /** By reference. One that could not be fetched is not there. */
+  readonly secrets: ReadonlyMap<string, Uint8Array>
+}
+
 /** What an agent does with what it learns. A real one changes its machine; a simulated one compares and counts. */
 export interface MemberActions<M extends Member> {
   /** Peers whose edge keys the agent needs. */
@@ -77,8 +87,13 @@ export interface MemberActions<M extends Member> {
   executionsGone(member: M, liveIds: ReadonlySet<string>): void
   /** `member.liveSessions` changed. The agent cuts any session that is not in it. */
   sessionsChanged(member: M): void
-  /** Why the member cannot apply configurations of bridges; undefined where it can. */
-  bridgeFault(member: M): string | undefined
+  /**
+   * Applies a configuration of a bridge with its secrets. Resolves with undefined, or with why it is not applied: a sentence without
+   * a secret. What ran before goes on then. Called again after a pause, and when a secret has a new version.
+   */
+  applyBridge(member: M, change: BridgeChange): Promise<string | undefined>
+  /** Called after each pull with the ids of all bridges that the member hosts. The agent stops any other one. */
+  bridgesPulled(member: M, resourceIds: ReadonlySet<string>): void
   /** Peers were added, changed or removed: after a pull and after each hint. `member.view` has them all. */
   peersChanged(member: M): void
   /** The policies in force changed. */

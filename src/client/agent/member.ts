@@ -1,4 +1,3 @@
-import type { SecretVersions } from '../../shared/bridges/host-report.ts'
 import type { SessionSetupPayload } from '../../shared/events/wire-types.ts'
 import type { EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
 import type { OwnBridges } from './bridges/own-bridges.ts'
@@ -51,6 +50,8 @@ export interface Member {
   readonly hosted: Map<string, HostedBridge>
   /** Bridges that are being applied, by resource id. `again`: another try was requested meanwhile. */
   readonly applying: Map<string, 'once' | 'again'>
+  /** How often in succession a bridge could not be applied, by resource id. */
+  readonly applyFailures: Map<string, number>
   /** Bridges whose secrets are to be fetched again. */
   readonly refetching: Set<string>
   /** `ETag` of the last applied pull. */
@@ -114,15 +115,26 @@ export interface Pulling {
   failures: number
 }
 
+/** A secret that a host has fetched and opened. */
+export interface HeldSecret {
+  readonly version: number
+  readonly value: Uint8Array
+}
+
+/** By reference. */
+export type HeldSecrets = ReadonlyMap<string, HeldSecret>
+
 /** What a host runs for a bridge. */
 export interface HostedBridge {
   /** Of the applied configuration; null before the first. */
   readonly fingerprint: string | null
-  /** Version of each fetched secret, by reference. */
-  readonly secrets: SecretVersions
+  /** The fetched secrets, by reference. */
+  readonly secrets: HeldSecrets
   readonly appliedAt: string | null
   /** Why it does not run the newest configuration with all of its secrets. */
   readonly error: string | undefined
+  /** Whether the server has the report of it. */
+  readonly isReported: boolean
 }
 
 const NO_SESSIONS: Member['liveSessions'] = new Map()
@@ -139,6 +151,7 @@ export function newMember(stored: StoredMember = {}): Omit<Member, 'identity'> {
     bridges: undefined,
     hosted: new Map(),
     applying: new Map(),
+    applyFailures: new Map(),
     refetching: new Set(),
     etag: undefined,
     pulling: newPulling(),

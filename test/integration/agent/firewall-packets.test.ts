@@ -24,6 +24,7 @@ function accept(entry: Partial<AcceptEntry>): CompiledEntry {
 function view(entries: readonly CompiledEntry[], groups: readonly number[] = [1]): FirewallView {
   return {
     interfaceName: 'ctl0',
+    forwards: [],
     policies: [{ policyId: POLICY, revisionId: 'r', fingerprint: 'f', unknown: 0, entries }],
     peers: [{ nodeId: 'other', address: OTHER, groups }],
   }

@@ -41,6 +41,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('verdicts of real packets
       firewalls.map((firewall, own) =>
         firewall.apply({
           interfaceName: 'ctl0',
+          forwards: [],
           policies: (parties[own]?.policies ?? []).map((policy) => ({
             ...policy,
             revisionId: 'r',

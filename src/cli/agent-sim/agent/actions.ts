@@ -34,7 +34,9 @@ export function simulatedActions(depsNow: () => SimulatedDeps): MemberActions<Si
     save: async () => undefined,
     ownKeyChanged: async () => undefined,
     refused: ignore,
-    bridgeFault: ({ faults }) => (faults.failsBridges ? BRIDGE_FAULT : undefined),
+    applyBridge: async ({ faults }, { bridge }) =>
+      bridge !== undefined && faults.failsBridges ? BRIDGE_FAULT : undefined,
+    bridgesPulled: ignore,
   }
 }
 

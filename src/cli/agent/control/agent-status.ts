@@ -161,10 +161,13 @@ function ruleRow({ policyId: policy_id, entry, direction, action, packets, bytes
   return { policy_id, entry, direction, action, packets, bytes }
 }
 
-function faultsOf({ keeper }: AgentCore, { work, applier, firewall, names, sessions }: Whole): readonly string[] {
+function faultsOf(
+  { keeper }: AgentCore,
+  { work, applier, firewall, names, sessions, bridges }: Whole,
+): readonly string[] {
   const refused = [...applier.accepted().refused].map(([nodeId, why]) => `peer ${nodeId} is refused: ${why}`)
   const faults = [keeper.fault(), work.fault(), firewall.status().fault, names.status().fault, sessions.status().fault]
-  return [...faults, ...refused.slice(0, REFUSED_SHOWN)].filter((fault) => fault !== undefined)
+  return [...faults, ...bridges.faults(), ...refused.slice(0, REFUSED_SHOWN)].filter((fault) => fault !== undefined)
 }
 
 /** Refused peers that are named; the others are counted. */

@@ -9,9 +9,20 @@ export interface FirewallPeer {
   readonly groups: readonly number[]
 }
 
+/** Packets between the mesh and what is behind an interface of this machine. */
+export interface Forward {
+  readonly interfaceName: string
+  /** What is behind it, in CIDR notation. */
+  readonly subnets: readonly string[]
+  /** Who may begin a connection: members of the mesh, what is outside of it, or both. */
+  readonly initiators: 'both' | 'mesh' | 'outside'
+}
+
 /** What the firewall is to enforce: the policies of the node, and the peers that they are about. */
 export interface FirewallView {
   readonly interfaceName: string
   readonly policies: readonly ReadPolicy[]
   readonly peers: readonly FirewallPeer[]
+  /** None: this machine forwards nothing of the mesh. */
+  readonly forwards: readonly Forward[]
 }

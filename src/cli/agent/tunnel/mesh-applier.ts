@@ -4,7 +4,7 @@ import type { ReadPolicy } from '../../../client/agent/policies/own-policies.ts'
 import type { Device, PeerStatus } from '../device/device.ts'
 import type { ReachablePeer } from '../endpoints/lost-peers.ts'
 import type { Log } from '../log.ts'
-import type { FirewallView } from '../firewall/firewall-view.ts'
+import type { FirewallView, Forward } from '../firewall/firewall-view.ts'
 import type { Firewall } from '../firewall/firewall.ts'
 import type { MeshName, MeshNames } from '../names/mesh-names.ts'
 import type { RealMember } from '../real-member.ts'
@@ -46,6 +46,8 @@ export interface ApplierDeps {
   readonly network: () => MeshNetwork
   readonly taken: () => ReadonlySet<string>
   readonly keepaliveSeconds: () => number
+  /** What this machine forwards as a host of bridges. */
+  readonly forwards: () => readonly Forward[]
   /** What an earlier run knew; it holds until the first pull. */
   readonly knownBefore: KnownMesh | undefined
   /** Writes down what is known now. */
@@ -120,6 +122,7 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
         interfaceName: device.name,
         policies: known.policies,
         peers: accepted.peers.map(firewallPeer),
+        forwards: deps.forwards(),
       })
       // Nothing is written once the agent takes away what it has written.
       if (until.aborted) return

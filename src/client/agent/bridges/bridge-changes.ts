@@ -22,6 +22,7 @@ export function applyPulledBridges<M extends Member>(
   const bridges = bridgesOf(deps, node)
   const { changed, refused } = bridges.replace(deps.mesh.bridges.given(text), node.pulling.changedBridges)
   deps.statistics.count('bad_bridge_configs', refused.length)
+  deps.actions.bridgesPulled(node, new Set([...bridges.list().map(({ resourceId }) => resourceId), ...refused]))
   for (const resourceId of changed) applyBridgeSoon(deps, node, { resourceId })
   for (const resourceId of reportedBridges) {
     const isHosted = bridges.find(resourceId) !== undefined || refused.includes(resourceId)

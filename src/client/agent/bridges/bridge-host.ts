@@ -1,15 +1,17 @@
 import type { ReadBridge } from './own-bridges.ts'
-import { hostReportKey, hostReportOf } from '../../../shared/bridges/host-report.ts'
+import { HOST_ERROR_MAX, hostReportKey, hostReportOf } from '../../../shared/bridges/host-report.ts'
+import { canonicalize } from '../../../shared/canonical-json.ts'
 import { attempt } from '../calls/attempt.ts'
 import { digestOf } from './bridge-book.ts'
 import type { Outcome } from '../calls/outcome.ts'
-import type { HostedBridge, Member } from '../member.ts'
+import type { HeldSecrets, HostedBridge, Member } from '../member.ts'
 import type { AgentDeps, MemberDeps } from '../agent-deps.ts'
 import { sendReport } from '../calls/deferred-reports.ts'
 import { fetchSecrets } from './bridge-secrets.ts'
 
-/** Pause before a host tries again what it could not apply. */
+/** Pause before a host tries again what it could not apply or report. It doubles with each failure. */
 const RETRY_MS = 1_000
+const RETRY_MS_MAX = 60_000
 
 /** What is to be applied. `refetches`: also the secrets that the host has. */
 interface Applying {
@@ -40,36 +42,52 @@ async function applyUntilNewest<M extends Member>(deps: MemberDeps<M>, node: M, 
     isDone = await applyNewest(deps, node, resourceId)
   } while (node.applying.get(resourceId) === 'again' && !deps.until.aborted)
   node.applying.delete(resourceId)
-  if (!isDone) deps.tasks.schedule(RETRY_MS, async () => applyBridgeSoon(deps, node, { resourceId }))
+  if (isDone) return void node.applyFailures.delete(resourceId)
+  const failures = node.applyFailures.get(resourceId) ?? 0
+  node.applyFailures.set(resourceId, failures + 1)
+  const pauseMs = Math.min(RETRY_MS * 2 ** failures, RETRY_MS_MAX)
+  deps.tasks.schedule(pauseMs, async () => applyBridgeSoon(deps, node, { resourceId }))
 }
 
 /** Returns false if it is to be tried again after a pause. */
 async function applyNewest<M extends Member>(deps: MemberDeps<M>, node: M, resourceId: string): Promise<boolean> {
   const bridge = node.bridges?.find(resourceId)
   if (bridge === undefined) return stop(deps, node, resourceId)
-  const former = node.hosted.get(resourceId)
-  const error = deps.actions.bridgeFault(node)
-  if (error !== undefined) {
-    const kept = former ?? NOTHING
-    await report(deps, node, { resourceId, hosted: { ...kept, error } })
+  const former = node.hosted.get(resourceId) ?? NOTHING
+  const isRefetched = node.refetching.delete(resourceId)
+  const fetched = await fetchSecrets(deps, node, { bridge, known: isRefetched ? NO_SECRETS : former.secrets })
+  const { secrets } = fetched
+  const fault = await deps.actions.applyBridge(node, { resourceId, bridge, secrets: valuesOf(secrets) })
+  if (fault !== undefined) {
+    if (isRefetched) node.refetching.add(resourceId)
+    await report(deps, node, { resourceId, hosted: { ...former, error: fault.slice(0, HOST_ERROR_MAX) } })
     return false
   }
-  const isRefetched = node.refetching.delete(resourceId)
-  const fetched = await fetchSecrets(deps, node, { bridge, known: isRefetched ? {} : (former?.secrets ?? {}) })
-  const hosted = { ...appliedOf(deps, bridge, former), secrets: fetched.secrets, error: fetched.error }
+  const hosted = { ...former, ...appliedOf(deps, bridge, former), secrets, error: fetched.error }
   const isReported = await report(deps, node, { resourceId, hosted })
   return isReported && !fetched.isUnfinished
 }
 
-const NOTHING = { fingerprint: null, secrets: {}, appliedAt: null }
+const NO_SECRETS: HeldSecrets = new Map()
+const NOTHING: HostedBridge = {
+  fingerprint: null,
+  secrets: NO_SECRETS,
+  appliedAt: null,
+  error: undefined,
+  isReported: false,
+}
+
+function valuesOf(secrets: HeldSecrets): ReadonlyMap<string, Uint8Array> {
+  return new Map([...secrets].map(([ref, { value }]) => [ref, value]))
+}
 
 /** A configuration that the host runs already keeps its time. */
 function appliedOf(
   { clock, statistics }: Pick<AgentDeps, 'clock' | 'statistics'>,
   { fingerprint }: ReadBridge,
-  former: HostedBridge | undefined,
+  former: HostedBridge,
 ): Pick<HostedBridge, 'fingerprint' | 'appliedAt'> {
-  if (former?.fingerprint === fingerprint) return former
+  if (former.fingerprint === fingerprint) return former
   statistics.count('bridge_configs')
   return { fingerprint, appliedAt: new Date(clock.now()).toISOString() }
 }
@@ -84,9 +102,23 @@ async function report<M extends Member>(
   node: M,
   { resourceId, hosted }: Reported,
 ): Promise<boolean> {
-  node.hosted.set(resourceId, hosted)
+  const former = node.hosted.get(resourceId)
+  if (former?.isReported === true && isSameReport(former, hosted)) return true
+  const unreported = { ...hosted, isReported: false }
+  node.hosted.set(resourceId, unreported)
   const send = () => putReport(deps, node, { resourceId, hosted: node.hosted.get(resourceId) ?? hosted })
-  return (await sendReport(deps, node, { name: hostReportKey(resourceId), send })) || node.isRevoked
+  const isReported = await sendReport(deps, node, { name: hostReportKey(resourceId), send })
+  if (isReported && node.hosted.get(resourceId) === unreported) node.hosted.set(resourceId, { ...hosted, isReported })
+  return isReported || node.isRevoked
+}
+
+function isSameReport(one: HostedBridge, other: HostedBridge): boolean {
+  return canonicalize(reportOf(one)) === canonicalize(reportOf(other))
+}
+
+function reportOf({ fingerprint, secrets, appliedAt: applied_at, error }: HostedBridge) {
+  const versions = Object.fromEntries([...secrets].map(([ref, { version }]) => [ref, version]))
+  return hostReportOf({ fingerprint, secrets: versions, applied_at, ...(error !== undefined && { error }) }, digestOf)
 }
 
 function putReport<M extends Member>(
@@ -94,8 +126,7 @@ function putReport<M extends Member>(
   node: M,
   { resourceId, hosted }: Reported,
 ): Promise<Outcome<unknown>> {
-  const { fingerprint, secrets, appliedAt: applied_at, error } = hosted
-  const value = hostReportOf({ fingerprint, secrets, applied_at, ...(error !== undefined && { error }) }, digestOf)
+  const value = reportOf(hosted)
   return attempt(deps, node, {
     operation: 'report',
     isRepeatable: true,
@@ -110,6 +141,8 @@ function putReport<M extends Member>(
 
 /** Stops what it ran for the bridge, and deletes the report. An earlier try may have succeeded without an answer. */
 async function stop<M extends Member>(deps: MemberDeps<M>, node: M, resourceId: string): Promise<boolean> {
+  const fault = await deps.actions.applyBridge(node, { resourceId, bridge: undefined, secrets: new Map() })
+  if (fault !== undefined) return false
   node.hosted.delete(resourceId)
   node.refetching.delete(resourceId)
   node.deferred.delete(hostReportKey(resourceId))

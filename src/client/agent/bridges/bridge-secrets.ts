@@ -1,11 +1,10 @@
 import type { ReadBridge } from './own-bridges.ts'
 import { parseNsk } from '../../../shared/credential-formats.ts'
 import { openSecretEnvelope } from '../../../shared/mesh/secret-envelope.ts'
-import type { SecretVersions } from '../../../shared/bridges/host-report.ts'
 import { attempt } from '../calls/attempt.ts'
 import type { Outcome } from '../calls/outcome.ts'
 import type { SealedSecret } from '../calls/node-wire.ts'
-import type { Member } from '../member.ts'
+import type { HeldSecret, HeldSecrets, Member } from '../member.ts'
 import type { MemberDeps } from '../agent-deps.ts'
 
 /** The node does not host the bridge any more, or the secret does not exist. An event or a hint follows. */
@@ -13,12 +12,12 @@ const NOT_FOUND = 'secret_not_found'
 
 interface Needed {
   readonly bridge: ReadBridge
-  /** Versions of secrets that are not fetched again. */
-  readonly known: SecretVersions
+  /** Secrets that are not fetched again. */
+  readonly known: HeldSecrets
 }
 
 interface FetchedSecrets {
-  readonly secrets: SecretVersions
+  readonly secrets: HeldSecrets
   /** Undefined: all of them were fetched. */
   readonly error: string | undefined
   /** Another try may fetch the others. */
@@ -31,27 +30,27 @@ export async function fetchSecrets<M extends Member>(
   node: M,
   { bridge, known }: Needed,
 ): Promise<FetchedSecrets> {
-  const versions: Record<string, number> = {}
+  const secrets = new Map<string, HeldSecret>()
   const codes = new Map<string, string>()
   for (const ref of bridge.secretRefs) {
-    const version = known[ref] ?? (await fetchVersion(deps, node, ref))
-    if (typeof version === 'number') versions[ref] = version
-    else codes.set(ref, version.code)
+    const secret = known.get(ref) ?? (await fetchSecret(deps, node, ref))
+    if ('code' in secret) codes.set(ref, secret.code)
+    else secrets.set(ref, secret)
   }
   const [first] = codes
   return {
-    secrets: versions,
+    secrets,
     error: first && `${first[0]} could not be fetched: ${first[1]}`,
     isUnfinished: [...codes.values()].some((code) => code !== NOT_FOUND),
   }
 }
 
-/** The version of a secret that was fetched and opened, or why it was not. */
-export async function fetchVersion<M extends Member>(
+/** A secret that was fetched and opened, or why it was not. */
+export async function fetchSecret<M extends Member>(
   deps: MemberDeps<M>,
   node: M,
   ref: string,
-): Promise<number | { readonly code: string }> {
+): Promise<HeldSecret | { readonly code: string }> {
   const { node_id: nodeId } = node.identity
   let outcome: Outcome<SealedSecret> = { ok: false, code: 'aborted', tries: 0 }
   await deps.mesh.limiters.secrets(deps.until, async () => {
@@ -62,7 +61,7 @@ export async function fetchVersion<M extends Member>(
       call: (nsk) => deps.mesh.wire.fetchSecret({ nodeId, nsk, ref }),
     })
   })
-  return versionOf(deps, { nodeId, ref }, outcome)
+  return heldSecret(deps, { nodeId, ref }, outcome)
 }
 
 interface Place {
@@ -70,22 +69,24 @@ interface Place {
   readonly ref: string
 }
 
-function versionOf(
+function heldSecret(
   deps: MemberDeps<Member>,
-  { nodeId, ref }: Place,
+  place: Place,
   outcome: Outcome<SealedSecret>,
-): number | { readonly code: string } {
+): HeldSecret | { readonly code: string } {
   if (!outcome.ok) return { code: outcome.code }
-  if (!opens(outcome.value, { nodeId, ref })) {
+  const value = opened(outcome.value, place)
+  if (value === undefined) {
     deps.statistics.count('bad_envelopes')
     return { code: 'bad_envelope' }
   }
   deps.statistics.count('secrets_fetched')
-  return outcome.value.version
+  return { version: outcome.value.version, value }
 }
 
-function opens({ envelope, kid, version, nsk }: SealedSecret, place: Place): boolean {
+function opened({ envelope, kid, version, nsk }: SealedSecret, place: Place): Uint8Array | undefined {
   const fields = parseNsk(nsk)
-  if (fields === undefined || fields.kid !== kid) return false
-  return openSecretEnvelope(envelope, fields.key, { ...place, version }).ok
+  if (fields === undefined || fields.kid !== kid) return undefined
+  const result = openSecretEnvelope(envelope, fields.key, { ...place, version })
+  return result.ok ? result.secret : undefined
 }

@@ -21,6 +21,7 @@ const acceptAll: AcceptEntry = {
 function view(entries: readonly CompiledEntry[], addresses: readonly string[] = ['100.64.0.2']): FirewallView {
   return {
     interfaceName: 'ctl0',
+    forwards: [],
     policies: [{ policyId: POLICY, revisionId: 'r', fingerprint: 'f', unknown: 0, entries }],
     peers: addresses.map((address) => ({ nodeId: address, address, groups: [] })),
   }

@@ -31,7 +31,7 @@ test('the rules let pass exactly what the policies allow, and count it by the en
   fc.assert(
     fc.property(party, peers, fc.array(flow, { minLength: 1, maxLength: 8 }), (own, known, flows) => {
       const policies = own.policies.map((policy) => ({ ...policy, revisionId: 'r', fingerprint: 'f', unknown: 0 }))
-      const target = tableTarget({ interfaceName: 'ctl0', policies, peers: known }, planFilter(policies))
+      const target = tableTarget({ interfaceName: 'ctl0', forwards: [], policies, peers: known }, planFilter(policies))
       const commands = creation(target, new Map())
       for (const peer of known) {
         for (const asked of flows) {

@@ -40,7 +40,7 @@ function passes(own: VectorNode, peer: VectorNode, asked: AskedFlow): boolean {
     ...readEntries(rules),
   }))
   const peers = [{ nodeId: 'peer', address: peer.mesh_address, groups: peer.groups }]
-  const target = tableTarget({ interfaceName: 'ctl0', policies, peers }, planFilter(policies))
+  const target = tableTarget({ interfaceName: 'ctl0', forwards: [], policies, peers }, planFilter(policies))
   return interpretRules(creation(target, new Map()), firstPacket(peer.mesh_address, asked)).verdict === 'accept'
 }
 

@@ -41,6 +41,7 @@ beforeEach(() => {
     taken: () => new Set(),
     now: () => 1_000_000,
     keepaliveSeconds: () => 25,
+    forwards: () => [],
     until: new AbortController().signal,
     get knownBefore() {
       return { peers: [], policies: [policyOf(entries)] }

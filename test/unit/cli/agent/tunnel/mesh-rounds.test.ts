@@ -57,6 +57,7 @@ function machine({ device = [], isPulled = true }: { device?: readonly PeerStatu
     network: () => acceptMeshNetwork({ address: '100.64.0.1', cidr: '100.64.0.0/16' }, NO_ADDRESSES),
     taken: () => new Set(),
     keepaliveSeconds: () => 25,
+    forwards: () => [],
     knownBefore: { peers, policies: [] },
     remember: async () => void done.push('remember'),
     until: ending.signal,
