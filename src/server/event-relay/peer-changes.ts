@@ -28,14 +28,13 @@ const GROUPS_MAX = 256
 /**
  * Merges two changes of one peer. Each kind of change is listed once, at its last occurrence, so the last one listed is the
  * peer's present condition. Newer facts replace older ones; a deregistration drops all older facts, and an endpoint comes
- * with its fallback, where there is one.
+ * with its fallback and its candidates, where there are any.
  */
 export function mergeChanges(older: PeerChange, newer: PeerChange): PeerChange {
   const changes = [...older.changes.filter((change) => !newer.changes.includes(change)), ...newer.changes]
   if (newer.changes.includes('deregistered')) return { ...newer, changes }
-  const { fallback_endpoint: fallback, ...others } = older
-  const isKept = fallback !== undefined && !newer.changes.includes('endpoint_changed')
-  return { ...others, ...(isKept && { fallback_endpoint: fallback }), ...newer, changes }
+  const { fallback_endpoint: _fallback, candidates: _candidates, ...others } = older
+  return { ...(newer.changes.includes('endpoint_changed') ? others : older), ...newer, changes }
 }
 
 /**

@@ -46,6 +46,8 @@ export const aboutPeer = aboutNode.extend({
   mesh_address: z.string().optional(),
   psk_issued_at: z.string().optional(),
   groups: z.array(z.int()).optional(),
+  candidates: z.array(z.string()).optional(),
+  subnets: z.array(z.string()).optional(),
 })
 
 /** The members of an event by which the relay finds a group and the nodes that joined or left it. */
@@ -185,7 +187,11 @@ export const SHARED_EVENTS = {
   peer_visibility_changed: { payload: aboutVisibility, audience: { to: 'viewers' } },
   /** Another relay carries the edges to the node, or the same one is reached elsewhere. */
   peer_relay_changed: toPeers('endpoint_changed', aboutPeer.extend({ endpoint: text })),
-  /** The same of so many nodes that a hint does not list them. */
+  /** Peers reach other networks through the node than before. */
+  peer_subnets_changed: toPeers('subnets_changed', aboutPeer.extend({ subnets: z.array(text) })),
+  /** The same of networks that are too many for a hint. */
+  domain_subnets_changed: { payload: z.object({}), audience: { to: 'domain' } },
+  /** Relays of so many nodes changed that a hint does not list them. */
   domain_relays_changed: { payload: z.object({}), audience: { to: 'domain' } },
   'bridge.RelayConfigured': toHosts(),
 } as const satisfies OutboxDeclarations

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { PEERS_INLINE_MAX } from '../../shared/events/wire-types.ts'
 import type { Db } from '../ports/datastore.ts'
 import type { Change } from '../ports/unit-of-work.ts'
+import { endpointChange } from './endpoint-change.ts'
 import { formatEndpoint } from './endpoint-text.ts'
 import { relaysOf, readHops, readPreferences, createFallbacks, type RelayHop } from './relay-hops.ts'
 import { relayTo } from './edge-mode.ts'
@@ -29,9 +30,9 @@ export async function announceRelays(change: RelayChange, domainId: string, rela
     ? [...relayed, ...carriersOf(relayed, { hops, preferences })]
     : relayed
   const fallbackOf = createFallbacks(hops)
-  for (const { nodeId, endpoint } of await readEndpoints(change.db, domainId, [...new Set(named)])) {
+  for (const { nodeId, ...reached } of await readEndpoints(change.db, domainId, [...new Set(named)])) {
     const fallback = fallbackOf(nodeId, preferences.get(nodeId) ?? null)
-    const payload = { node_id: nodeId, endpoint, ...(fallback !== '' && { fallback_endpoint: fallback }) }
+    const payload = endpointChange(nodeId, { ...reached, fallback })
     change.emit({ event: 'peer_relay_changed', domainId, aggregate: `node:${nodeId}`, payload })
   }
 }
@@ -57,15 +58,25 @@ interface FoundEndpoint {
   readonly nodeId: string
   /** Empty where none is known that is fresh. */
   readonly endpoint: string
+  readonly candidates: readonly string[]
 }
 
 /** The endpoints of those of the nodes that the Domain has, by node id. */
 async function readEndpoints(tx: Db, domainId: string, nodeIds: readonly string[]): Promise<readonly FoundEndpoint[]> {
-  const { rows } = await sql<{ id: string; host: string | null; port: number | null }>`
-    select n.id, e.last_endpoint as host, e.last_endpoint_port as port
+  const { rows } = await sql<EndpointRow>`
+    select n.id, e.last_endpoint as host, e.last_endpoint_port as port, coalesce(e.candidates, '{}') as candidates
     from nodes as n left join node_endpoints as e on e.node_id = n.id and e.last_endpoint_stale_at is null
     where n.domain_id = ${domainId} and n.id = any(${nodeIds}::uuid[]) order by n.id`.execute(tx)
-  return rows.map(({ id, host, port }) => ({ nodeId: id, endpoint: formatEndpoint(host, port) }))
+  return rows.map(({ id, host, port, candidates }) => {
+    return { nodeId: id, endpoint: formatEndpoint(host, port), candidates }
+  })
+}
+
+interface EndpointRow {
+  readonly id: string
+  readonly host: string | null
+  readonly port: number | null
+  readonly candidates: readonly string[]
 }
 
 /**

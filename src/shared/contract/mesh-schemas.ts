@@ -13,6 +13,9 @@ function isInYears(instant: string): boolean {
   return year >= 1 && year <= 9_999
 }
 
+/** Candidates of one node. */
+const CANDIDATES_MAX = 8
+
 export const EndpointRequest = z
   .strictObject({
     endpoint: z
@@ -26,6 +29,14 @@ export const EndpointRequest = z
         'Address translation in front of the node, as it observed it; `unknown`: the endpoint is a guess, which observations of peers replace',
       ),
     reported_at: SentInstant.describe('When the node observed it; within 60 s of the server'),
+    candidates: z
+      .array(z.string())
+      .max(CANDIDATES_MAX)
+      .refine((texts) => new Set(texts).size === texts.length, { error: 'names an address twice' })
+      .optional()
+      .describe(
+        'Further addresses at which peers may reach the node, `host:port`, at most 8: local ones and IPv6; no link-local, none of the mesh. Absent: none',
+      ),
   })
   .meta({ id: 'EndpointRequest', description: 'The public address of a node, as it observed it.' })
 
@@ -145,10 +156,18 @@ const Peer = z.object({
   mesh_address: z.string().describe('Address of the peer in the mesh'),
   endpoint: z.string().describe('`host:port`; empty while none is known or the last one is stale'),
   fallback_endpoint: z.string().optional().describe('`host:port` of the relay for the edge'),
+  candidates: z
+    .array(z.string())
+    .optional()
+    .describe('Further addresses of the peer, `host:port`, at most 8; absent while there is none'),
   psk_issued_at: PskIssuedAt,
   groups: z
     .array(z.int().positive())
     .describe('Policy groups that the peer is in, ascending: rules of policies name peers by them'),
+  subnets: z
+    .array(z.string())
+    .optional()
+    .describe('Networks behind the peer, sorted: those of site-to-site tunnels that it hosts; absent without any'),
 })
 
 const PulledExecution = z.object({

@@ -47,12 +47,16 @@ const peerChange = object<PeerChange>(
     name: optional(text({ description: 'Name of the peer, unique in the Domain' })),
     endpoint: optional(text({ description: 'New address of the peer, `host:port`; empty when it is stale' })),
     fallback_endpoint: optional(text({ description: 'New address of the relay of the peer, `host:port`' })),
+    candidates: optional(
+      described(listOf(text({})), 'Further addresses of the peer, `host:port`; none where absent beside an endpoint'),
+    ),
     public_key: optional(text({ description: 'New public key: 32 bytes in padded base64' })),
     mesh_address: optional(text({ description: 'Address of the peer in the mesh' })),
     psk_issued_at: optional(
       described(pskInstant, 'When the preshared key was issued: RFC 3339 in UTC with nine fractional digits'),
     ),
     groups: optional(described(listOf(group), 'All policy groups of the peer, ascending')),
+    subnets: optional(described(listOf(text({})), 'All networks behind the peer, sorted')),
   },
   'A change of one peer. Members that did not change are absent.',
 )

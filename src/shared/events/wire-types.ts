@@ -23,6 +23,7 @@ export const PEER_CHANGES = [
   'endpoint_changed',
   'groups_changed',
   'renamed',
+  'subnets_changed',
 ] as const
 
 export type PeerChangeWord = (typeof PEER_CHANGES)[number]
@@ -37,6 +38,8 @@ export interface PeerChange {
   /** `host:port`; empty when the peer's endpoint is stale. */
   readonly endpoint?: string
   readonly fallback_endpoint?: string
+  /** `host:port` each; absent beside an endpoint: none. */
+  readonly candidates?: readonly string[]
   /** 32 bytes in padded base64. */
   readonly public_key?: string
   readonly mesh_address?: string
@@ -44,6 +47,8 @@ export interface PeerChange {
   readonly psk_issued_at?: string
   /** All groups of the peer, ascending. */
   readonly groups?: readonly number[]
+  /** All networks behind the peer, sorted. */
+  readonly subnets?: readonly string[]
 }
 
 /** Peers that a group has gained and lost: of a new group, all of its members among the node's peers. */

@@ -35,6 +35,7 @@ import { stepUp } from './migrations/0030-step-up.ts'
 import { capacity } from './migrations/0031-capacity.ts'
 import { transitSigner } from './migrations/0032-transit-signer.ts'
 import { observedEndpoints } from './migrations/0033-observed-endpoints.ts'
+import { candidates } from './migrations/0034-candidates.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -72,6 +73,7 @@ export const MIGRATIONS: readonly Migration[] = [
   capacity,
   transitSigner,
   observedEndpoints,
+  candidates,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

@@ -40,4 +40,6 @@ interface DomainPeersRow {
   second_relay_port: Generated<number | null>
   /** The last number given to a policy group; 0 before the first. */
   last_group: Generated<number>
+  /** A digest of what `nodes.hosted_subnets` were chosen by; empty without any. */
+  subnet_basis: Generated<string>
 }

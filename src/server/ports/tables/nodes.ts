@@ -52,6 +52,8 @@ export interface NodeRow {
   enrolled_again_at: Generated<Date | null>
   /** The revision of the Domain's peers with which it changed last, as others see it. */
   peer_revision: Generated<string>
+  /** The subnets that its peers reach through it, sorted: those of tunnels of bridges that it is chosen to host. */
+  hosted_subnets: Generated<string[]>
   created_at: Date
   updated_at: Date
 }
@@ -106,6 +108,8 @@ interface NodeEndpointRow {
   own_endpoint: Generated<string | null>
   own_endpoint_port: Generated<number | null>
   own_reported_at: Generated<Date | null>
+  /** Other addresses of the node, `host:port`, as it last reported them; none once the endpoint is stale. */
+  candidates: Generated<string[]>
 }
 
 interface NodeCapabilitiesRow {

@@ -14,6 +14,7 @@ import { acmeConflicts, secretConflicts, wholeConflicts } from './check-surround
 import { answerOf, refOf, type ConflictAnswer } from './conflict-answer.ts'
 import { ingressOf } from './ingress.ts'
 import { tunnelOf } from './site-to-site.ts'
+import { sharedSubnetConflicts } from './subnets-elsewhere.ts'
 import { userAccessOf } from './user-access.ts'
 
 /** Conflicts that one answer holds: pairs of parts are many where all of them claim the same. */
@@ -46,11 +47,13 @@ export function createCheck({ datastore, acmeDirectories }: CheckDeps): Pick<Han
       const parts = new Map(partsOf(world.parts).map((part) => [nameOf(part), part]))
       const foreign = new Set(own.flatMap(({ code, part }) => (code === 'secret_ref_malformed' ? [part] : [])))
       const known = await mayAsk(ctx, found, stored)
+      const mayName = (id: string): Promise<boolean> => ctx.holds('observe', `resource:${id}`)
       const asked = [...parts.values()].filter((part) => !foreign.has(nameOf(part)) && known(part))
       const conflicts = [
         ...own.map((conflict) => answerOf(conflict, world, parts.get(conflict.part))),
         ...(await outsideConflicts(found, asked)),
         ...(await wholeConflicts(db(), found, world)),
+        ...(await sharedSubnetConflicts(db(), found, { tunnels: world.parts.tunnels, mayName })),
       ]
       return { resource_id: found.resourceId, conflicts: conflicts.slice(0, CONFLICTS_MAX) }
     },

@@ -1,5 +1,6 @@
 import type { Change } from '../../ports/unit-of-work.ts'
 import { announceRelays, relayedBy } from '../../sql/announce-relays.ts'
+import { endpointChange } from '../../sql/endpoint-change.ts'
 import { createFallbacks, readHops, readPreferences } from '../../sql/relay-hops.ts'
 import { peersChanged } from '../../sql/state-revisions.ts'
 
@@ -8,6 +9,8 @@ export interface EndpointChange {
   readonly nodeId: string
   /** `host:port`; empty where it has become stale. */
   readonly endpoint: string
+  /** None where it has become stale. */
+  readonly candidates: readonly string[]
 }
 
 /**
@@ -25,9 +28,9 @@ export async function announceEndpoints(
   // Without relays there is nothing to prefer.
   const preferences = hops.length === 0 ? new Map<string, string>() : await readPreferences(change.db, nodeIds)
   const fallbackOf = createFallbacks(hops)
-  for (const { nodeId, endpoint } of changes) {
+  for (const { nodeId, ...reached } of changes) {
     const fallback = fallbackOf(nodeId, preferences.get(nodeId) ?? null)
-    const payload = { node_id: nodeId, endpoint, ...(fallback !== '' && { fallback_endpoint: fallback }) }
+    const payload = endpointChange(nodeId, { ...reached, fallback })
     change.emit({ event: 'peer_endpoint_changed', domainId, aggregate: `node:${nodeId}`, payload })
   }
   await announceRelays(change, domainId, await relayedBy(change.db, hops, nodeIds))

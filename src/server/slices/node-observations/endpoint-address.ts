@@ -69,3 +69,8 @@ const LOCAL: ReadonlySet<string> = new Set(['private', 'linkLocal', 'carrierGrad
 export function isLocalHost(host: string): boolean {
   return LOCAL.has(ipaddr.parse(host).range())
 }
+
+/** Whether the address means another host on each link. Takes the host of a parsed endpoint. */
+export function isLinkLocalHost(host: string): boolean {
+  return ipaddr.parse(host).range() === 'linkLocal'
+}

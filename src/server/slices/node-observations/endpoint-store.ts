@@ -3,8 +3,14 @@ import type { Db } from '../../ports/datastore.ts'
 import type { Tables } from '../../ports/tables/tables.ts'
 import type { OwnEndpoint, PeerEndpoint } from './peer-endpoint.ts'
 
+/** What a node reports of itself. */
+export interface OwnReport extends OwnEndpoint {
+  /** Other addresses at which a peer may reach it, `host:port`, each once, in the order of the node. */
+  readonly candidates: readonly string[]
+}
+
 /** An endpoint as a node has reported it. */
-export interface EndpointReport extends OwnEndpoint {
+export interface EndpointReport extends OwnReport {
   readonly nodeId: string
 }
 
@@ -12,7 +18,7 @@ export interface EndpointReport extends OwnEndpoint {
 export interface StoredEndpoint {
   readonly nodeId: string
   /** Its own report, fresh or not; undefined where only its peers have reported one. */
-  readonly own: OwnEndpoint | undefined
+  readonly own: OwnReport | undefined
   /** What its peers get, or got until it became stale. */
   readonly shown: PeerEndpoint
   readonly isStale: boolean
@@ -21,15 +27,26 @@ export interface StoredEndpoint {
 /** What is to be stored as the endpoint of a node: fresh. */
 export type FreshEndpoint = Pick<StoredEndpoint, 'nodeId' | 'own' | 'shown'>
 
-/** The endpoint TTL in the Domain of each node, ms; a deleted node has none. */
-export async function findTtls(db: Db, nodeIds: readonly string[]): Promise<Map<string, number>> {
+/** What a node's Domain says of endpoints. */
+export interface EndpointTerms {
+  readonly ttlMs: number
+  /** No endpoint of the underlay is inside. */
+  readonly meshCidr: string
+}
+
+/** Reads it of each node; a deleted node has none. */
+export async function findTerms(db: Db, nodeIds: readonly string[]): Promise<Map<string, EndpointTerms>> {
   const rows = await db
     .selectFrom('nodes')
     .innerJoin('domains', 'domains.id', 'nodes.domain_id')
-    .select(['nodes.id', 'domains.endpoint_ttl_seconds'])
+    .select(['nodes.id', 'domains.endpoint_ttl_seconds', 'domains.mesh_cidr'])
     .where('nodes.id', '=', sql<string>`any(${nodeIds}::uuid[])`)
     .execute()
-  return new Map(rows.map(({ id, endpoint_ttl_seconds }) => [id, endpoint_ttl_seconds * 1000]))
+  return new Map(
+    rows.map(({ id, endpoint_ttl_seconds, mesh_cidr: meshCidr }) => {
+      return [id, { ttlMs: endpoint_ttl_seconds * 1000, meshCidr }]
+    }),
+  )
 }
 
 /**
@@ -40,7 +57,7 @@ export async function refreshEndpoints(db: Db, reports: readonly EndpointReport[
   const isShown = sql`e.last_endpoint = sent.host and e.last_endpoint_port = sent.port`
   const isGuess = sql`e.nat_type = 'unknown' and sent.nat_type = 'unknown'`
   const isSame = sql`e.own_endpoint = sent.host and e.own_endpoint_port = sent.port
-    and e.last_endpoint_stale_at is null and e.own_reported_at < sent.reported_at
+    and e.last_endpoint_stale_at is null and e.own_reported_at < sent.reported_at and e.candidates = sent.candidates
     and ((${isGuess}) or (${isShown} and e.nat_type <> 'unknown' and sent.nat_type <> 'unknown'))`
   const { rows } = await sql<{ node_id: string }>`
     with sent as (${sentRows(reports)}),
@@ -86,7 +103,7 @@ function toStored(row: Selectable<Tables['node_endpoints']>): StoredEndpoint {
   const hasOwn = host !== null && port !== null && reportedAt !== null && natType !== null
   return {
     nodeId: row.node_id,
-    own: hasOwn ? { host, port, natType, reportedAtMs: reportedAt.getTime() } : undefined,
+    own: hasOwn ? { host, port, natType, reportedAtMs: reportedAt.getTime(), candidates: row.candidates } : undefined,
     shown: {
       host: row.last_endpoint,
       port: row.last_endpoint_port,
@@ -102,9 +119,9 @@ export async function storeEndpoints(tx: Db, endpoints: readonly FreshEndpoint[]
   const instant = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
   await sql`
     insert into node_endpoints (node_id, domain_id, last_endpoint, last_endpoint_port, last_endpoint_reported_at,
-      nat_type, own_endpoint, own_endpoint_port, own_reported_at)
+      nat_type, own_endpoint, own_endpoint_port, own_reported_at, candidates)
     select n.id, n.domain_id, given.host, given.port, given.confirmed_at,
-      given.nat_type, given.own_host, given.own_port, given.reported_at
+      given.nat_type, given.own_host, given.own_port, given.reported_at, ${listOf(sql`given.candidates`)}
     from unnest(
       ${column(({ nodeId }) => nodeId)}::uuid[],
       ${column(({ shown }) => shown.host)}::text[],
@@ -113,8 +130,9 @@ export async function storeEndpoints(tx: Db, endpoints: readonly FreshEndpoint[]
       ${column(({ own }) => own?.natType ?? null)}::text[],
       ${column(({ own }) => own?.host ?? null)}::text[],
       ${column(({ own }) => own?.port ?? null)}::integer[],
-      ${column(({ own }) => instant(own?.reportedAtMs))}::timestamptz[]
-    ) as given (node_id, host, port, confirmed_at, nat_type, own_host, own_port, reported_at)
+      ${column(({ own }) => instant(own?.reportedAtMs))}::timestamptz[],
+      ${column(({ own }) => joined(own?.candidates))}::text[]
+    ) as given (node_id, host, port, confirmed_at, nat_type, own_host, own_port, reported_at, candidates)
     join nodes as n on n.id = given.node_id
     on conflict (node_id) do update set
       last_endpoint = excluded.last_endpoint,
@@ -124,7 +142,8 @@ export async function storeEndpoints(tx: Db, endpoints: readonly FreshEndpoint[]
       nat_type = excluded.nat_type,
       own_endpoint = excluded.own_endpoint,
       own_endpoint_port = excluded.own_endpoint_port,
-      own_reported_at = excluded.own_reported_at`.execute(tx)
+      own_reported_at = excluded.own_reported_at,
+      candidates = excluded.candidates`.execute(tx)
 }
 
 /** The reports as rows. */
@@ -134,8 +153,21 @@ function sentRows(reports: readonly EndpointReport[]): RawBuilder<unknown> {
   const ports = reports.map(({ port }) => port)
   const natTypes = reports.map(({ natType }) => natType)
   const instants = reports.map(({ reportedAtMs }) => new Date(reportedAtMs).toISOString())
+  const candidates = reports.map((report) => joined(report.candidates))
   return sql`
-    select node_id, host, port, nat_type, reported_at
-    from unnest(${nodeIds}::uuid[], ${hosts}::text[], ${ports}::integer[], ${natTypes}::text[], ${instants}::timestamptz[])
-      as given (node_id, host, port, nat_type, reported_at)`
+    select node_id, host, port, nat_type, reported_at, ${listOf(sql`given.candidates`)} as candidates
+    from unnest(
+      ${nodeIds}::uuid[], ${hosts}::text[], ${ports}::integer[], ${natTypes}::text[], ${instants}::timestamptz[],
+      ${candidates}::text[]
+    ) as given (node_id, host, port, nat_type, reported_at, candidates)`
+}
+
+/** A list in one text: PostgreSQL would unnest a list of lists. No address has a comma. */
+function joined(candidates: readonly string[] = []): string {
+  return candidates.join(',')
+}
+
+/** The list of such a text; none where it is empty. */
+function listOf(text: RawBuilder<unknown>): RawBuilder<string[]> {
+  return sql<string[]>`string_to_array(${text}, ',')`
 }

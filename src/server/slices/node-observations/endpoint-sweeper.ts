@@ -70,6 +70,6 @@ async function sweepDomain(change: Change, { domainId, found, nowMs }: Sweep): P
   const ended = left.map(({ nodeId }) => nodeId).filter((nodeId) => !isSettled.has(nodeId))
   if (ended.length === 0) return
   await markStale(db, ended, new Date(nowMs))
-  const news = ended.map((nodeId) => ({ nodeId, endpoint: '' }))
+  const news = ended.map((nodeId) => ({ nodeId, endpoint: '', candidates: [] }))
   await announceEndpoints(change, domainId, news)
 }

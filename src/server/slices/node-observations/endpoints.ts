@@ -1,10 +1,11 @@
 import type { nodeObservations } from '../../../shared/contract/node-observations.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
+import { readCandidates } from './candidates.ts'
 import { parseEndpoint } from './endpoint-address.ts'
 import { createBatching } from './batching.ts'
 import { createEndpointRecorder, type EndpointRecorderDeps, type ReceivedReport } from './endpoint-recorder.ts'
-import { findTtls } from './endpoint-store.ts'
+import { findTerms } from './endpoint-store.ts'
 import { untimeliness } from './observation-age.ts'
 
 const BOUNDS = { batchMax: 250, waitingMax: 16_384 } as const
@@ -26,18 +27,19 @@ export function createEndpoints(
       return reports.map(({ nodeId }) => held.get(nodeId))
     },
   })
-  const findTtl = createBatching({
+  const findTermsOf = createBatching({
     ...BOUNDS,
     async run(nodeIds: readonly string[]) {
-      const ttls = await findTtls(deps.datastore.pool('interactive'), nodeIds)
-      return nodeIds.map((nodeId) => ttls.get(nodeId))
+      const terms = await findTerms(deps.datastore.pool('interactive'), nodeIds)
+      return nodeIds.map((nodeId) => terms.get(nodeId))
     },
   })
   return {
     async PutNodeEndpoint(ctx, { id, body }) {
       const { nowMs, correlationId, caller } = ctx
-      const ttlMs = await findTtl(id)
-      if (ttlMs === undefined) throw problem('unauthorized')
+      const terms = await findTermsOf(id)
+      if (terms === undefined) throw problem('unauthorized')
+      const { ttlMs, meshCidr } = terms
       const reportedAtMs = Date.parse(body.reported_at)
       const untimely = untimeliness(reportedAtMs, { nowMs, ttlMs })
       if (untimely !== undefined) {
@@ -45,9 +47,10 @@ export function createEndpoints(
         throw problem('endpoint_clock_skew')
       }
       const address = parseEndpoint(body.endpoint)
-      if (address === undefined) throw problem('endpoint_unparseable')
+      const candidates = readCandidates(body.candidates ?? [], meshCidr)
+      if (address === undefined || candidates === undefined) throw problem('endpoint_unparseable')
       const from = { nodeId: id, domainId: caller.domainId, nowMs, correlationId, audit: ctx.carryAudit() }
-      const report = { ...from, ...address, natType: body.nat_type, reportedAtMs }
+      const report = { ...from, ...address, natType: body.nat_type, reportedAtMs, candidates }
       const heldFromMs = await record(report)
       if (heldFromMs === undefined) throw problem('unauthorized')
       return { accepted_at: new Date(nowMs).toISOString(), stale_after: new Date(heldFromMs + ttlMs).toISOString() }

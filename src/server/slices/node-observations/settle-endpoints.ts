@@ -1,17 +1,18 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Db } from '../../ports/datastore.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { formatEndpoint } from '../../sql/endpoint-text.ts'
 import { announceEndpoints } from './announce-endpoints.ts'
-import { storeEndpoints, type StoredEndpoint } from './endpoint-store.ts'
+import { storeEndpoints, type OwnReport, type StoredEndpoint } from './endpoint-store.ts'
 import { ageObservationsOf, readFreshObservations, type Observed } from './observation-store.ts'
-import { choosePeerEndpoint, isSameAddress, type OwnEndpoint, type PeerEndpoint } from './peer-endpoint.ts'
+import { choosePeerEndpoint, isSameAddress, type PeerEndpoint } from './peer-endpoint.ts'
 
 /** A node about which something was reported. */
 export interface Unsettled {
   readonly nodeId: string
   readonly domainId: string
   /** Its own report, as it is to be stored; the known one unless it has just reported. */
-  readonly own: OwnEndpoint | undefined
+  readonly own: OwnReport | undefined
   /** As stored, with the row locked. */
   readonly known: StoredEndpoint | undefined
 }
@@ -21,6 +22,7 @@ export interface Settled {
   readonly nodeId: string
   readonly domainId: string
   readonly shown: PeerEndpoint
+  readonly candidates: readonly string[]
   /** Whether peers got something else before. */
   readonly isNews: boolean
 }
@@ -41,7 +43,7 @@ export async function settleEndpoints(db: Db, nodes: readonly Unsettled[], nowMs
   )
   const settled = nodes.flatMap((node) => {
     const shown = shownOf(node, fresh.get(node.nodeId), nowMs)
-    return shown === undefined ? [] : [{ ...node, shown, isNews: isNews(node.known, shown) }]
+    return shown === undefined ? [] : [{ ...node, shown, candidates: candidatesOf(node), isNews: isNews(node, shown) }]
   })
   if (settled.length > 0) await storeEndpoints(db, settled)
   return settled
@@ -52,7 +54,9 @@ export async function announceSettled(change: Change, settled: readonly Settled[
   const news = settled.filter(({ isNews: isNew }) => isNew)
   for (const domainId of new Set(news.map((each) => each.domainId))) {
     const ofDomain = news.filter((each) => each.domainId === domainId)
-    const changes = ofDomain.map(({ nodeId, shown }) => ({ nodeId, endpoint: formatEndpoint(shown.host, shown.port) }))
+    const changes = ofDomain.map(({ nodeId, shown, candidates }) => {
+      return { nodeId, endpoint: formatEndpoint(shown.host, shown.port), candidates }
+    })
     await announceEndpoints(change, domainId, changes)
   }
 }
@@ -73,6 +77,12 @@ function isJustReported({ own, known }: Unsettled): boolean {
   return own !== known?.own
 }
 
-function isNews(known: StoredEndpoint | undefined, shown: PeerEndpoint): boolean {
-  return known === undefined || known.isStale || !isSameAddress(known.shown, shown)
+function isNews({ known, own }: Unsettled, shown: PeerEndpoint): boolean {
+  if (known === undefined || known.isStale || !isSameAddress(known.shown, shown)) return true
+  return !isDeepStrictEqual(candidatesOf(known), candidatesOf({ own }))
+}
+
+/** They are as fresh as the endpoint beside them. */
+function candidatesOf({ own }: { readonly own: OwnReport | undefined }): readonly string[] {
+  return own?.candidates ?? []
 }

@@ -22,11 +22,11 @@ export async function listOverdue(db: Db, nowMs: number, max: number): Promise<O
   return rows.map((row) => ({ nodeId: row.node_id, domainId: row.domain_id, reportedAt: row.reported_at }))
 }
 
-/** Marks endpoints stale, whose rows the caller has locked. */
+/** Marks endpoints stale, whose rows the caller has locked. Candidates end with them. */
 export async function markStale(tx: Db, nodeIds: readonly string[], at: Date): Promise<void> {
   await tx
     .updateTable('node_endpoints')
-    .set({ last_endpoint_stale_at: at })
+    .set({ last_endpoint_stale_at: at, candidates: [] })
     .where('node_id', '=', sql<string>`any(${nodeIds}::uuid[])`)
     .execute()
 }

@@ -51,12 +51,13 @@ const PEERS = `
   select revision, is_whole, is_filtered, hops,
     case when is_filtered and is_whole then ${WORLD_RULES} end as rules,
     null::uuid as id, null::text as name, null::inet as mesh_address, null as public_key, null::bigint as psk_issued_at,
-    null::integer[] as groups, null::text[] as policy_ids, null::uuid as bridge_id, null as host, null::integer as port
+    null::integer[] as groups, null::text[] as policy_ids, null::uuid as bridge_id, null as host, null::integer as port,
+    null::text[] as candidates, null::text[] as subnets
   from head
   union all
   select null, null, null, null, null, n.id, n.name, n.mesh_address, encode(n.public_key, 'base64'), n.psk_issued_at,
     n.policy_groups, case when head.is_filtered then ${WORLD_POLICY_IDS} end, preferred.resource_id, e.last_endpoint,
-    e.last_endpoint_port
+    e.last_endpoint_port, coalesce(e.candidates, '{}'), n.hosted_subnets
   from head
   join nodes n
     on n.domain_id = $1::uuid and n.peer_revision > case when head.is_whole then -1 else $2::bigint end
@@ -74,6 +75,8 @@ interface PeerRow extends WorldNodeRow {
   readonly psk_issued_at: string
   readonly host: string | null
   readonly port: number | null
+  readonly candidates: readonly string[]
+  readonly subnets: readonly string[]
 }
 
 function toPeer(row: PeerRow, fallbackOf: FallbackOf): Peer {
@@ -86,6 +89,8 @@ function toPeer(row: PeerRow, fallbackOf: FallbackOf): Peer {
     groups: row.groups,
     host: row.host,
     port: row.port,
+    candidates: row.candidates,
+    subnets: row.subnets,
     fallback: fallbackOf(row.id, row.bridge_id),
   }
 }

@@ -13,6 +13,8 @@ const peer = (nodeId: string, host: string | null = null): Peer => ({
   host,
   port: host === null ? null : 1,
   fallback: '',
+  candidates: [],
+  subnets: [],
 })
 
 /** A store whose reads end when the test says so. */

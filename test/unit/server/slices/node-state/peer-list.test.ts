@@ -35,8 +35,10 @@ const peerOf = (nodeId: string): fc.Arbitrary<Peer> =>
       groups: fc.uniqueArray(fc.integer({ min: 1, max: 999 }), { maxLength: 3 }),
       seen: place,
       fallback: place,
+      candidates: fc.array(fc.ipV6(), { maxLength: 2 }),
+      subnets: fc.array(fc.ipV4(), { maxLength: 2 }),
     })
-    .map(({ name, meshAddress, key, pskIssuedAtNs, groups, seen, fallback }) => ({
+    .map(({ name, meshAddress, key, pskIssuedAtNs, groups, seen, fallback, candidates, subnets }) => ({
       nodeId,
       name,
       meshAddress,
@@ -46,6 +48,8 @@ const peerOf = (nodeId: string): fc.Arbitrary<Peer> =>
       host: seen?.host ?? null,
       port: seen?.port ?? null,
       fallback: formatEndpoint(fallback?.host ?? null, fallback?.port ?? null),
+      candidates: candidates.map((host) => formatEndpoint(host, 51_820)),
+      subnets: subnets.map((address) => `${address}/32`),
     }))
 
 /** One refresh: a few peers that are new or changed. */
