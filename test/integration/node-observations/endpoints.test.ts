@@ -48,6 +48,7 @@ describe.each(STORES)('Endpoints on the $name store', (store) => {
         own_endpoint: '198.51.100.7',
         own_endpoint_port: 51_820,
         own_reported_at: new Date('2026-03-01T07:59:58.500Z'),
+        candidates: [],
       })
       expect(await fleet.endpointNews()).toEqual([told('198.51.100.7:51820')])
       expect(await fleet.revision(domain)).toBe(before + 1)

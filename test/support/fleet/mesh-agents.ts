@@ -105,6 +105,8 @@ export const peer = (number: number, more: Partial<PeerFacts> = {}): PeerFacts =
   endpoint: '',
   psk_issued_at: issued(1),
   groups: [],
+  candidates: [],
+  subnets: [],
   ...more,
 })
 

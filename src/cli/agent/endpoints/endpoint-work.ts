@@ -4,6 +4,8 @@ import type { Machine } from '../machine.ts'
 import type { PeriodicWork } from '../process/periodic-work.ts'
 import type { RealMember } from '../real-member.ts'
 import { localAddressTowards } from '../system/local-address.ts'
+import { createDirectSearch } from './candidates.ts'
+import { localCandidates, localNetworks } from './local-networks.ts'
 import { createLostPeers } from './lost-peers.ts'
 import { createObservedReports } from './observed-reports.ts'
 import { addressesExcept, createOwnEndpoint } from './own-endpoint.ts'
@@ -35,6 +37,7 @@ export function endpointWork({ core, machine, agent }: EndpointWorkDeps): Endpoi
     log,
     localAddress: () => localAddressTowards(state.server.url),
     addresses: () => addressesExcept(device.name),
+    candidates: (port) => localCandidates(localNetworks(device.name), { port, mesh: machine.network().cidr }),
     onMoved(uplink, isFirst) {
       machine.uplinkChanged(uplink)
       if (!isFirst) connection.reconnect()
@@ -44,6 +47,10 @@ export function endpointWork({ core, machine, agent }: EndpointWorkDeps): Endpoi
     device,
     applier,
     lostPeers: createLostPeers(() => clock.now()),
+    search: createDirectSearch(
+      () => clock.now(),
+      () => localNetworks(device.name),
+    ),
     reports: createObservedReports({ agent, member, lifetimeMs: () => own.lifetimeMs() }),
     applySoon: () => work.request(),
     now: () => clock.now(),

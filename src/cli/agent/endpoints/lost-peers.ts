@@ -11,11 +11,16 @@ const WITHOUT_SESSION_MS = 15_000
 export interface ReachablePeer extends PresentPeer {
   /** Empty where it gives none. */
   readonly given: string
+  /** Further addresses that the server gives. */
+  readonly candidates: readonly string[]
 }
 
 /** Follows from which peers nothing comes any more. */
 export interface LostPeers {
-  /** Ids of the peers from which nothing comes and for which the server has another endpoint than the device. */
+  /**
+   * Ids of the peers from which nothing comes and for which the server has another endpoint than the device. Without a session, a
+   * peer with candidates is sought instead.
+   */
   look(peers: readonly ReachablePeer[]): readonly string[]
 }
 
@@ -44,9 +49,9 @@ export function createLostPeers(now: () => number): LostPeers {
   }
 }
 
-function isLost({ status, given }: ReachablePeer, silentMs: number, nowMs: number): boolean {
+function isLost({ status, given, candidates }: ReachablePeer, silentMs: number, nowMs: number): boolean {
   if (given === '' || status.endpoint === undefined || isSameEndpoint(given, status.endpoint)) return false
-  if (!hasSession(status, nowMs)) return silentMs >= WITHOUT_SESSION_MS
+  if (!hasSession(status, nowMs)) return candidates.length === 0 && silentMs >= WITHOUT_SESSION_MS
   // Without keepalives a quiet session is no sign.
   return status.keepaliveSeconds > 0 && silentMs >= SILENT_MS
 }

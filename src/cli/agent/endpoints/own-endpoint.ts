@@ -1,4 +1,5 @@
 import { networkInterfaces } from 'node:os'
+import { isDeepStrictEqual } from 'node:util'
 import type { AgentDeps } from '../../../client/agent/agent-deps.ts'
 import type { Member } from '../../../client/agent/member.ts'
 import { sendEndpoint } from '../../../client/agent/reports/endpoint.ts'
@@ -16,6 +17,8 @@ export interface OwnEndpointDeps {
   readonly localAddress: () => Promise<LocalAddress | undefined>
   /** A text that changes with the addresses of this machine. */
   readonly addresses: () => string
+  /** Further addresses at which peers may reach the tunnel, `address:port`. */
+  readonly candidates: (port: number) => readonly string[]
   /** `isFirst`: no address was known before. */
   readonly onMoved: (uplink: LocalAddress, isFirst: boolean) => void
 }
@@ -40,15 +43,17 @@ const LIFETIME_MS_MAX = 3_600_000
  * when it changes, and again at half of its lifetime. Peers are sent a packet from a new address, so that they send there.
  */
 export function createOwnEndpoint(deps: OwnEndpointDeps): OwnEndpoint {
-  const { agent, member, device, log, localAddress, addresses, onMoved } = deps
+  const { agent, member, device, log, localAddress, onMoved } = deps
   const { clock, until } = agent
   let endpoint: string | undefined
+  let candidates: readonly string[] = []
   let lifetimeMs = LIFETIME_MS
   let known: string | undefined
   let [thoroughMs, reportMs] = [0, 0]
 
   async function take(local: LocalAddress): Promise<void> {
     const { listenPort, peers } = await device.status()
+    takeCandidates(deps.candidates(listenPort))
     const present = endpointOf(local, listenPort)
     if (present === endpoint || until.aborted) return
     await device.wake(peers.map(({ publicKey }) => publicKey))
@@ -58,16 +63,22 @@ export function createOwnEndpoint(deps: OwnEndpointDeps): OwnEndpoint {
     reportMs = 0
   }
 
+  function takeCandidates(present: readonly string[]): void {
+    if (!isDeepStrictEqual(present, candidates)) reportMs = 0
+    candidates = present
+  }
+
   async function report(): Promise<void> {
     if (endpoint === undefined || clock.now() < reportMs || until.aborted) return
-    const taken = await sendEndpoint(agent, member, { endpoint, natType: 'unknown', observedMs: clock.now() })
+    const guess = { endpoint, candidates, natType: 'unknown', observedMs: clock.now() } as const
+    const taken = await sendEndpoint(agent, member, guess)
     lifetimeMs = Math.min(taken ?? lifetimeMs, LIFETIME_MS_MAX)
     reportMs = clock.now() + (taken === undefined ? THOROUGH_LOOK_MS : lifetimeMs / 2)
   }
 
   return {
     async look() {
-      const present = addresses()
+      const present = deps.addresses()
       if (present !== known || clock.now() >= thoroughMs) {
         const local = await localAddress()
         if (local !== undefined) await take(local)

@@ -1,5 +1,6 @@
 import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import { parseEndpoint } from '../endpoints/endpoint-address.ts'
+import { createSubnetGate, type SubnetGate } from './accept-subnets.ts'
 import { isInside, isIpv4, type MeshNetwork } from './mesh-network.ts'
 
 /** What peers are held against. */
@@ -8,6 +9,8 @@ export interface PeerTerms extends MeshNetwork {
   readonly ownPublicKey: string
   /** Addresses that this machine uses otherwise: its own, its gateways, name servers and the server. */
   readonly taken: ReadonlySet<string>
+  /** Subnets of tunnels that this node hosts itself. */
+  readonly hosted: readonly string[]
 }
 
 /** The peers that the agent takes, and why it does not take the others. */
@@ -15,6 +18,8 @@ export interface AcceptedPeers {
   readonly peers: readonly PeerFacts[]
   /** By node id. */
   readonly refused: ReadonlyMap<string, string>
+  /** Subnets of peers that are not routed, `<node id> <subnet>`, with the reason. */
+  readonly refusedSubnets: ReadonlyMap<string, string>
 }
 
 /** An agent carries this many peers at most; beyond it the first ones by node id. */
@@ -22,18 +27,38 @@ export const PEERS_MAX = 10_000
 
 /**
  * Takes the peers of the server that can do no harm. Of peers that share an address or a public key none is taken, since nothing
- * says which one is right.
+ * says which one is right. A peer whose endpoint, candidate or subnet is refused is taken without it.
  */
 export function acceptPeers(given: readonly PeerFacts[], terms: PeerTerms): AcceptedPeers {
-  const refused = new Map<string, string>()
+  const [refused, refusedSubnets] = [new Map<string, string>(), new Map<string, string>()]
+  const gate = createSubnetGate(terms)
   const shared = { addresses: repeated(given, 'mesh_address'), keys: repeated(given, 'public_key') }
   const peers: PeerFacts[] = []
   for (const peer of given) {
     const why = peers.length >= PEERS_MAX ? `there are more than ${PEERS_MAX} peers` : faultOf(peer, terms, shared)
-    if (why === undefined) peers.push({ ...peer, endpoint: usableEndpoint(peer.endpoint, terms) })
+    if (why === undefined) peers.push(withoutHarm(peer, terms, { gate, refused: refusedSubnets }))
     else refused.set(peer.node_id, why)
   }
-  return { peers, refused }
+  return { peers, refused, refusedSubnets }
+}
+
+/** Candidates of one peer that are tried. */
+const CANDIDATES_MAX = 8
+
+function withoutHarm(peer: PeerFacts, terms: PeerTerms, { gate, refused }: Gate): PeerFacts {
+  const candidates = peer.candidates.map((candidate) => usableEndpoint(candidate, terms))
+  return {
+    ...peer,
+    endpoint: usableEndpoint(peer.endpoint, terms),
+    candidates: candidates.filter((candidate) => candidate !== '').slice(0, CANDIDATES_MAX),
+    subnets: gate.take(peer.subnets, (subnet, why) => refused.set(`${peer.node_id} ${subnet}`, why)),
+  }
+}
+
+interface Gate {
+  readonly gate: SubnetGate
+  /** Gets what is refused. */
+  readonly refused: Map<string, string>
 }
 
 interface Shared {

@@ -20,12 +20,19 @@ interface MeshFile extends KnownMesh {
 export async function readKnownMesh(path: string, nodeId: string): Promise<KnownMesh | undefined> {
   try {
     const file: unknown = JSON.parse(await readFile(path, 'utf8'))
-    return isMeshFile(file) && file.node_id === nodeId ? { peers: file.peers, policies: file.policies } : undefined
+    return isMeshFile(file) && file.node_id === nodeId ? knownOf(file) : undefined
   } catch (error) {
     if (error instanceof SyntaxError || systemCode(error) === 'ENOENT') return undefined
     throw error
   }
 }
+
+/** Files of older versions have peers without the newer facts. */
+function knownOf({ peers, policies }: MeshFile): KnownMesh {
+  return { peers: peers.map((peer) => ({ ...NEWER_FACTS, ...peer })), policies }
+}
+
+const NEWER_FACTS = { candidates: [], subnets: [] }
 
 function isMeshFile(value: unknown): value is MeshFile {
   const file = value as Partial<MeshFile> | null

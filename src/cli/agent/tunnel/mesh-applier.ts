@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { hostedSubnets } from '../../../client/agent/bridges/hosted-subnets.ts'
 import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import type { ReadPolicy } from '../../../client/agent/policies/own-policies.ts'
 import type { Device, PeerStatus } from '../device/device.ts'
@@ -27,8 +28,8 @@ export interface MeshApplier {
   republish(): Promise<void>
   /** The device has lost its peers: the next round puts all of them. */
   forgetPuts(): void
-  /** Nothing comes from these peers, by node id: the next round gives them the endpoint of the server. */
-  replaceEndpoints(nodeIds: readonly string[]): void
+  /** Nothing comes from these peers: the next round gives them the endpoints, by node id. */
+  replaceEndpoints(endpoints: ReadonlyMap<string, string>): void
   /** The peers that were taken and that are among those of the device. */
   present(device: readonly PeerStatus[]): readonly ReachablePeer[]
   /** The peers that were taken and refused in the last round. */
@@ -56,14 +57,14 @@ export interface ApplierDeps {
   readonly until: AbortSignal
 }
 
-const NOTHING: AcceptedPeers = { peers: [], refused: new Map() }
+const NOTHING: AcceptedPeers = { peers: [], refused: new Map(), refusedSubnets: new Map() }
 
 /** Makes the applier. */
 export function createMeshApplier(deps: ApplierDeps): MeshApplier {
   const { member, device, firewall, names, log, until } = deps
   let puts: ReadonlyMap<string, PutPeer> = new Map()
   let accepted = NOTHING
-  let lost: ReadonlySet<string> = new Set()
+  let lost: ReadonlyMap<string, string> = new Map()
   let view: FirewallView | undefined
   let remembered: KnownMesh | undefined
   let settingRoutes: Promise<void> = Promise.resolve()
@@ -73,6 +74,8 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
     const next = acceptPeers(peers, termsOf(deps))
     for (const [nodeId, why] of next.refused)
       if (accepted.refused.get(nodeId) !== why) log.line(`peer ${nodeId} is refused: ${why}`)
+    for (const [name, why] of next.refusedSubnets)
+      if (accepted.refusedSubnets.get(name) !== why) log.line(`subnet of peer ${name} is refused: ${why}`)
     return next
   }
 
@@ -81,7 +84,7 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
     const plan = planTunnel({ ...(await presentOf(deps)), peers, puts, lost: replaced })
     if (plan.put.length + plan.remove.length > 0) await device.change(plan)
     puts = plan.puts
-    lost = new Set([...lost].filter((nodeId) => !replaced.has(nodeId)))
+    lost = new Map([...lost].filter(([nodeId, endpoint]) => replaced.get(nodeId) !== endpoint))
     if (plan.moved.length > 0) await device.wake(plan.moved)
     // A route that another program has keeps names from no peer: the round fails at its end.
     settingRoutes = device.setRoutes(plan.routes)
@@ -143,15 +146,15 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
     forgetPuts() {
       puts = new Map()
     },
-    replaceEndpoints(nodeIds) {
-      lost = new Set([...lost, ...nodeIds])
+    replaceEndpoints(endpoints) {
+      lost = new Map([...lost, ...endpoints])
     },
     present(statuses) {
       const byKey = new Map(statuses.map((status) => [status.publicKey, status]))
-      return accepted.peers.flatMap(({ node_id: nodeId, public_key: publicKey, endpoint: given }) => {
+      return accepted.peers.flatMap(({ node_id: nodeId, public_key: publicKey, endpoint: given, candidates }) => {
         const put = puts.get(nodeId)
         const status = byKey.get(put?.publicKey ?? publicKey)
-        return status === undefined ? [] : [{ nodeId, status, given, placed: put?.placed }]
+        return status === undefined ? [] : [{ nodeId, status, given, candidates, placed: put?.placed }]
       })
     },
     accepted: () => accepted,
@@ -159,7 +162,8 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
 }
 
 function termsOf({ member, network, taken }: ApplierDeps): PeerTerms {
-  return { ...network(), ownPublicKey: publicKeyOf(member.identity.private_key), taken: taken() }
+  const hosted = hostedSubnets(member.bridges?.list() ?? [])
+  return { ...network(), ownPublicKey: publicKeyOf(member.identity.private_key), taken: taken(), hosted }
 }
 
 function knownNow({ member, knownBefore }: ApplierDeps): KnownMesh | undefined {

@@ -24,7 +24,8 @@ interface WantedPeer {
   readonly presharedKey: Uint8Array
   /** As the server gave it; empty where it gave none. */
   readonly endpoint: string
-  readonly address: string
+  /** What is routed to it: its address, then the subnets behind it. */
+  readonly networks: readonly string[]
   readonly keepaliveSeconds: number
 }
 
@@ -44,8 +45,8 @@ export interface TunnelFacts {
   readonly puts: ReadonlyMap<string, PutPeer>
   /** The peers of the device. */
   readonly device: readonly PeerStatus[]
-  /** Ids of the peers from which nothing comes at the endpoint that the device has. They get the server's. */
-  readonly lost: ReadonlySet<string>
+  /** Other endpoints for peers from which nothing comes at the one that the device has, by node id. */
+  readonly lost: ReadonlyMap<string, string>
   readonly keepaliveSeconds: number
   readonly nowMs: number
 }
@@ -59,7 +60,7 @@ export interface TunnelPlan {
   readonly moved: readonly string[]
   /** What is put afterwards, by node id. */
   readonly puts: ReadonlyMap<string, PutPeer>
-  /** One network per peer in the device, never the whole mesh. */
+  /** The networks of each peer in the device, never the whole mesh. */
   readonly routes: readonly string[]
 }
 
@@ -76,7 +77,7 @@ export function planTunnel(facts: TunnelFacts): TunnelPlan {
     remove: facts.device.map(({ publicKey }) => publicKey).filter((publicKey) => !kept.has(publicKey)),
     moved: steps.filter(({ isMoved }) => isMoved).map(({ publicKey }) => publicKey),
     puts: new Map(steps.flatMap(({ nodeId, after }) => (after === undefined ? [] : [[nodeId, after] as const]))),
-    routes: steps.map(({ route }) => route),
+    routes: [...new Set(steps.flatMap(({ routes }) => routes))],
   }
 }
 
@@ -88,20 +89,22 @@ interface Step {
   readonly put: DevicePeer | undefined
   readonly after: PutPeer | undefined
   readonly isMoved: boolean
-  readonly route: string
+  readonly routes: readonly string[]
 }
 
 /** Undefined where the device neither has the peer nor can have it yet. */
 function stepOf(peer: PeerFacts, facts: TunnelFacts, known: DeviceIndex): Step | undefined {
   const before = beforeOf(peer, facts, known)
   const wanted = wantedPut(peer, facts)
-  const common = { nodeId: peer.node_id, route: networkOf(peer.mesh_address) }
-  if (wanted !== undefined) return { ...common, ...putStep(wanted, before, facts) }
+  const [nodeId, routes] = [peer.node_id, networksOf(peer)]
+  if (wanted !== undefined) return { nodeId, routes, ...putStep(wanted, before, facts) }
   if (before.device === undefined) return undefined
-  return { ...common, publicKey: before.device.publicKey, put: undefined, after: before.put, isMoved: false }
+  const { publicKey, allowedIps } = before.device
+  const kept = routes.filter((network, index) => index === 0 || allowedIps.includes(network))
+  return { nodeId, routes: kept, publicKey, put: undefined, after: before.put, isMoved: false }
 }
 
-type PutStep = Omit<Step, 'nodeId' | 'route'>
+type PutStep = Omit<Step, 'nodeId' | 'routes'>
 
 function putStep(wanted: WantedPeer, before: Before, facts: TunnelFacts): PutStep {
   const { publicKey } = wanted
@@ -122,16 +125,22 @@ function placedBy({ endpoint }: DevicePeer, present: PeerStatus | undefined): Pl
 
 interface DeviceIndex {
   readonly byKey: ReadonlyMap<string, PeerStatus>
-  /** Those that an earlier run has left, by their one network: what was put for one node is never that of another. */
+  /** Those that an earlier run has left, by the address of their one node: what was put for one node is never that of another. */
   readonly byNetwork: ReadonlyMap<string, PeerStatus>
 }
 
-function indexOf({ device, puts }: TunnelFacts): DeviceIndex {
+function indexOf({ peers, device, puts }: TunnelFacts): DeviceIndex {
   const owned = new Set([...puts.values()].map(({ publicKey }) => publicKey))
-  const alone = device.filter(({ publicKey, allowedIps }) => allowedIps.length === 1 && !owned.has(publicKey))
+  const nodes = new Set(peers.map(({ mesh_address: address }) => networkOf(address)))
+  const left = device.filter(({ publicKey }) => !owned.has(publicKey))
   return {
     byKey: new Map(device.map((peer) => [peer.publicKey, peer])),
-    byNetwork: new Map(alone.map((peer) => [peer.allowedIps[0] ?? '', peer])),
+    byNetwork: new Map(
+      left.flatMap((peer) => {
+        const [network, ...others] = peer.allowedIps.filter((one) => nodes.has(one))
+        return network === undefined || others.length > 0 ? [] : [[network, peer] as const]
+      }),
+    ),
   }
 }
 
@@ -139,35 +148,39 @@ function indexOf({ device, puts }: TunnelFacts): DeviceIndex {
 interface Before {
   readonly put: PutPeer | undefined
   readonly device: PeerStatus | undefined
-  readonly isLost: boolean
+  /** Undefined while packets come, or may come, from the endpoint of the device. */
+  readonly elsewhere: string | undefined
 }
 
 function beforeOf(peer: PeerFacts, { puts, lost }: TunnelFacts, { byKey, byNetwork }: DeviceIndex): Before {
   const put = puts.get(peer.node_id)
   const ofPut = put && byKey.get(put.publicKey)
   const device = ofPut ?? byKey.get(peer.public_key) ?? byNetwork.get(networkOf(peer.mesh_address))
-  return { put, device, isLost: lost.has(peer.node_id) }
+  return { put, device, elsewhere: lost.get(peer.node_id) }
 }
 
 function wantedPut(peer: PeerFacts, { keys, keepaliveSeconds }: TunnelFacts): WantedPeer | undefined {
   const held = keys.get(peer.node_id)
   if (held === undefined || held.epoch.peer !== peer.psk_issued_at) return undefined
-  const { public_key: publicKey, mesh_address: address, endpoint } = peer
-  return { publicKey, presharedKey: held.key, endpoint, address, keepaliveSeconds }
+  const { public_key: publicKey, endpoint } = peer
+  return { publicKey, presharedKey: held.key, endpoint, networks: networksOf(peer), keepaliveSeconds }
 }
 
-function isInForce(wanted: WantedPeer, { put, device, isLost }: Before): boolean {
+function isInForce(wanted: WantedPeer, { put, device, elsewhere }: Before): boolean {
   return (
-    !isLost &&
+    elsewhere === undefined &&
     put !== undefined &&
     device?.publicKey === wanted.publicKey &&
-    device.allowedIps.length === 1 &&
-    device.allowedIps[0] === networkOf(wanted.address) &&
-    put.address === wanted.address &&
+    isSameSet(device.allowedIps, wanted.networks) &&
+    isSameSet(put.networks, wanted.networks) &&
     put.endpoint === wanted.endpoint &&
     put.keepaliveSeconds === wanted.keepaliveSeconds &&
     isSameKey(put.presharedKey, wanted.presharedKey)
   )
+}
+
+function isSameSet(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && other.every((text) => one.includes(text))
 }
 
 function isSameKey(one: Uint8Array, other: Uint8Array): boolean {
@@ -179,7 +192,7 @@ function devicePeer(wanted: WantedPeer, before: Before, nowMs: number): DevicePe
     publicKey: wanted.publicKey,
     presharedKey: wanted.presharedKey,
     endpoint: endpointOf(wanted, before, nowMs),
-    allowedIps: [networkOf(wanted.address)],
+    allowedIps: wanted.networks,
     keepaliveSeconds: wanted.keepaliveSeconds,
   }
 }
@@ -190,7 +203,8 @@ function devicePeer(wanted: WantedPeer, before: Before, nowMs: number): DevicePe
  */
 function endpointOf(wanted: WantedPeer, before: Before, nowMs: number): string | undefined {
   const given = wanted.endpoint === '' ? undefined : wanted.endpoint
-  const { device } = before
+  const { device, elsewhere } = before
+  if (elsewhere !== undefined) return elsewhere
   if (device === undefined) return given
   if (given !== undefined && isReplaced(given, before, nowMs)) return given
   return device.publicKey === wanted.publicKey ? undefined : (carriedEndpoint(device) ?? given)
@@ -201,8 +215,7 @@ function carriedEndpoint({ endpoint }: PeerStatus): string | undefined {
   return endpoint === undefined || parseEndpoint(endpoint) === undefined ? undefined : endpoint
 }
 
-function isReplaced(given: string, { put, device, isLost }: Before, nowMs: number): boolean {
-  if (isLost) return true
+function isReplaced(given: string, { put, device }: Before, nowMs: number): boolean {
   const isGivenAgain = put === undefined || !isSameEndpoint(put.endpoint, given)
   if (!isGivenAgain) return false
   if (device === undefined || !hasSession(device, nowMs)) return true
@@ -211,4 +224,8 @@ function isReplaced(given: string, { put, device, isLost }: Before, nowMs: numbe
 
 function networkOf(address: string): string {
   return `${address}/32`
+}
+
+function networksOf({ mesh_address: address, subnets }: PeerFacts): readonly string[] {
+  return [networkOf(address), ...subnets]
 }

@@ -11,6 +11,10 @@ export interface PeerFacts {
   readonly psk_issued_at: string
   /** Ascending. */
   readonly groups: readonly number[]
+  /** Further addresses, `address:port`, beside the endpoint. */
+  readonly candidates: readonly string[]
+  /** Networks that are reached through the peer, as CIDRs, sorted. */
+  readonly subnets: readonly string[]
 }
 
 /**
@@ -97,10 +101,12 @@ export function isSame(one: PeerFacts | undefined, other: PeerFacts): boolean {
     one.public_key === other.public_key &&
     one.mesh_address === other.mesh_address &&
     one.name === other.name &&
-    isSameList(one.groups, other.groups)
+    isSameList(one.groups, other.groups) &&
+    isSameList(one.candidates, other.candidates) &&
+    isSameList(one.subnets, other.subnets)
   )
 }
 
-function isSameList(one: readonly number[], other: readonly number[]): boolean {
-  return one.length === other.length && one.every((group, index) => group === other[index])
+function isSameList<Item>(one: readonly Item[], other: readonly Item[]): boolean {
+  return one.length === other.length && one.every((item, index) => item === other[index])
 }

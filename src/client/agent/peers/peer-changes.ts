@@ -8,6 +8,7 @@ import { digestSoon } from '../keys/epoch-report.ts'
 import { isPulling } from '../state/is-pulling.ts'
 
 const NO_GROUPS: readonly number[] = []
+const NO_TEXTS: readonly string[] = []
 
 /**
  * Applies the peer changes of a hint. Returns false if a pull is needed, because a change of an unknown peer is
@@ -67,21 +68,23 @@ function merged(known: PeerFacts | undefined, change: PeerChange): PeerFacts | u
   return { ...rest, public_key: key.public_key, mesh_address, psk_issued_at: key.psk_issued_at }
 }
 
-/** The facts that a change carries. Older servers give no names. */
+/** The facts that a change carries. Older servers give no names. An endpoint without candidates has none. */
 function factsOf(change: PeerChange & { readonly name?: string }): Partial<PeerFacts> & Pick<PeerFacts, 'node_id'> {
-  const { node_id, name, public_key, mesh_address, endpoint, psk_issued_at, groups } = change
+  const { node_id, name, public_key, mesh_address, endpoint, psk_issued_at, groups, candidates = NO_TEXTS, subnets } =
+    change
   return {
     node_id,
     ...(name !== undefined && { name }),
     ...(public_key !== undefined && { public_key }),
     ...(mesh_address !== undefined && { mesh_address }),
-    ...(endpoint !== undefined && { endpoint }),
+    ...(endpoint !== undefined && { endpoint, candidates }),
     ...(psk_issued_at !== undefined && { psk_issued_at }),
     ...(groups !== undefined && { groups }),
+    ...(subnets !== undefined && { subnets }),
   }
 }
 
-/** The facts of an unknown peer. It has no endpoint and is in no group. */
+/** The facts of an unknown peer. It has no endpoint, is in no group and leads to no other network. */
 const UNKNOWN = {
   name: '',
   public_key: undefined,
@@ -89,4 +92,6 @@ const UNKNOWN = {
   endpoint: '',
   psk_issued_at: undefined,
   groups: NO_GROUPS,
+  candidates: NO_TEXTS,
+  subnets: NO_TEXTS,
 }

@@ -136,19 +136,25 @@ function readPeer(bytes: Buffer, at: number): ReadPeer {
   const parsed = parseCanonical(bytes.subarray(at, end))
   if (!parsed.ok) return parsed
   if (!isPeer(parsed.value)) return { ok: false, fault: 'bad_peer' }
-  const { node_id, name = '', public_key, mesh_address, endpoint, psk_issued_at, groups = [] } = parsed.value
-  // Only the compared members: a pull may contain more.
-  return { ok: true, facts: { node_id, name, public_key, mesh_address, endpoint, psk_issued_at, groups }, end }
+  return { ok: true, facts: factsOf(parsed.value), end }
 }
 
-/** A peer of a pull. Older servers give no groups and no names. */
-type PulledPeer = Omit<PeerFacts, 'groups' | 'name'> & Partial<Pick<PeerFacts, 'groups' | 'name'>>
+/** Only the compared members: a pull may contain more. */
+function factsOf({ name = '', groups = [], candidates = [], subnets = [], ...peer }: PulledPeer): PeerFacts {
+  const { node_id, public_key, mesh_address, endpoint, psk_issued_at } = peer
+  return { node_id, name, public_key, mesh_address, endpoint, psk_issued_at, groups, candidates, subnets }
+}
+
+/** Members that older servers leave out, and others where a peer has none of them. */
+type Optional = 'groups' | 'name' | 'candidates' | 'subnets'
+
+/** A peer of a pull. */
+type PulledPeer = Omit<PeerFacts, Optional> & Partial<Pick<PeerFacts, Optional>>
 
 function isPeer(peer: unknown): peer is PulledPeer {
   if (typeof peer !== 'object' || peer === null) return false
-  const { node_id, name, public_key, mesh_address, endpoint, psk_issued_at, groups } = peer as Readonly<
-    Record<string, unknown>
-  >
+  const members = peer as Readonly<Record<keyof PeerFacts, unknown>>
+  const { node_id, public_key, mesh_address, endpoint, psk_issued_at } = members
   return (
     [node_id, public_key, mesh_address].every((text) => isText(text) && text !== '') &&
     isText(endpoint) &&
@@ -156,13 +162,15 @@ function isPeer(peer: unknown): peer is PulledPeer {
     isNonZeroUuid(node_id) &&
     isText(psk_issued_at) &&
     isPskIssuedAt(psk_issued_at) &&
-    hasNewerMembers({ name, groups })
+    hasNewerMembers(members)
   )
 }
 
-/** Whether the members that older servers leave out are absent or valid. */
-function hasNewerMembers({ name, groups }: { readonly name: unknown; readonly groups: unknown }): boolean {
-  return (name === undefined || isText(name)) && (groups === undefined || areGroups(groups))
+/** Whether the members that may be left out are absent or valid. */
+function hasNewerMembers({ name, groups, candidates, subnets }: Readonly<Record<Optional, unknown>>): boolean {
+  if (name !== undefined && !isText(name)) return false
+  if (groups !== undefined && !areGroups(groups)) return false
+  return [candidates, subnets].every((texts) => texts === undefined || (Array.isArray(texts) && texts.every(isText)))
 }
 
 /** Whether a value is a list of groups in ascending order, each once. */

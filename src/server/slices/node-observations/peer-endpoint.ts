@@ -1,3 +1,4 @@
+import { formatEndpoint } from '../../sql/endpoint-text.ts'
 import { isLocalHost, type EndpointAddress } from './endpoint-address.ts'
 
 /** The endpoint that a node reports of itself. */
@@ -23,7 +24,8 @@ export interface PeerEndpoint extends EndpointAddress {
 
 /** Reports about one node, those alone that are fresh. */
 export interface FreshReports {
-  readonly own: OwnEndpoint | undefined
+  /** `candidates`: further addresses of it, which its peers get beside the endpoint. */
+  readonly own: (OwnEndpoint & { readonly candidates?: readonly string[] }) | undefined
   readonly observed: readonly Observation[]
 }
 
@@ -45,11 +47,21 @@ interface Candidate extends PeerEndpoint {
 export function choosePeerEndpoint({ own, observed }: FreshReports): PeerEndpoint | undefined {
   if (own !== undefined && !isGuess(own)) return fromOwn(own)
   // Peers at the same site see an address that is of no use to the others.
-  const usable =
-    own === undefined || isLocalHost(own.host) ? observed : observed.filter(({ host }) => !isLocalHost(host))
+  const isUsable = ({ host }: EndpointAddress) => own === undefined || isLocalHost(own.host) || !isLocalHost(host)
+  const usable = withoutCandidates(observed.filter(isUsable), own?.candidates ?? [])
   const [best] = candidatesOf(usable, own).toSorted(byPreference)
   if (best !== undefined) return { host: best.host, port: best.port, confirmedAtMs: best.confirmedAtMs }
   return own && fromOwn(own)
+}
+
+/**
+ * The observations without local addresses that peers get as candidates anyway, where some have seen the node at a public one: its
+ * neighbours must not hide it from the others.
+ */
+function withoutCandidates(observed: readonly Observation[], candidates: readonly string[]): readonly Observation[] {
+  if (observed.every(({ host }) => isLocalHost(host))) return observed
+  const known = new Set(candidates)
+  return observed.filter(({ host, port }) => !isLocalHost(host) || !known.has(formatEndpoint(host, port)))
 }
 
 /** Whether the endpoint is a guess, which what peers see replaces. */

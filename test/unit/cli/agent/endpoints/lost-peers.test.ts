@@ -13,7 +13,7 @@ function lostAt(peerAt: (second: number) => Partial<ReachablePeer['status']>, gi
   const found: number[] = []
   for (let second = 0; second <= 60; second += 1, nowMs += 1_000) {
     const status = had({ publicKey: KEYS[0], endpoint: DEAD, keepaliveSeconds: 25, ...peerAt(second) })
-    if (lost.look([{ nodeId: 'n', status, placed: undefined, given }]).length > 0) found.push(second)
+    if (lost.look([{ nodeId: 'n', status, placed: undefined, given, candidates: [] }]).length > 0) found.push(second)
   }
   return found
 }

@@ -16,7 +16,7 @@ function machine(answer: () => unknown = () => TAKEN) {
   worlds.push(world)
   const [member] = world.nodes
   if (member === undefined) throw new Error('no node')
-  const here = { local: HOME as LocalAddress | undefined, addresses: 'eth0 192.168.1.7/24', isAway: false, looks: 0 }
+  const here = { local: HOME as LocalAddress | undefined, addresses: 'eth0 192.168.1.7/24', candidates: [] as readonly string[], isAway: false, looks: 0 }
   const done: string[] = []
   const own = createOwnEndpoint({
     agent: world.deps,
@@ -35,6 +35,7 @@ function machine(answer: () => unknown = () => TAKEN) {
       return here.local
     },
     addresses: () => here.addresses,
+    candidates: (port) => here.candidates.map((host) => `${host}:${port}`),
     onMoved: ({ address }, isFirst) => void done.push(`${isFirst ? 'first' : 'moved'} ${address}`),
   })
   const reported = () =>

@@ -7,7 +7,8 @@ const NO_ADDRESSES = { gateways: [], uplinks: [], others: [], resolvers: [], ser
 const terms: PeerTerms = {
   ...acceptMeshNetwork({ address: '100.64.0.1', cidr: '100.64.0.0/16' }, NO_ADDRESSES),
   ownPublicKey: keyOf(1),
-  taken: new Set(['100.64.0.53']),
+  taken: new Set(['100.64.0.53', '10.8.0.7']),
+  hosted: [],
 }
 
 function keyOf(number: number): string {

@@ -27,7 +27,7 @@ const facts = (more: Partial<TunnelFacts>): TunnelFacts => ({
   keys: new Map(),
   puts: new Map(),
   device: [],
-  lost: new Set(),
+  lost: new Map(),
   keepaliveSeconds: 25,
   nowMs: NOW,
   ...more,
@@ -153,7 +153,7 @@ describe('the plan of a tunnel', () => {
     const device = [inDevice(2, { endpoint: '198.51.100.1:4000', latestHandshakeMs: NOW, receivedBytes: 7 })]
     const before = { peers: [two], keys: keysOfTwo, puts: first.puts, device }
     expect(planTunnel(facts(before)).put).toEqual([])
-    const plan = planTunnel(facts({ ...before, lost: new Set([id(2)]) }))
+    const plan = planTunnel(facts({ ...before, lost: new Map([[id(2), ENDPOINT]]) }))
     expect(plan).toMatchObject({ put: [{ publicKey: 'key-2', endpoint: ENDPOINT }], moved: ['key-2'] })
     expect(plan.puts.get(id(2))?.placed).toEqual({ endpoint: ENDPOINT, receivedBytes: 7 })
   })

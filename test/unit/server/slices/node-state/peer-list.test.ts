@@ -71,6 +71,8 @@ function naive(peers: ReadonlyMap<string, Peer>, nodeId: string): string {
         name: peer.name,
         mesh_address: peer.meshAddress,
         fallback_endpoint: peer.fallback || undefined,
+        candidates: peer.candidates.length === 0 ? undefined : peer.candidates,
+        subnets: peer.subnets.length === 0 ? undefined : peer.subnets,
         groups: peer.groups,
         endpoint: formatEndpoint(peer.host, peer.port),
       })),
