@@ -34,6 +34,8 @@ describe.each(STORES)('The check of a bridge on the $name store', (store) => {
       web = await fleet.node({ domainId: fleet.domainId })
       bridge = await fleet.bridge([host])
       asked.length = 0
+      // Bridges of earlier tests have the same subnets.
+      await fleet.db.deleteFrom('bridge_tunnels').execute()
       fleet.acme.check = async (ref) => void asked.push(ref)
     })
     afterAll(() => fleet?.stop())
@@ -58,6 +60,31 @@ describe.each(STORES)('The check of a bridge on the $name store', (store) => {
       await fleet.make(bridge, 'POST /ingress', rule('shop', web, { acme_account_ref: DIRECTORY }))
       await fleet.make(bridge, 'POST /site-to-site', tunnel('hq', { allowed_subnets: ['10.0.0.0/8', '10.20.0.0/16'] }))
       expect(await check()).toEqual([])
+    })
+
+    it('names subnets that another bridge of the Domain has, and which of the two counts', async () => {
+      await fleet.make(bridge, 'POST /site-to-site', tunnel('hq', { allowed_subnets: ['10.20.0.0/16'] }))
+      const first = bridge
+      bridge = await fleet.bridge([host])
+      await fleet.make(bridge, 'POST /site-to-site', tunnel('b', { allowed_subnets: ['10.20.7.0/24', '10.21.0.0/16'] }))
+      const told = (subnet: string, other: string, way: string) =>
+        `${subnet} overlaps a subnet of ${other} of the Domain: nodes reach what both have through ${way}.`
+      expect(await check()).toEqual([
+        conflict(
+          'subnet_overlap_with_bridge',
+          'site-to-site/b',
+          null,
+          told('10.20.7.0/24', `the bridge ${first.id}`, 'that one'),
+        ),
+      ])
+      const viewer = await fleet.holder('observe', `resource:${bridge.id}`)
+      expect(await check({}, viewer)).toMatchObject([{ detail: told('10.20.7.0/24', 'another bridge', 'that one') }])
+      const second = bridge
+      bridge = first
+      expect(await check()).toMatchObject([
+        { part: 'site-to-site/hq', detail: told('10.20.0.0/16', `the bridge ${second.id}`, 'this bridge') },
+      ])
+      expect(await check({ site_to_site: [tunnel('hq', { allowed_subnets: ['10.30.0.0/16'] })] })).toEqual([])
     })
 
     it('names every conflict of the parts that it is given, with stored ones and with each other', async () => {

@@ -22,6 +22,11 @@ export interface Lab {
   box(name: string): Promise<Box>
   /** A machine behind a router that rewrites source addresses; fully random: and picks a new port for each destination. */
   natBox(name: string, options?: { readonly isFullyRandom?: boolean }): Promise<Box>
+  /**
+   * Machines behind one router that rewrites source addresses, each in a network of its own that the router connects. It does not
+   * return packets that are sent from inside to its public address.
+   */
+  natSite(name: string, boxes: readonly string[]): Promise<readonly Box[]>
   /** Runs a program in a box to its end. */
   exec(box: Box, argv: readonly string[], options?: Parameters<typeof runProgram>[2]): Promise<ProgramResult>
   /** Starts a program in a box. It is killed when the lab is closed. */
@@ -88,7 +93,7 @@ interface Ground {
   readonly hasIpv6: boolean
 }
 
-function boxes({ make, internet, hasIpv6 }: Ground): Pick<Lab, 'box' | 'natBox'> {
+function boxes({ make, internet, hasIpv6 }: Ground): Pick<Lab, 'box' | 'natBox' | 'natSite'> {
   let count = 0
   const uplink = async (namespace: Namespace) => {
     count += 1
@@ -120,6 +125,20 @@ function boxes({ make, internet, hasIpv6 }: Ground): Pick<Lab, 'box' | 'natBox'>
       await forward(router)
       await router.nft(masquerade(isFullyRandom))
       return { name, address, publicAddress, address6: undefined, namespace, router }
+    },
+    async natSite(site, names) {
+      const router = await make(`${site}-nat`)
+      const { number, address: publicAddress } = await uplink(router)
+      await forward(router)
+      await router.nft(masquerade(false))
+      const made: Box[] = []
+      for (const [index, name] of names.entries()) {
+        const namespace = await make(name)
+        const [gateway, address] = [`10.${number}.${index}.1`, `10.${number}.${index}.2`]
+        await connect(router, { port: `lan${index}`, gateway, to: namespace, address })
+        made.push({ name, address, publicAddress, address6: undefined, namespace, router })
+      }
+      return made
     },
   }
 }

@@ -70,8 +70,17 @@ function merged(known: PeerFacts | undefined, change: PeerChange): PeerFacts | u
 
 /** The facts that a change carries. Older servers give no names. An endpoint without candidates has none. */
 function factsOf(change: PeerChange & { readonly name?: string }): Partial<PeerFacts> & Pick<PeerFacts, 'node_id'> {
-  const { node_id, name, public_key, mesh_address, endpoint, psk_issued_at, groups, candidates = NO_TEXTS, subnets } =
-    change
+  const {
+    node_id,
+    name,
+    public_key,
+    mesh_address,
+    endpoint,
+    psk_issued_at,
+    groups,
+    candidates = NO_TEXTS,
+    subnets,
+  } = change
   return {
     node_id,
     ...(name !== undefined && { name }),

@@ -16,7 +16,13 @@ function machine(answer: () => unknown = () => TAKEN) {
   worlds.push(world)
   const [member] = world.nodes
   if (member === undefined) throw new Error('no node')
-  const here = { local: HOME as LocalAddress | undefined, addresses: 'eth0 192.168.1.7/24', candidates: [] as readonly string[], isAway: false, looks: 0 }
+  const here = {
+    local: HOME as LocalAddress | undefined,
+    addresses: 'eth0 192.168.1.7/24',
+    candidates: [] as readonly string[],
+    isAway: false,
+    looks: 0,
+  }
   const done: string[] = []
   const own = createOwnEndpoint({
     agent: world.deps,
@@ -52,6 +58,19 @@ describe('the endpoint of this machine', () => {
     await own.look()
     expect(reported()).toEqual(['192.168.1.7:51820 unknown'])
     expect(done).toEqual(['woke 1', 'endpoint: 192.168.1.7:51820', 'first 192.168.1.7'])
+  })
+
+  test('is reported with further addresses, and at once where these change', async () => {
+    const { own, here, calls, done } = machine()
+    const sent = () => calls.map(({ input }) => (input['body'] as { readonly candidates?: unknown }).candidates)
+    here.candidates = ['192.168.1.7', '10.0.0.7']
+    await own.look()
+    here.candidates = ['192.168.1.7']
+    here.addresses = 'eth0 192.168.1.7/24, eth1 10.0.0.8/8'
+    await own.look()
+    await own.look()
+    expect(sent()).toEqual([['192.168.1.7:51820', '10.0.0.7:51820'], ['192.168.1.7:51820']])
+    expect(done.filter((line) => line.startsWith('woke'))).toEqual(['woke 1'])
   })
 
   test('is looked for when an address of the machine changes, and every 15 s', async () => {

@@ -54,6 +54,17 @@ describe('the peers that an agent takes', () => {
     ])
   })
 
+  test('lose candidates that the tunnel cannot use and subnets of this machine, and are taken all the same', () => {
+    const candidates = ['10.0.0.9:51820', '100.64.0.9:51820', 'vpn.example.org:1', '[2001:db8::9]:51820']
+    const { peers, refused, refusedSubnets } = acceptPeers(
+      [good(2, { candidates, subnets: ['10.8.0.0/24', '10.9.0.0/24'] })],
+      terms,
+    )
+    expect(peers).toMatchObject([{ candidates: ['10.0.0.9:51820', '[2001:db8::9]:51820'], subnets: ['10.9.0.0/24'] }])
+    expect(refused.size).toBe(0)
+    expect([...refusedSubnets]).toEqual([[`${id(2)} 10.8.0.0/24`, 'this machine uses 10.8.0.7, which is in it']])
+  })
+
   test.each([
     'vpn.example.org:51820',
     '203.0.113.7',

@@ -158,6 +158,57 @@ describe('the plan of a tunnel', () => {
     expect(plan.puts.get(id(2))?.placed).toEqual({ endpoint: ENDPOINT, receivedBytes: 7 })
   })
 
+  describe('with subnets behind the peer', () => {
+    const SUBNETS = ['10.20.0.0/16', '10.30.0.0/16']
+    const gateway = { ...two, subnets: SUBNETS }
+    const NETWORKS = ['100.64.0.2/32', ...SUBNETS]
+
+    test('gives it its address and the subnets, and routes to all of them', () => {
+      const plan = planTunnel(facts({ peers: [gateway], keys: keysOfTwo }))
+      expect(plan).toMatchObject({ put: [{ allowedIps: NETWORKS }], routes: NETWORKS })
+      const device = [inDevice(2, { allowedIps: NETWORKS.toReversed() })]
+      expect(planTunnel(facts({ peers: [gateway], keys: keysOfTwo, puts: plan.puts, device }))).toMatchObject({
+        put: [],
+        routes: NETWORKS,
+      })
+    })
+
+    test('changes nothing but the networks where they change', () => {
+      const device = [inDevice(2, { endpoint: ENDPOINT, latestHandshakeMs: NOW })]
+      const more = planTunnel(facts({ peers: [gateway], keys: keysOfTwo, puts: first.puts, device }))
+      expect(more.put).toMatchObject([{ publicKey: 'key-2', endpoint: undefined, allowedIps: NETWORKS }])
+      const had = [inDevice(2, { endpoint: ENDPOINT, latestHandshakeMs: NOW, allowedIps: NETWORKS })]
+      const fewer = planTunnel(facts({ peers: [two], keys: keysOfTwo, puts: more.puts, device: had }))
+      expect(fewer).toMatchObject({ put: [{ allowedIps: ['100.64.0.2/32'] }], moved: [], routes: ['100.64.0.2/32'] })
+    })
+
+    test('keeps a peer of an earlier run by its address, with the routes that the device can carry', () => {
+      const device = [inDevice(7, { allowedIps: ['10.20.0.0/16', '100.64.0.2/32'] })]
+      expect(planTunnel(facts({ peers: [gateway], device }))).toMatchObject({
+        put: [],
+        remove: [],
+        routes: ['100.64.0.2/32', '10.20.0.0/16'],
+      })
+    })
+
+    test('keeps no peer that has the addresses of two nodes', () => {
+      const device = [inDevice(7, { allowedIps: ['100.64.0.2/32', '100.64.0.3/32'] })]
+      expect(planTunnel(facts({ peers: [gateway, peer(3)], device }))).toMatchObject({ remove: ['key-7'], routes: [] })
+    })
+  })
+
+  test('sets the candidate that is to be tried, and the endpoint of the server once that is a new one', () => {
+    const CANDIDATE = '192.168.1.9:51820'
+    const device = [inDevice(2, { endpoint: ENDPOINT })]
+    const before = { keys: keysOfTwo, puts: first.puts, device }
+    const tried = planTunnel(facts({ ...before, peers: [two], lost: new Map([[id(2), CANDIDATE]]) }))
+    expect(tried).toMatchObject({ put: [{ endpoint: CANDIDATE }], moved: ['key-2'] })
+    const at = { ...before, puts: tried.puts, device: [inDevice(2, { endpoint: CANDIDATE, latestHandshakeMs: NOW })] }
+    expect(planTunnel(facts({ ...at, peers: [two] })).put).toEqual([])
+    const moved = planTunnel(facts({ ...at, peers: [{ ...two, endpoint: '203.0.113.9:51820' }] }))
+    expect(moved.put).toMatchObject([{ endpoint: undefined }])
+  })
+
   test('changes only the edge key where the own half of its epoch is newer', () => {
     const keys = new Map([[id(2), held(1, 77)]])
     const plan = planTunnel(facts({ peers: [two], keys, puts: first.puts, device: [inDevice(2)] }))

@@ -32,6 +32,30 @@ describe('The endpoint of a node', () => {
     ])
   })
 
+  test.each(['invalid_body', 'endpoint_unparseable'])(
+    'is reported without its candidates to a server that refuses them with %s',
+    async (code) => {
+      const candidates = ['192.168.1.7:51820']
+      const world = reporting(() => TAKEN)
+      const [node] = world.nodes
+      if (node === undefined) throw new Error('no node')
+      const observed = { endpoint: '203.0.113.7:51820', natType: 'unknown', observedMs: 0, candidates } as const
+      expect(await sendEndpoint(world.deps, node, observed)).toBe(30_000)
+      expect(world.calls.map(({ input }) => input['body'])).toMatchObject([{ candidates }])
+      const older = reporting(() => {
+        if (older.calls.length === 1) throw refusal(400, code)
+        return TAKEN
+      })
+      const [other] = older.nodes
+      if (other === undefined) throw new Error('no node')
+      expect(await sendEndpoint(older.deps, other, observed)).toBe(30_000)
+      expect(older.calls.map(({ input }) => Object.keys(input['body'] as object))).toEqual([
+        ['endpoint', 'nat_type', 'reported_at', 'candidates'],
+        ['endpoint', 'nat_type', 'reported_at'],
+      ])
+    },
+  )
+
   test('is reported again at half of its lifetime, until the agent ends', async () => {
     const world = reporting(() => TAKEN)
     await world.keep()
