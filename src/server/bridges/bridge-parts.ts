@@ -7,6 +7,11 @@ type Of<Table extends keyof Tables> = Omit<Selectable<Tables[Table]>, 'resource_
 export type Relay = Pick<Selectable<Tables['bridge_relays']>, 'enabled' | 'listen_port'>
 /** The configuration of a user-access provider, with its slug. `routing_policy` is canonical JSON. */
 export type UserAccess = Of<'bridge_user_access'>
+/** A peer of a user-access provider, which `slug` names. */
+export type UserAccessPeer = Pick<
+  Selectable<Tables['bridge_user_access_peers']>,
+  'slug' | 'name' | 'public_key' | 'address'
+>
 /** A public ingress rule, with its slug. */
 export type IngressRule = Of<'bridge_ingress_rules'>
 /** A site-to-site tunnel, with its slug. `allowed_subnets` are canonical and sorted. */
@@ -16,6 +21,8 @@ export type Tunnel = Of<'bridge_tunnels'>
 export interface BridgeParts {
   readonly relay: Relay | undefined
   readonly userAccess: readonly UserAccess[]
+  /** Those of all providers, sorted by the slug of the provider, then by public key. */
+  readonly peers: readonly UserAccessPeer[]
   readonly ingress: readonly IngressRule[]
   readonly tunnels: readonly Tunnel[]
 }

@@ -21,6 +21,9 @@ export type Conflict = { readonly part: PartName } & (
   | { readonly code: 'slug_conflict'; readonly with: PartName }
   | { readonly code: 'subnet_overlap_with_mesh'; readonly subnet: string }
   | { readonly code: 'subnet_overlap_with_tunnel'; readonly subnet: string; readonly with: PartName }
+  | { readonly code: 'subnet_overlap_with_user_access'; readonly subnet: string; readonly with: PartName }
+  | { readonly code: 'peer_subnet_in_use' }
+  | { readonly code: 'max_peers_reached'; readonly limit: number }
   | { readonly code: 'target_node_not_in_domain' }
   | { readonly code: 'secret_ref_malformed' }
   | { readonly code: 'bridge_limit_exceeded'; readonly limit: string }

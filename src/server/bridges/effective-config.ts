@@ -1,5 +1,5 @@
 import { canonicalize } from '../../shared/canonical-json.ts'
-import type { BridgeParts, IngressRule, Tunnel, UserAccess } from './bridge-parts.ts'
+import type { BridgeParts, IngressRule, Tunnel, UserAccess, UserAccessPeer } from './bridge-parts.ts'
 
 /** Bytes of the longest effective configuration of one resource (decisions: Sizes). */
 export const CONFIG_BYTES_MAX = 512 * 1024
@@ -17,12 +17,12 @@ export interface ConfigSurroundings {
  * subnets and assignments ascending. Stored once at change time, then shared by events and snapshots.
  */
 export function effectiveConfigOf(parts: BridgeParts, { assignedNodeIds, targetIds }: ConfigSurroundings): string {
-  const { relay, userAccess, ingress, tunnels } = parts
+  const { relay, userAccess, peers, ingress, tunnels } = parts
   return canonicalize({
     ingress: ingress.filter(({ target_node_id: id }) => targetIds.has(id)).map(ingressOf),
     relay: relay === undefined ? null : { ...relay, assignments: assignedNodeIds.map((id) => ({ peer_node_id: id })) },
     tunnels: tunnels.map(tunnelOf),
-    user_access: userAccess.map(userAccessOf),
+    user_access: userAccess.map((provider) => userAccessOf(provider, peers)),
   })
 }
 
@@ -53,8 +53,10 @@ function tunnelOf(tunnel: Tunnel): object {
   return { slug, kind, remote_host, remote_port, auth_secret_ref, allowed_subnets, routing_policy }
 }
 
-function userAccessOf(provider: UserAccess): object {
-  const { slug, kind, interface_name, listen_port, max_peers, auth_secret_ref, routing_policy } = provider
+/** A provider without a subnet has the members that it had before there were peers. */
+function userAccessOf(provider: UserAccess, peers: readonly UserAccessPeer[]): object {
+  const { slug, kind, interface_name, listen_port, max_peers, auth_secret_ref, routing_policy, peer_subnet } = provider
+  const own = peers.filter((peer) => peer.slug === slug)
   return {
     slug,
     kind,
@@ -63,5 +65,9 @@ function userAccessOf(provider: UserAccess): object {
     max_peers,
     auth_secret_ref,
     routing_policy: JSON.parse(routing_policy) as unknown,
+    ...(peer_subnet !== null && {
+      peer_subnet,
+      peers: own.map(({ public_key, address }) => ({ public_key, address })),
+    }),
   }
 }

@@ -1,10 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
-import type { BridgeParts, IngressRule, Relay, Tunnel, UserAccess } from './bridge-parts.ts'
+import type { BridgeParts, IngressRule, Relay, Tunnel, UserAccess, UserAccessPeer } from './bridge-parts.ts'
 
 interface PartsRow {
   readonly relay: Relay | null
   readonly user_access: readonly UserAccess[] | null
+  readonly peers: readonly UserAccessPeer[] | null
   readonly ingress: readonly IngressRule[] | null
   readonly tunnels: readonly Tunnel[] | null
 }
@@ -16,8 +17,10 @@ export async function readParts(db: Db, resourceId: string): Promise<BridgeParts
     select
       (select row_to_json(part) from (select enabled, listen_port from bridge_relays ${ofBridge}) as part) as relay,
       ${listed(sql`
-        select slug, kind, interface_name, listen_port, max_peers, auth_secret_ref, routing_policy
+        select slug, kind, interface_name, listen_port, max_peers, auth_secret_ref, routing_policy, peer_subnet
         from bridge_user_access ${ofBridge}`)} as user_access,
+      (select json_agg(peer order by peer.slug, peer.public_key) from (
+        select slug, name, public_key, address from bridge_user_access_peers ${ofBridge}) as peer) as peers,
       ${listed(sql`
         select slug, sni_host, target_node_id, target_port, acme_account_ref
         from bridge_ingress_rules ${ofBridge}`)} as ingress,
@@ -28,6 +31,7 @@ export async function readParts(db: Db, resourceId: string): Promise<BridgeParts
   return {
     relay: row?.relay ?? undefined,
     userAccess: row?.user_access ?? [],
+    peers: row?.peers ?? [],
     ingress: row?.ingress ?? [],
     tunnels: row?.tunnels ?? [],
   }

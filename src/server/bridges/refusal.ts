@@ -10,7 +10,10 @@ export function problemOf(conflict: Conflict): Problem {
       return problem(conflict.code, { conflicts_with: conflict.with })
     case 'subnet_overlap_with_mesh':
       return problem(conflict.code, { subnet: conflict.subnet })
+    case 'max_peers_reached':
+      return problem(conflict.code, { limit: conflict.limit })
     case 'subnet_overlap_with_tunnel':
+    case 'subnet_overlap_with_user_access':
       return problem(conflict.code, { subnet: conflict.subnet, conflicts_with: conflict.with })
     case 'bridge_limit_exceeded':
       return problem(conflict.code, { limit: conflict.limit })

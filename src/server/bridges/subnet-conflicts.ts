@@ -1,54 +1,64 @@
 import { overlaps, spanOf, type Span } from '../../shared/bridges/subnet.ts'
-import type { PartName, Tunnel } from './bridge-parts.ts'
+import type { PartName } from './bridge-parts.ts'
 import type { Conflict } from './bridge-world.ts'
 
-/** A subnet of a tunnel, with the places that order conflicts. */
+/** A part with the networks that it leads to: those of a tunnel, or that of the peers of a user-access provider. */
+export interface Routed {
+  readonly part: PartName
+  readonly subnets: readonly string[]
+}
+
+/** A subnet of a part, with the places that order conflicts. */
 interface Claim {
   readonly span: Span
   readonly subnet: string
-  /** Place of the tunnel. */
-  readonly tunnel: number
-  /** Place of the subnet in its tunnel. */
+  /** Place of the part. */
+  readonly owner: number
+  /** Place of the subnet in its part. */
   readonly place: number
 }
 
-/** The subnets of a tunnel that overlap the mesh, in the order of the tunnel. */
-export function meshConflicts(tunnel: Tunnel, meshCidr: string): readonly Conflict[] {
+/** The subnets of a part that overlap the mesh, in the order of the part. */
+export function meshConflicts({ part, subnets }: Routed, meshCidr: string): readonly Conflict[] {
   const mesh = spanOf(meshCidr)
-  return tunnel.allowed_subnets
+  return subnets
     .filter((subnet) => overlaps(spanOf(subnet), mesh))
-    .map((subnet) => ({ code: 'subnet_overlap_with_mesh', part: nameOf(tunnel), subnet }))
+    .map((subnet) => ({ code: 'subnet_overlap_with_mesh', part, subnet }))
 }
 
 /** Pairs that are looked for: a bridge has so many only where nearly everything overlaps. */
 const PAIRS_MAX = 20_000
 
 /**
- * Finds the subnets that overlap an earlier tunnel, by the later tunnel's name: ordered by the earlier tunnel, then by the
- * subnet. Each subnet and each earlier tunnel are a pair once; of more than 20,000 pairs some are left out. Tunnels that
- * overlap nothing are absent.
+ * Finds the subnets that overlap an earlier part, by the later part's name: ordered by the earlier part, then by the subnet.
+ * Each subnet and each earlier part are a pair once; of more than 20,000 pairs some are left out. Parts that overlap nothing
+ * are absent.
  */
-export function tunnelConflicts(tunnels: readonly Tunnel[]): ReadonlyMap<PartName, readonly Conflict[]> {
+export function subnetConflicts(parts: readonly Routed[]): ReadonlyMap<PartName, readonly Conflict[]> {
   const found = new Map<PartName, Conflict[]>()
-  for (const pair of overlappingPairs(tunnels.flatMap(claimsOf)).toSorted(byLaterTunnel)) {
-    const [later, earlier] = [tunnels[pair.later.tunnel], tunnels[pair.earlier]]
+  for (const pair of overlappingPairs(parts.flatMap(claimsOf)).toSorted(byLaterPart)) {
+    const [later, earlier] = [parts[pair.later.owner], parts[pair.earlier]]
     if (later === undefined || earlier === undefined) continue
-    const part = nameOf(later)
-    const conflicts = found.get(part) ?? []
-    conflicts.push({ code: 'subnet_overlap_with_tunnel', part, subnet: pair.later.subnet, with: nameOf(earlier) })
-    found.set(part, conflicts)
+    const conflicts = found.get(later.part) ?? []
+    conflicts.push(overlapOf(later.part, pair.later.subnet, earlier.part))
+    found.set(later.part, conflicts)
   }
   return found
 }
 
-/** A subnet, and the place of an earlier tunnel that it overlaps. */
+function overlapOf(part: PartName, subnet: string, other: PartName): Conflict {
+  const isTunnel = other.startsWith('site-to-site/')
+  return { code: isTunnel ? 'subnet_overlap_with_tunnel' : 'subnet_overlap_with_user_access', part, subnet, with: other }
+}
+
+/** A subnet, and the place of an earlier part that it overlaps. */
 interface Pair {
   readonly later: Claim
   readonly earlier: number
 }
 
 /**
- * The subnets and the earlier tunnels that overlap. Claims are sorted by first address: a network that ends before the next
+ * The subnets and the earlier parts that overlap. Claims are sorted by first address: a network that ends before the next
  * one begins overlaps none that follows. Those that have not ended are open, and overlap the next one.
  */
 function overlappingPairs(claims: readonly Claim[]): readonly Pair[] {
@@ -60,7 +70,7 @@ function overlappingPairs(claims: readonly Claim[]): readonly Pair[] {
     open = open.filter(({ span }) => overlaps(span, claim.span))
     for (const outer of open) {
       const pair = inOrder(outer, claim)
-      if (pair.later.tunnel === pair.earlier || isKnown(known, pair)) continue
+      if (pair.later.owner === pair.earlier || isKnown(known, pair)) continue
       pairs.push(pair)
     }
     open.push(claim)
@@ -77,11 +87,11 @@ function isKnown(known: Map<Claim, Set<number>>, { later, earlier }: Pair): bool
 }
 
 function inOrder(one: Claim, other: Claim): Pair {
-  return one.tunnel < other.tunnel ? { earlier: one.tunnel, later: other } : { earlier: other.tunnel, later: one }
+  return one.owner < other.owner ? { earlier: one.owner, later: other } : { earlier: other.owner, later: one }
 }
 
-function claimsOf(tunnel: Tunnel, index: number): readonly Claim[] {
-  return tunnel.allowed_subnets.map((subnet, place) => ({ span: spanOf(subnet), subnet, tunnel: index, place }))
+function claimsOf({ subnets }: Routed, index: number): readonly Claim[] {
+  return subnets.map((subnet, place) => ({ span: spanOf(subnet), subnet, owner: index, place }))
 }
 
 function bySpan({ span: a }: Claim, { span: b }: Claim): number {
@@ -89,10 +99,6 @@ function bySpan({ span: a }: Claim, { span: b }: Claim): number {
   return a.first === b.first ? 0 : a.first < b.first ? -1 : 1
 }
 
-function byLaterTunnel(a: Pair, b: Pair): number {
-  return a.later.tunnel - b.later.tunnel || a.earlier - b.earlier || a.later.place - b.later.place
-}
-
-function nameOf({ slug }: Tunnel): PartName {
-  return `site-to-site/${slug}`
+function byLaterPart(a: Pair, b: Pair): number {
+  return a.later.owner - b.later.owner || a.earlier - b.earlier || a.later.place - b.later.place
 }

@@ -2,7 +2,8 @@ import { parseSecretRef } from '../../shared/bridges/secret-ref.ts'
 import type { BridgeParts, Candidate, PartName } from './bridge-parts.ts'
 import type { BridgeWorld, Conflict } from './bridge-world.ts'
 import { createClaims, nameOf } from './claims.ts'
-import { meshConflicts, tunnelConflicts } from './subnet-conflicts.ts'
+import { peerConflicts } from './peer-conflicts.ts'
+import { meshConflicts, subnetConflicts, type Routed } from './subnet-conflicts.ts'
 
 /** How many parts of a kind a bridge has at most (decisions: Sizes). */
 const COUNT_MAX = { relay: 1, 'user-access': 64, ingress: 256, 'site-to-site': 128 } as const
@@ -18,19 +19,21 @@ const COUNTED = {
  * Pure. The part that the candidate replaces takes no part.
  *
  * A write answers the first of them. Their order: the target, the secret reference, ports (of the relay, of providers, then of
- * ingress rules), the interface name, the server name, the mesh, other tunnels (by slug, then by subnet), the count.
+ * ingress rules), the interface name, the server name, the mesh, networks of other parts (providers, then tunnels, by slug, then
+ * by subnet), the peers of a provider, the count.
  */
 export function conflictsOf(world: BridgeWorld, candidate: Candidate): readonly Conflict[] {
   const name = nameOf(candidate)
   const others = partsOf(world.parts).filter((other) => nameOf(other) !== name)
   const claims = createClaims(world.hostIds)
   for (const other of others) claims.add(other)
-  const tunnels = candidate.part === 'site-to-site' ? tunnelConflicts(tunnelsOf([...others, candidate])) : undefined
+  const subnets = routedOf(candidate) === undefined ? undefined : subnetConflicts(routesOf([...others, candidate]))
   return [
     ...faultsOf(world, candidate),
     ...claims.conflictsOf(candidate),
     ...meshFaultsOf(world, candidate),
-    ...(tunnels?.get(name) ?? []),
+    ...(subnets?.get(name) ?? []),
+    ...peerConflicts(world.parts, candidate),
     ...countConflicts(candidate, others.filter(({ part }) => part === candidate.part).length),
   ]
 }
@@ -42,7 +45,7 @@ export function conflictsOf(world: BridgeWorld, candidate: Candidate): readonly 
  */
 export function conflictsWithin(world: BridgeWorld, last: ReadonlySet<PartName> = new Set()): readonly Conflict[] {
   const parts = partsOf(world.parts).toSorted((a, b) => Number(last.has(nameOf(a))) - Number(last.has(nameOf(b))))
-  const tunnels = tunnelConflicts(tunnelsOf(parts))
+  const subnets = subnetConflicts(routesOf(parts))
   const claims = createClaims(world.hostIds)
   const counts = new Map<Candidate['part'], number>()
   return parts.flatMap((part) => {
@@ -54,7 +57,8 @@ export function conflictsWithin(world: BridgeWorld, last: ReadonlySet<PartName> 
       ...faultsOf(world, part),
       ...found,
       ...meshFaultsOf(world, part),
-      ...(tunnels.get(nameOf(part)) ?? []),
+      ...(subnets.get(nameOf(part)) ?? []),
+      ...peerConflicts(world.parts, part),
       ...countConflicts(part, count),
     ]
   })
@@ -85,8 +89,16 @@ export function partsOf({ relay, userAccess, ingress, tunnels }: BridgeParts): r
   ]
 }
 
-function tunnelsOf(parts: readonly Candidate[]): BridgeParts['tunnels'] {
-  return parts.flatMap(({ part, value }) => (part === 'site-to-site' ? [value] : []))
+/** The networks that a part leads to; undefined where it leads to none. */
+function routedOf(candidate: Candidate): Routed | undefined {
+  const part = nameOf(candidate)
+  if (candidate.part === 'site-to-site') return { part, subnets: candidate.value.allowed_subnets }
+  if (candidate.part !== 'user-access' || candidate.value.peer_subnet === null) return undefined
+  return { part, subnets: [candidate.value.peer_subnet] }
+}
+
+function routesOf(parts: readonly Candidate[]): readonly Routed[] {
+  return parts.flatMap((part) => routedOf(part) ?? [])
 }
 
 /** What is wrong with a part whatever the others are. */
@@ -108,8 +120,9 @@ function secretRefOf(candidate: Candidate): ReturnType<typeof parseSecretRef> {
   return parseSecretRef(candidate.value.acme_account_ref ?? '')
 }
 
-function meshFaultsOf({ meshCidr }: BridgeWorld, { part, value }: Candidate): readonly Conflict[] {
-  return part === 'site-to-site' ? meshConflicts(value, meshCidr) : []
+function meshFaultsOf({ meshCidr }: BridgeWorld, candidate: Candidate): readonly Conflict[] {
+  const routed = routedOf(candidate)
+  return routed === undefined ? [] : meshConflicts(routed, meshCidr)
 }
 
 function countConflicts(candidate: Candidate, others: number): readonly Conflict[] {

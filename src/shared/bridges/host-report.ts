@@ -17,6 +17,8 @@ const HostReportSchema = z.object({
   secrets_fingerprint: z.string().max(64).optional(),
   /** Null: none was applied yet. */
   applied_at: instant.nullable(),
+  /** Public keys of the user-access providers that the host runs, by slug: 32 bytes in padded base64. */
+  public_keys: z.record(z.string(), z.string().regex(/^[A-Za-z0-9+/]{43}=$/)).optional(),
   /** Why the newest configuration or a secret could not be applied. */
   error: z.string().max(HOST_ERROR_MAX).optional(),
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readPeerSubnet } from '../bridges/peer-subnet.ts'
 import { isRemoteHost } from '../bridges/remote-host.ts'
 import { routingPolicyFault } from '../bridges/routing-policy.ts'
 import { isSecretRef } from '../bridges/secret-ref.ts'
@@ -60,6 +61,19 @@ const userAccess = {
   max_peers: z.int().min(1).max(PORT_MAX).describe('Maximum number of peers'),
   auth_secret_ref: SecretRef,
   routing_policy: RoutingPolicy,
+  peer_subnet: z
+    .string()
+    .max(64)
+    .transform((text, context) => {
+      const read = readPeerSubnet(text)
+      if (read.ok) return read.text
+      context.addIssue(read.rule)
+      return z.NEVER
+    })
+    .nullable()
+    .optional()
+    .describe('IPv4 network of the addresses of the peers; the hosts have its first address. Null: there are no peers')
+    .meta({ examples: ['10.99.0.0/24'] }),
 }
 
 const ingress = {
@@ -176,6 +190,7 @@ export const BridgeUserAccessResponse = z
     max_peers: z.int().describe('Maximum number of peers'),
     auth_secret_ref: z.string().describe('Reference to the secret that authenticates users'),
     routing_policy: z.record(z.string(), z.unknown()).describe('Routing settings, handed to the hosts as they are'),
+    peer_subnet: z.string().nullable().describe('Network of the addresses of the peers; null: there are none'),
     ...times,
   })
   .meta({ id: 'BridgeUserAccessResponse', description: 'A provider of access for users, on the hosts of a bridge.' })

@@ -26,6 +26,7 @@ const refusals = [
   'allowed_subnet_empty',
   'subnet_overlap_with_mesh',
   'subnet_overlap_with_tunnel',
+  'subnet_overlap_with_user_access',
   'bridge_limit_exceeded',
 ] as const
 const refs = { ...bridgeRefs, slug: 'bridge site-to-site' } as const

@@ -19,14 +19,26 @@ import {
 } from './bridge-words.ts'
 import type { Operations } from './operation.ts'
 
-const columns = ['slug', 'kind', 'interface_name', 'listen_port', 'max_peers', 'auth_secret_ref']
+const columns = ['slug', 'kind', 'interface_name', 'listen_port', 'max_peers', 'peer_subnet', 'auth_secret_ref']
 const wide = ['resource_id', 'created_at', 'updated_at']
 const refusals = [
   'port_out_of_range',
   'bridge_port_conflict',
   'interface_name_conflict',
+  'subnet_overlap_with_mesh',
+  'subnet_overlap_with_tunnel',
+  'subnet_overlap_with_user_access',
   'bridge_limit_exceeded',
 ] as const
+const ofSubnets = {
+  sentences: {
+    subnet_overlap_with_mesh: 'The subnet of the peers overlaps the addresses of the mesh.',
+    subnet_overlap_with_tunnel:
+      'The subnet of the peers overlaps one of a tunnel of the bridge; the problem says which.',
+    subnet_overlap_with_user_access:
+      'The subnet of the peers overlaps that of another provider of the bridge; the problem says which.',
+  },
+} as const
 const refs = { ...bridgeRefs, slug: 'bridge user-access' } as const
 /** A new one has no slug to look up. */
 const created = {
@@ -44,6 +56,7 @@ export const userAccessOperations = {
   CreateBridgeUserAccessProvider: {
     ...bridgeWrite,
     ...bridgeBody,
+    ...ofSubnets,
     method: 'POST',
     path: `${BRIDGE}/user-access`,
     summary: 'Create a user-access provider of a bridge',
@@ -97,6 +110,10 @@ export const userAccessOperations = {
     ...bridgeWrite,
     ...bridgeBody,
     ...replaced,
+    sentences: {
+      ...ofSubnets.sentences,
+      max_peers_reached: 'The provider has more peers than that; the problem has the number.',
+    },
     method: 'PATCH',
     path: `${BRIDGE}/user-access/{slug}`,
     summary: 'Replace the configuration of a user-access provider of a bridge',
@@ -105,7 +122,7 @@ export const userAccessOperations = {
     body: BridgeUserAccessUpdateRequest,
     audit: { relation: 'bridge.user_access.update', when: 'all', ...identityConflicts },
     responses: { 200: BridgeUserAccessResponse },
-    problems: [...ofBridge, 'user_access_provider_not_found', ...refusals],
+    problems: [...ofBridge, 'user_access_provider_not_found', ...refusals, 'peer_subnet_in_use', 'max_peers_reached'],
     cli: {
       command: 'bridge user-access update',
       summary: 'Change a user-access provider of a bridge',
@@ -122,7 +139,7 @@ export const userAccessOperations = {
     method: 'DELETE',
     path: `${BRIDGE}/user-access/{slug}`,
     summary: 'Delete a user-access provider of a bridge',
-    description: 'The hosts of the bridge close its port and drop its peers.',
+    description: 'The hosts of the bridge close its port and drop its peers, which are deleted, too.',
     params: partParams,
     audit: { relation: 'bridge.user_access.remove', when: 'all' },
     responses: { 204: null },

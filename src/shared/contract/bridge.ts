@@ -3,6 +3,7 @@ import { relayOperations } from './bridge-relay.ts'
 import { BridgeCheckRequest, BridgeCheckResponse, BridgeStatus } from './bridge-schemas.ts'
 import { siteToSiteOperations } from './bridge-site-to-site.ts'
 import { userAccessOperations } from './bridge-user-access.ts'
+import { userAccessPeerOperations } from './bridge-user-access-peers.ts'
 import { BRIDGE, bridgeBody, bridgeFlags, bridgeParams, bridgeRead, bridgeRefs, ofBridge } from './bridge-words.ts'
 import { KiB } from './fields.ts'
 import { defineSurface } from './operation.ts'
@@ -16,6 +17,7 @@ export const bridge = defineSurface(
   {
     ...relayOperations,
     ...userAccessOperations,
+    ...userAccessPeerOperations,
     ...ingressOperations,
     ...siteToSiteOperations,
     CheckBridge: {

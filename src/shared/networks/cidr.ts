@@ -35,7 +35,7 @@ export function parseCidr(text: string): ReadCidr {
   const masks = masksOf(Number(length), words.length)
   if (words.some((word, index) => (word & ~(masks[index] ?? 0)) !== 0)) return { ok: false, fault: 'host_bits' }
   if (isMapped(words, Number(length))) return { ok: false, fault: 'mapped' }
-  return { ok: true, cidr: { words, masks, text: `${formatAddress(words)}/${length}` } }
+  return { ok: true, cidr: { words, masks, text: `${addressText(words)}/${length}` } }
 }
 
 /** Whether the range contains the address. An IPv4 range contains no IPv6 address and vice versa. */
@@ -93,7 +93,8 @@ function isMapped(words: AddressWords, length: number): boolean {
   return words.length === 4 && length >= 96 && words[0] === 0 && words[1] === 0 && words[2] === 0xffff
 }
 
-function formatAddress(words: AddressWords): string {
+/** The canonical text of an address (RFC 5952 for IPv6). */
+export function addressText(words: AddressWords): string {
   const [first = 0] = words
   if (words.length === 1) return [24, 16, 8, 0].map((shift) => (first >>> shift) & 255).join('.')
   const groups = words.flatMap((word) => [word >>> 16, word & 0xffff])

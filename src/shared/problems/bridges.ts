@@ -38,6 +38,29 @@ export const BRIDGES_PROBLEMS = {
     'Subnet overlaps a tunnel',
     'A subnet of the tunnel overlaps one of another tunnel of the bridge; the problem says which.',
   ),
+  subnet_overlap_with_user_access: row<Collision & { readonly subnet: string }>(
+    409,
+    'Subnet overlaps user access',
+    'A subnet overlaps the addresses of the peers of another user-access provider of the bridge; the problem says which.',
+  ),
+  peer_subnet_missing: row(
+    409,
+    'No subnet for peers',
+    'The user-access provider has no subnet that its peers could have addresses of.',
+  ),
+  peer_subnet_in_use: row(
+    409,
+    'Subnet in use',
+    'Peers of the user-access provider have addresses that the new subnet does not give to peers.',
+  ),
+  max_peers_reached: row<{ readonly limit: number }>(
+    409,
+    'Too many peers',
+    'The user-access provider admits no more peers; the problem has the number that it admits.',
+  ),
+  peer_name_conflict: row(409, 'Peer name taken', 'Another peer of the user-access provider has this name.'),
+  peer_key_conflict: row(409, 'Public key in use', 'Another peer of the user-access provider has this public key.'),
+  user_access_peer_not_found: row(404, 'Peer not found', 'The user-access provider has no such peer.'),
   acme_directory_unreachable: row<{ readonly reason: string }>(
     422,
     'ACME directory unreachable',

@@ -36,6 +36,7 @@ import { capacity } from './migrations/0031-capacity.ts'
 import { transitSigner } from './migrations/0032-transit-signer.ts'
 import { observedEndpoints } from './migrations/0033-observed-endpoints.ts'
 import { candidates } from './migrations/0034-candidates.ts'
+import { userAccessPeers } from './migrations/0035-user-access-peers.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -74,6 +75,7 @@ export const MIGRATIONS: readonly Migration[] = [
   transitSigner,
   observedEndpoints,
   candidates,
+  userAccessPeers,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

@@ -2,6 +2,7 @@
 export interface BridgesTables {
   bridge_relays: BridgeRelayRow
   bridge_user_access: BridgeUserAccessRow
+  bridge_user_access_peers: BridgeUserAccessPeerRow
   bridge_ingress_rules: BridgeIngressRuleRow
   bridge_tunnels: BridgeTunnelRow
   bridge_secret_refs: BridgeSecretRefRow
@@ -30,8 +31,24 @@ interface BridgeUserAccessRow {
   auth_secret_ref: string
   /** The canonical JSON of an object. */
   routing_policy: string
+  /** The network that its peers have their addresses of; null: it has no peers. */
+  peer_subnet: string | null
   created_at: Date
   updated_at: Date
+}
+
+/** Somebody who may connect to a user-access provider, with one device. */
+interface BridgeUserAccessPeerRow {
+  resource_id: string
+  /** Of the provider. */
+  slug: string
+  /** Unique in the provider. */
+  name: string
+  /** Curve25519, 32 bytes in padded base64. */
+  public_key: string
+  /** IPv4, of the subnet of the provider. */
+  address: string
+  created_at: Date
 }
 
 /** A public ingress rule (S1 Public ingress rule). */

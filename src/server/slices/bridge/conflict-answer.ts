@@ -30,6 +30,10 @@ function detailOf(conflict: Conflict, { meshCidr }: BridgeWorld, part: Candidate
       return `${conflict.subnet} overlaps the mesh, ${meshCidr}.`
     case 'bridge_limit_exceeded':
       return `The bridge has more than ${conflict.limit}.`
+    case 'peer_subnet_in_use':
+      return 'Peers have addresses that the subnet does not give to peers.'
+    case 'max_peers_reached':
+      return `The provider has more peers than the ${conflict.limit} that it admits.`
     case 'target_node_not_in_domain':
       return `The target ${targetOf(part)} is not a node of the Domain of the bridge.`
     default:

@@ -7,6 +7,7 @@ import { createIngress, type IngressDeps } from './ingress.ts'
 import { createRelay } from './relay.ts'
 import { createSiteToSite } from './site-to-site.ts'
 import { createBridgeStatus } from './status.ts'
+import { createUserAccessPeers } from './user-access-peers.ts'
 import { createUserAccess } from './user-access.ts'
 
 export { events } from './events.ts'
@@ -22,6 +23,7 @@ export function createSlice(ports: BridgeDeps): Slice<'bridge'> {
       bridge: {
         ...createRelay(ports),
         ...createUserAccess(ports),
+        ...createUserAccessPeers(ports),
         ...createIngress(ports),
         ...createSiteToSite(ports),
         ...createCheck(ports),

@@ -55,6 +55,8 @@ interface Host {
   /** JSON; null without a report. */
   readonly value: string | null
   readonly reported_at: Date | null
+  /** Address at which it is reached; null where none is known. */
+  readonly address: string | null
 }
 
 /** The hosts of a bridge, ascending by id. */
@@ -65,7 +67,9 @@ export function listHosts(db: Db, resourceId: string): Promise<Host[]> {
     .leftJoin('node_state_reports as report', (join) =>
       join.onRef('report.node_id', '=', 'host.node_id').on('report.key', '=', hostReportKey(resourceId)),
     )
+    .leftJoin('node_endpoints as endpoint', 'endpoint.node_id', 'host.node_id')
     .select(['host.node_id', 'node.name', 'report.value', 'report.updated_at as reported_at'])
+    .select('endpoint.last_endpoint as address')
     .where('host.resource_id', '=', resourceId)
     .orderBy('host.node_id')
     .execute()

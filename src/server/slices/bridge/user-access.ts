@@ -53,7 +53,12 @@ type Body = Input<Operations['UpdateBridgeUserAccessProvider']>['body']
 
 /** A provider as it is stored. */
 export function userAccessOf(slug: string, body: Body): UserAccess {
-  return { ...body, slug, routing_policy: canonicalize(body.routing_policy) }
+  return {
+    ...body,
+    slug,
+    routing_policy: canonicalize(body.routing_policy),
+    peer_subnet: body.peer_subnet ?? null,
+  }
 }
 
 function toAnswer(row: Stored<UserAccess>): UserAccessAnswer {
@@ -67,6 +72,7 @@ function toAnswer(row: Stored<UserAccess>): UserAccessAnswer {
     auth_secret_ref: row.auth_secret_ref,
     // Stored as the canonical text of an object that the contract admitted.
     routing_policy: JSON.parse(row.routing_policy) as UserAccessAnswer['routing_policy'],
+    peer_subnet: row.peer_subnet,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }
