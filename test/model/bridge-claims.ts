@@ -25,8 +25,14 @@ export function conflictsBetween(later: Candidate, earlier: Candidate, place: Pl
       : []),
     ...(meet(interfacesOf(later), interfacesOf(earlier)) ? [`interface_name_conflict ${pair}`] : []),
     ...(meet(serverNamesOf(later), serverNamesOf(earlier)) ? [`slug_conflict ${pair}`] : []),
-    ...subnets.map((subnet) => `subnet_overlap_with_tunnel ${pair} ${subnet}`),
+    ...subnets.map((subnet) => `${OVERLAPS[earlier.part] ?? ''} ${pair} ${subnet}`),
   ]
+}
+
+/** The code of an overlap with an earlier part. */
+const OVERLAPS: Readonly<Partial<Record<Candidate['part'], string>>> = {
+  'site-to-site': 'subnet_overlap_with_tunnel',
+  'user-access': 'subnet_overlap_with_user_access',
 }
 
 /** What is wrong with a part alone. */
@@ -71,6 +77,7 @@ function serverNamesOf({ part, value }: Candidate): readonly string[] {
 }
 
 function subnetsOf({ part, value }: Candidate): readonly string[] {
+  if (part === 'user-access') return value.peer_subnet === null ? [] : [value.peer_subnet]
   return part === 'site-to-site' ? value.allowed_subnets : []
 }
 

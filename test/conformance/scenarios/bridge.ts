@@ -1,6 +1,6 @@
 import type { bridge } from '../../../src/shared/contract/bridge.ts'
 import type { Scenarios, ValidCall } from '../scenario.ts'
-import type { World } from '../world.ts'
+import { freshPublicKey, type World } from '../world.ts'
 
 /** Scenarios of bridges. */
 export const bridgeScenarios: Scenarios<World, typeof bridge> = {
@@ -31,6 +31,20 @@ export const bridgeScenarios: Scenarios<World, typeof bridge> = {
   },
   async DeleteBridgeUserAccessProvider(world) {
     return { input: await makeProvider(world), ...callers(world) }
+  },
+
+  async CreateBridgeUserAccessPeer(world) {
+    return { input: { ...(await makeProvider(world)), body: peerOf(world) }, ...callers(world) }
+  },
+  async ListBridgeUserAccessPeers(world) {
+    const provider = await makeProvider(world)
+    for (const _ of ['one', 'two']) await world.make('CreateBridgeUserAccessPeer', { ...provider, body: peerOf(world) })
+    return { input: provider, ...callers(world) }
+  },
+  async DeleteBridgeUserAccessPeer(world) {
+    const [provider, body] = [await makeProvider(world), peerOf(world)]
+    await world.make('CreateBridgeUserAccessPeer', { ...provider, body })
+    return { input: { ...provider, peer: body.name }, ...callers(world) }
   },
 
   async CreateBridgeIngressRule(world) {
@@ -136,7 +150,13 @@ async function providerOf(world: World) {
     max_peers: 50,
     auth_secret_ref: await secretOf(world),
     routing_policy: { metric: 1 },
+    peer_subnet: `10.200.${number % 250}.0/24`,
   }
+}
+
+/** A device with a public key that no other one has. */
+function peerOf({ name }: World) {
+  return { name: name(), public_key: freshPublicKey() }
 }
 
 async function ruleOf(world: World) {

@@ -99,6 +99,7 @@ describe.each(STORES)('The parts of a bridge on the $name store', (store) => {
         events: ['bridge.UserAccessProviderConfigured', 'bridge.UserAccessProviderRemoved'],
         body: (slug: string) => provider(slug),
         shown: {},
+        answered: { peer_subnet: null },
         other: () => provider('', { kind: 'overlay_b', listen_port: 9, max_peers: 65_535, routing_policy: {} }),
         member: 'user_access',
       },
@@ -110,6 +111,7 @@ describe.each(STORES)('The parts of a bridge on the $name store', (store) => {
         events: ['bridge.PublicIngressRuleConfigured', 'bridge.PublicIngressRuleRemoved'],
         body: (slug: string) => rule(slug, target, { acme_account_ref: 'https://acme.example.org/directory' }),
         shown: {},
+        answered: {},
         other: () => rule('other', target, { target_port: 1 }),
         member: 'ingress',
       },
@@ -121,16 +123,20 @@ describe.each(STORES)('The parts of a bridge on the $name store', (store) => {
         events: ['bridge.SiteToSiteTunnelConfigured', 'bridge.SiteToSiteTunnelRemoved'],
         body: (slug: string) => tunnel(slug),
         shown: { allowed_subnets: ['10.20.0.0/16', '10.30.0.0/16'] },
+        answered: {},
         other: () => tunnel('', { kind: 'openvpn', allowed_subnets: ['2001:db8::/32'], routing_policy: 'egress_only' }),
         member: 'tunnels',
       },
     ]
 
-    describe.each(KINDS)('$what', ({ path, missing, relations, events, body, shown, other, member }) => {
+    describe.each(KINDS)('$what', ({ path, missing, relations, events, body, shown, answered, other, member }) => {
       it('is created, announced, audited and part of the configuration', async () => {
         const bridge = await fleet.bridge()
         const answer = await fleet.on(bridge, `POST /${path}`, body('one'))
-        expect([answer.status, answer.body]).toEqual([201, { resource_id: bridge.id, ...body('one'), ...shown, ...AT }])
+        expect([answer.status, answer.body]).toEqual([
+          201,
+          { resource_id: bridge.id, ...body('one'), ...shown, ...answered, ...AT },
+        ])
         expect(answer.headers.get('location')).toBe(`${bridge.at}/${path}/one`)
         expect(await fleet.configOf(bridge)).toEqual({ ...EMPTY, [member]: [{ ...body('one'), ...shown }] })
         expect(await fleet.outbox(answer)).toEqual([
@@ -160,7 +166,13 @@ describe.each(STORES)('The parts of a bridge on the $name store', (store) => {
         const value = { ...(path === 'ingress' && { acme_account_ref: null }), ...other(), slug: 'one' }
         expect([answer.status, answer.body]).toEqual([
           200,
-          { resource_id: bridge.id, ...value, created_at: AT.created_at, updated_at: '2026-03-01T08:00:01.000Z' },
+          {
+            resource_id: bridge.id,
+            ...value,
+            ...answered,
+            created_at: AT.created_at,
+            updated_at: '2026-03-01T08:00:01.000Z',
+          },
         ])
         expect(await fleet.configOf(bridge)).toEqual({ ...EMPTY, [member]: [value] })
         expect((await fleet.outbox(answer)).map(({ event }) => event)).toEqual([events[0]])

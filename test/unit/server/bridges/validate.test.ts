@@ -20,6 +20,7 @@ const access = (slug: string, members: Partial<UserAccess> = {}): UserAccess => 
   max_peers: 50,
   auth_secret_ref: 'secret:acme/edge/staff',
   routing_policy: '{}',
+  peer_subnet: null,
   ...members,
 })
 const rule = (slug: string, members: Partial<IngressRule> = {}): IngressRule => ({
@@ -48,7 +49,7 @@ function worldOf(parts: Partial<BridgeParts>, members: Partial<BridgeWorld> = {}
     meshCidr: '100.64.0.0/10',
     hostIds: [HOST],
     targetIds: new Set([HOST, WEB]),
-    parts: { relay: undefined, userAccess: [], ingress: [], tunnels: [], ...parts },
+    parts: { relay: undefined, userAccess: [], peers: [], ingress: [], tunnels: [], ...parts },
     ...members,
   }
 }
