@@ -10,6 +10,8 @@ interface PartsRow {
   readonly tunnels: readonly Tunnel[] | null
 }
 
+const NOTHING: PartsRow = { relay: null, user_access: null, peers: null, ingress: null, tunnels: null }
+
 /** Reads everything that a bridge consists of, in one statement: a write of a part reads it three times. */
 export async function readParts(db: Db, resourceId: string): Promise<BridgeParts> {
   const ofBridge = sql`where resource_id = ${resourceId}::uuid`
@@ -27,13 +29,13 @@ export async function readParts(db: Db, resourceId: string): Promise<BridgeParts
       ${listed(sql`
         select slug, kind, remote_host, remote_port, auth_secret_ref, allowed_subnets, routing_policy
         from bridge_tunnels ${ofBridge}`)} as tunnels`.execute(db)
-  const [row] = rows
+  const [row = NOTHING] = rows
   return {
-    relay: row?.relay ?? undefined,
-    userAccess: row?.user_access ?? [],
-    peers: row?.peers ?? [],
-    ingress: row?.ingress ?? [],
-    tunnels: row?.tunnels ?? [],
+    relay: row.relay ?? undefined,
+    userAccess: row.user_access ?? [],
+    peers: row.peers ?? [],
+    ingress: row.ingress ?? [],
+    tunnels: row.tunnels ?? [],
   }
 }
 

@@ -48,7 +48,12 @@ export function subnetConflicts(parts: readonly Routed[]): ReadonlyMap<PartName,
 
 function overlapOf(part: PartName, subnet: string, other: PartName): Conflict {
   const isTunnel = other.startsWith('site-to-site/')
-  return { code: isTunnel ? 'subnet_overlap_with_tunnel' : 'subnet_overlap_with_user_access', part, subnet, with: other }
+  return {
+    code: isTunnel ? 'subnet_overlap_with_tunnel' : 'subnet_overlap_with_user_access',
+    part,
+    subnet,
+    with: other,
+  }
 }
 
 /** A subnet, and the place of an earlier part that it overlaps. */

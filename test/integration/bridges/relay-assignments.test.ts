@@ -8,7 +8,13 @@ import { STORES } from '../../support/datastores/stores.ts'
 import type { Enrolled } from '../../support/fleet/fleet.ts'
 import { startRelayedFleet, type RelayedFleet } from '../../support/fleet/relayed-fleet.ts'
 
-const RELAY: BridgeParts = { relay: { enabled: true, listen_port: 1 }, userAccess: [], peers: [], ingress: [], tunnels: [] }
+const RELAY: BridgeParts = {
+  relay: { enabled: true, listen_port: 1 },
+  userAccess: [],
+  peers: [],
+  ingress: [],
+  tunnels: [],
+}
 const idOf = (n: number): string => `01935b5e-8f3a-7c61-9d0a-${String(n).padStart(12, '0')}`
 
 describe('The assignments of a configuration', () => {

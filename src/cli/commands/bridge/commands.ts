@@ -36,6 +36,10 @@ export const bridgeCommands: OwnCommands = {
   'bridge user-access update': {
     load: async (manifest) => (await import('./writing.ts')).update(manifest, 'user-access'),
   },
+  'bridge user-access enroll': {
+    summary: 'Admit a device to a user-access provider, and print its configuration or a QR code',
+    load: async () => (await import('./enroll/enroll.ts')).enroll,
+  },
   'bridge ingress create': {
     load: async (manifest) => (await import('./writing.ts')).create(manifest, 'ingress'),
   },
