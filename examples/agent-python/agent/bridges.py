@@ -33,6 +33,7 @@ def is_sound(config):
         relay = config["relay"]
         lists = [[item["slug"] for item in config[part]] for part in _NAMING]
         lists += [tunnel["allowed_subnets"] for tunnel in config["tunnels"]]
+        lists += [[peer["public_key"] for peer in one.get("peers", [])] for one in config["user_access"]]
         if relay is not None:
             lists.append([each["peer_node_id"] for each in relay["assignments"]])
             if not isinstance(relay["enabled"], bool) or not isinstance(relay["listen_port"], int):

@@ -131,6 +131,8 @@ export interface HostedBridge {
   /** The fetched secrets, by reference. */
   readonly secrets: HeldSecrets
   readonly appliedAt: string | null
+  /** Public keys of its user-access providers, by slug, in base64. */
+  readonly publicKeys: Readonly<Record<string, string>>
   /** Why it does not run the newest configuration with all of its secrets. */
   readonly error: string | undefined
   /** Whether the server has the report of it. */

@@ -41,16 +41,31 @@ export function readHostReport(value: unknown): HostReport | undefined {
 export type SecretVersions = Readonly<Record<string, number>>
 
 /**
- * The report with its secrets, or with their fingerprint where it would be longer than 4,096 bytes. `fingerprintOf`: SHA-256
- * in padded base64.
+ * The report with its secrets, or with their fingerprint where it would be longer than 4,096 bytes. Where it still is, the
+ * public keys of the last slugs are left out. `fingerprintOf`: SHA-256 in padded base64.
  */
 export function hostReportOf(
   { secrets, ...report }: Omit<HostReport, 'secrets_fingerprint'> & { readonly secrets: SecretVersions },
   fingerprintOf: (text: string) => string,
 ): HostReport {
   const whole = { ...report, secrets: { ...secrets } }
-  if (new TextEncoder().encode(canonicalize(whole)).length <= REPORT_BYTES_MAX) return whole
-  return { ...report, secrets_fingerprint: fingerprintOf(canonicalize(secrets)) }
+  if (fits(whole)) return whole
+  return withFittingKeys({ ...report, secrets_fingerprint: fingerprintOf(canonicalize(secrets)) })
+}
+
+function fits(report: HostReport): boolean {
+  return new TextEncoder().encode(canonicalize(report)).length <= REPORT_BYTES_MAX
+}
+
+function withFittingKeys(report: HostReport): HostReport {
+  if (fits(report)) return report
+  const keys = Object.entries(report.public_keys ?? {}).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  let kept = report
+  while (keys.length > 0 && !fits(kept)) {
+    keys.pop()
+    kept = { ...report, public_keys: Object.fromEntries(keys) }
+  }
+  return kept
 }
 
 /** Whether the host has each secret at the version that is wanted. */

@@ -1,15 +1,17 @@
 import type { AgentCore } from '../agent-core.ts'
 import type { BridgeParts } from './bridge-hosts.ts'
 import { unsupportedPart, type BridgePart } from './bridge-part.ts'
+import { userAccessDeps } from './user-access/user-access-deps.ts'
+import { createUserAccessPart } from './user-access/user-access-part.ts'
 import type { WantedRelay } from './wanted-parts.ts'
 
 /** Makes the parts of bridges that this machine can run. */
-export function createBridgeParts(_core: AgentCore): BridgeParts {
+export function createBridgeParts(core: AgentCore): BridgeParts {
   return {
     relay: unsupportedRelay(),
     ingress: unsupportedPart('ingress'),
     tunnels: unsupportedPart('tunnels to other sites'),
-    userAccess: unsupportedPart('user access'),
+    userAccess: createUserAccessPart(userAccessDeps(core, { enforceForwards: async () => undefined })),
   }
 }
 

@@ -35,6 +35,9 @@ const UserAccess = z.object({
   listen_port: Port,
   max_peers: z.int(),
   auth_secret_ref: z.string(),
+  /** The network of the peers; absent: there are none. */
+  peer_subnet: z.string().optional(),
+  peers: z.array(z.object({ public_key: z.string(), address: z.string() })).optional(),
 })
 
 const Config = z.object({

@@ -1,10 +1,8 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto'
+export { publicKeyOf } from '../../../client/agent/keys/wireguard-key.ts'
 
 const KEY_BYTES = 32
 const BASE64_KEY = /^[A-Za-z0-9+/]{43}=$/
 const HEX_KEY = /^[0-9a-f]{64}$/i
-/** What precedes the key in PKCS #8 and in SubjectPublicKeyInfo (RFC 8410). */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex')
 
 /** The bytes of a key in base64; undefined: the text is no key of 32 bytes. */
 export function keyOfBase64(text: string): Uint8Array | undefined {
@@ -31,13 +29,6 @@ export function hexOf(key: Uint8Array): string {
 /** WireGuard says "no preshared key" and "no private key" with a key of zeros; undefined then. */
 export function unlessZero(key: Uint8Array | undefined): Uint8Array | undefined {
   return key?.some((byte) => byte !== 0) === true ? key : undefined
-}
-
-/** The public key of a private one, in base64. */
-export function publicKeyOf(privateKey: Uint8Array): string {
-  const key = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, privateKey]), format: 'der', type: 'pkcs8' })
-  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' })
-  return base64Of(spki.subarray(-KEY_BYTES))
 }
 
 /** Whether two keys are the same. */

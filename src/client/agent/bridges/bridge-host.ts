@@ -8,6 +8,7 @@ import type { HeldSecrets, HostedBridge, Member } from '../member.ts'
 import type { AgentDeps, MemberDeps } from '../agent-deps.ts'
 import { sendReport } from '../calls/deferred-reports.ts'
 import { fetchSecrets } from './bridge-secrets.ts'
+import { providerKeysOf } from './provider-keys.ts'
 
 /** Pause before a host tries again what it could not apply or report. It doubles with each failure. */
 const RETRY_MS = 1_000
@@ -56,14 +57,15 @@ async function applyNewest<M extends Member>(deps: MemberDeps<M>, node: M, resou
   const former = node.hosted.get(resourceId) ?? NOTHING
   const isRefetched = node.refetching.delete(resourceId)
   const fetched = await fetchSecrets(deps, node, { bridge, known: isRefetched ? NO_SECRETS : former.secrets })
-  const { secrets } = fetched
-  const fault = await deps.actions.applyBridge(node, { resourceId, bridge, secrets: valuesOf(secrets) })
+  const values = valuesOf(fetched.secrets)
+  const known = { ...former, publicKeys: providerKeysOf(bridge, values) }
+  const fault = await deps.actions.applyBridge(node, { resourceId, bridge, secrets: values })
   if (fault !== undefined) {
     if (isRefetched) node.refetching.add(resourceId)
-    await report(deps, node, { resourceId, hosted: { ...former, error: fault.slice(0, HOST_ERROR_MAX) } })
+    await report(deps, node, { resourceId, hosted: { ...known, error: fault.slice(0, HOST_ERROR_MAX) } })
     return false
   }
-  const hosted = { ...former, ...appliedOf(deps, bridge, former), secrets, error: fetched.error }
+  const hosted = { ...known, ...appliedOf(deps, bridge, former), secrets: fetched.secrets, error: fetched.error }
   const isReported = await report(deps, node, { resourceId, hosted })
   return isReported && !fetched.isUnfinished
 }
@@ -73,6 +75,7 @@ const NOTHING: HostedBridge = {
   fingerprint: null,
   secrets: NO_SECRETS,
   appliedAt: null,
+  publicKeys: {},
   error: undefined,
   isReported: false,
 }
@@ -116,9 +119,16 @@ function isSameReport(one: HostedBridge, other: HostedBridge): boolean {
   return canonicalize(reportOf(one)) === canonicalize(reportOf(other))
 }
 
-function reportOf({ fingerprint, secrets, appliedAt: applied_at, error }: HostedBridge) {
+function reportOf({ fingerprint, secrets, appliedAt: applied_at, publicKeys, error }: HostedBridge) {
   const versions = Object.fromEntries([...secrets].map(([ref, { version }]) => [ref, version]))
-  return hostReportOf({ fingerprint, secrets: versions, applied_at, ...(error !== undefined && { error }) }, digestOf)
+  const value = {
+    fingerprint,
+    secrets: versions,
+    applied_at,
+    ...(Object.keys(publicKeys).length > 0 && { public_keys: { ...publicKeys } }),
+    ...(error !== undefined && { error }),
+  }
+  return hostReportOf(value, digestOf)
 }
 
 function putReport<M extends Member>(

@@ -96,8 +96,17 @@ function isEnd({ effective_config: config }: GivenBridge): boolean {
 function isConfig({ ingress, relay, tunnels, user_access: userAccess }: GivenBridge['effective_config']): boolean {
   const lists = [ingress, tunnels, userAccess]
   if (!lists.every((list) => isAscending(valuesOf(list, 'slug')))) return false
-  if (!isRelay(relay)) return false
+  if (!isRelay(relay) || !haveOrderedPeers(userAccess)) return false
   return Array.isArray(tunnels) && tunnels.every((tunnel) => isAscending(textsOf(membersOf(tunnel)['allowed_subnets'])))
+}
+
+/** A provider without a subnet for peers has no list of them. */
+function haveOrderedPeers(providers: unknown): boolean {
+  if (!Array.isArray(providers)) return false
+  const lists = providers
+    .map((provider: unknown) => membersOf(provider)['peers'])
+    .filter((peers) => peers !== undefined)
+  return lists.every((peers) => isAscending(valuesOf(peers, 'public_key')))
 }
 
 function isRelay(relay: unknown): boolean {
