@@ -1,0 +1,41 @@
+import { once } from 'node:events'
+import { vi } from 'vitest'
+import { succeeded } from './agent-mesh.ts'
+import type { Box, Lab } from './lab.ts'
+
+/** The device of a person that runs a usual WireGuard program. */
+export interface ConnectedDevice {
+  /** Unix time of the last handshake; 0 before the first. */
+  handshake(): Promise<number>
+  /** Ends the program. */
+  disconnect(): Promise<void>
+}
+
+const NAME = 'wg-device'
+const UP = { timeout: 15_000, interval: 100 }
+
+/** Brings the configuration up as `wg-quick` does, with plain wireguard-go. */
+export async function connectDevice(lab: Lab, box: Box, config: string): Promise<ConnectedDevice> {
+  const run = (...argv: readonly string[]) => succeeded(lab.exec(box, argv))
+  const program = lab.spawn(box, ['wireguard-go', '-f', NAME], { stdio: 'ignore' })
+  await vi.waitFor(() => run('wg', 'show', NAME), UP)
+  const own = /^(?:Address|DNS) = .*\n/gm
+  const [, address = ''] = /^Address = (.*)$/m.exec(config) ?? []
+  const [, allowed = ''] = /^AllowedIPs = (.*)$/m.exec(config) ?? []
+  await succeeded(lab.exec(box, ['wg', 'setconf', NAME, '/dev/stdin'], { stdin: config.replaceAll(own, '') }))
+  await run('ip', 'address', 'add', address, 'dev', NAME)
+  await run('ip', 'link', 'set', NAME, 'mtu', '1420', 'up')
+  for (const cidr of allowed.split(', ')) await run('ip', 'route', 'add', cidr, 'dev', NAME)
+  return {
+    async handshake() {
+      const { stdout } = await run('wg', 'show', NAME, 'latest-handshakes')
+      return Number(stdout.trim().split('\t')[1])
+    },
+    async disconnect() {
+      if (program.exitCode !== null || program.signalCode !== null) return
+      const ended = once(program, 'exit')
+      program.kill('SIGTERM')
+      await ended
+    },
+  }
+}
