@@ -36,7 +36,33 @@ const staff = {
   max_peers: 50,
   auth_secret_ref: 'secret:default/web/staff-key:2',
   routing_policy: {},
+  peer_subnet: '10.99.0.0/24',
   ...AT,
+}
+
+const peer = (name: string, address: string, public_key: string) => ({
+  resource_id: EDGE,
+  provider: 'staff',
+  name,
+  public_key,
+  address,
+  created_at: AT.created_at,
+})
+const PEERS = {
+  items: [
+    peer('ann-phone', '10.99.0.2', 'yUxhDFiRqEJAYtJGkS1TUJQTJRgD9GnBRIGFdXzdJzc='),
+    peer('bob-laptop', '10.99.0.3', 'bJmG7KVKcVyhYCfCGX6Xyz5qDC2zeNcYvrlPFNMDaWg='),
+  ],
+  hosts: [
+    { node_id: ID.web, name: 'web-1', public_key: null, address: '203.0.113.7' },
+    {
+      node_id: ID.old,
+      name: 'old-1',
+      public_key: 'pbOmbYtLdzLTiQL8NL6bOuwM3qUM4QJtJDI55a2Sgg4=',
+      address: '203.0.113.8',
+    },
+  ],
+  mesh_cidr: '100.64.0.0/10',
 }
 
 const rule = (slug: string, target: string, acme: string | null) => ({
@@ -113,6 +139,7 @@ function written(stored: object, code: number) {
 }
 
 function refusalOf(body: Readonly<Record<string, unknown>>): StubAnswer | undefined {
+  if (body['name'] === 'cyd-phone') return refusedWith(409, 'max_peers_reached', { limit: 2 })
   const { target_port: port, allowed_subnets: subnets, slug, acme_account_ref: acme } = body
   if (slug === 'shop') return refused(409, 'slug_conflict', 'That slug is taken.')
   if (port === 443) return refusedWith(409, 'bridge_port_conflict', { port: 443, conflicts_with: 'user-access/staff' })
@@ -160,6 +187,9 @@ export const bridgeFleet = (): { readonly routes: StubRoutes } => ({
     [`POST ${P}/${EDGE}/bridge/user-access`]: written(staff, 201),
     [`GET ${P}/${EDGE}/bridge/user-access/staff`]: { body: staff },
     [`PATCH ${P}/${EDGE}/bridge/user-access/staff`]: written(staff, 200),
+    [`GET ${P}/${EDGE}/bridge/user-access/staff/peers`]: { body: PEERS },
+    [`POST ${P}/${EDGE}/bridge/user-access/staff/peers`]: written(peer('', '10.99.0.4', ''), 201),
+    [`DELETE ${P}/${EDGE}/bridge/user-access/staff/peers/ann-phone`]: { status: 204 },
     [`GET ${P}/${EDGE}/bridge/ingress`]: whole([BLOG, SHOP]),
     [`POST ${P}/${EDGE}/bridge/ingress`]: written(SHOP, 201),
     [`GET ${P}/${EDGE}/bridge/ingress/shop`]: { body: SHOP },

@@ -26,6 +26,18 @@ const WAYS: Readonly<Record<string, (refusal: BridgeRefusal) => string>> = {
     `${subnet ?? 'The subnet'} has addresses of the mesh. Choose another subnet, or a narrower one; the mesh is: ctl domains list --columns slug,mesh_cidr`,
   subnet_overlap_with_tunnel: ({ subnet, conflicts_with: other }) =>
     `${subnet ?? 'The subnet'} overlaps ${partText(other)}. A subnet leads to one tunnel: take it from the other one first${seen(other)}`,
+  subnet_overlap_with_user_access: ({ subnet, conflicts_with: other }) =>
+    `${subnet ?? 'The subnet'} overlaps ${partText(other)}, whose devices have addresses there. Choose another subnet${seen(other)}`,
+  peer_subnet_missing: () =>
+    'Give the provider a subnet: ctl bridge user-access update SLUG --peer-subnet 10.99.0.0/24',
+  peer_subnet_in_use: () =>
+    'Choose a subnet that has the addresses of all peers, or remove them first: ctl bridge user-access peers list SLUG',
+  max_peers_reached: () =>
+    'Remove a peer: ctl bridge user-access peers remove SLUG NAME. Or admit more: ctl bridge user-access update SLUG --max-peers N; its subnet must have addresses for them',
+  peer_name_conflict: () => 'Choose another name. See which there are: ctl bridge user-access peers list SLUG',
+  peer_key_conflict: () =>
+    'Each device has a key pair of its own. See which there are: ctl bridge user-access peers list SLUG',
+  user_access_peer_not_found: () => 'See which there are: ctl bridge user-access peers list SLUG',
   target_node_not_in_domain: ({ part }) =>
     `Choose a node of the Domain: ctl nodes list${part === undefined ? '' : `. Then: ctl bridge ingress update ${harmless(part.replace(/^.*\//, ''))} --target NODE:PORT`}`,
   secret_ref_malformed: () =>
