@@ -45,10 +45,13 @@ export function acceptPeers(given: readonly PeerFacts[], terms: PeerTerms): Acce
 /** Candidates of one peer that are tried. */
 const CANDIDATES_MAX = 8
 
-function withoutHarm(peer: PeerFacts, terms: PeerTerms, { gate, refused }: Gate): PeerFacts {
+function withoutHarm(given: PeerFacts, terms: PeerTerms, { gate, refused }: Gate): PeerFacts {
+  const { fallback_endpoint: relay = '', ...peer } = given
   const candidates = peer.candidates.map((candidate) => usableEndpoint(candidate, terms))
+  const fallback = usableEndpoint(relay, terms)
   return {
     ...peer,
+    ...(fallback !== '' && { fallback_endpoint: fallback }),
     endpoint: usableEndpoint(peer.endpoint, terms),
     candidates: candidates.filter((candidate) => candidate !== '').slice(0, CANDIDATES_MAX),
     subnets: gate.take(peer.subnets, (subnet, why) => refused.set(`${peer.node_id} ${subnet}`, why)),

@@ -7,6 +7,8 @@ export interface PeerFacts {
   readonly mesh_address: string
   /** Empty if none is known or the last one is stale. */
   readonly endpoint: string
+  /** `address:port` of the relay of the edges to it; absent where there is none. */
+  readonly fallback_endpoint?: string
   /** UTC, nine fractional digits. */
   readonly psk_issued_at: string
   /** Ascending. */
@@ -97,6 +99,7 @@ function unknown(number: number): never {
 export function isSame(one: PeerFacts | undefined, other: PeerFacts): boolean {
   return (
     one?.endpoint === other.endpoint &&
+    one.fallback_endpoint === other.fallback_endpoint &&
     one.psk_issued_at === other.psk_issued_at &&
     one.public_key === other.public_key &&
     one.mesh_address === other.mesh_address &&

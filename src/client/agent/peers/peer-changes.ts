@@ -61,11 +61,18 @@ function apply<M extends Member>(deps: MemberDeps<M>, node: M, { change, view }:
  * newer pull.
  */
 function merged(known: PeerFacts | undefined, change: PeerChange): PeerFacts | undefined {
-  const { public_key, mesh_address, psk_issued_at, ...rest } = { ...UNKNOWN, ...known, ...factsOf(change) }
+  const { public_key, mesh_address, psk_issued_at, ...rest } = { ...UNKNOWN, ...keptOf(known, change), ...factsOf(change) }
   if (public_key === undefined || mesh_address === undefined || psk_issued_at === undefined) return undefined
   const isOlder = known !== undefined && known.psk_issued_at > psk_issued_at
   const key = isOlder ? known : { public_key, psk_issued_at }
   return { ...rest, public_key: key.public_key, mesh_address, psk_issued_at: key.psk_issued_at }
+}
+
+/** The known facts that a change leaves as they are. One of the endpoint without a relay takes the relay away. */
+function keptOf(known: PeerFacts | undefined, { changes }: PeerChange): Partial<PeerFacts> {
+  if (known === undefined || !changes.includes('endpoint_changed')) return known ?? {}
+  const { fallback_endpoint: _former, ...kept } = known
+  return kept
 }
 
 /** The facts that a change carries. Older servers give no names. An endpoint without candidates has none. */
@@ -76,6 +83,7 @@ function factsOf(change: PeerChange & { readonly name?: string }): Partial<PeerF
     public_key,
     mesh_address,
     endpoint,
+    fallback_endpoint,
     psk_issued_at,
     groups,
     candidates = NO_TEXTS,
@@ -87,6 +95,7 @@ function factsOf(change: PeerChange & { readonly name?: string }): Partial<PeerF
     ...(public_key !== undefined && { public_key }),
     ...(mesh_address !== undefined && { mesh_address }),
     ...(endpoint !== undefined && { endpoint, candidates }),
+    ...(fallback_endpoint !== undefined && { fallback_endpoint }),
     ...(psk_issued_at !== undefined && { psk_issued_at }),
     ...(groups !== undefined && { groups }),
     ...(subnets !== undefined && { subnets }),

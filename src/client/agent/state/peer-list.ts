@@ -141,8 +141,9 @@ function readPeer(bytes: Buffer, at: number): ReadPeer {
 
 /** Only the compared members: a pull may contain more. */
 function factsOf({ name = '', groups = [], candidates = [], subnets = [], ...peer }: PulledPeer): PeerFacts {
-  const { node_id, public_key, mesh_address, endpoint, psk_issued_at } = peer
-  return { node_id, name, public_key, mesh_address, endpoint, psk_issued_at, groups, candidates, subnets }
+  const { node_id, public_key, mesh_address, endpoint, fallback_endpoint: fallback, psk_issued_at } = peer
+  const facts = { node_id, name, public_key, mesh_address, endpoint, psk_issued_at, groups, candidates, subnets }
+  return fallback === undefined ? facts : { ...facts, fallback_endpoint: fallback }
 }
 
 /** Members that older servers leave out, and others where a peer has none of them. */
@@ -162,13 +163,14 @@ function isPeer(peer: unknown): peer is PulledPeer {
     isNonZeroUuid(node_id) &&
     isText(psk_issued_at) &&
     isPskIssuedAt(psk_issued_at) &&
+    isTextOrAbsent(members.fallback_endpoint) &&
     hasNewerMembers(members)
   )
 }
 
 /** Whether the members that may be left out are absent or valid. */
 function hasNewerMembers({ name, groups, candidates, subnets }: Readonly<Record<Optional, unknown>>): boolean {
-  if (name !== undefined && !isText(name)) return false
+  if (!isTextOrAbsent(name)) return false
   if (groups !== undefined && !areGroups(groups)) return false
   return [candidates, subnets].every((texts) => texts === undefined || (Array.isArray(texts) && texts.every(isText)))
 }
@@ -180,6 +182,7 @@ function areGroups(groups: unknown): boolean {
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'
+const isTextOrAbsent = (value: unknown): value is string | undefined => value === undefined || isText(value)
 
 /** A list that grows while it is read. */
 class GrowingList {

@@ -1,0 +1,149 @@
+import { reasonOf, systemCode } from '../../errors.ts'
+import { createForwarder, type Forwarder } from './forwarder.ts'
+import type { RelayPeer } from './relay-peers.ts'
+import { openRelaySocket, type RelaySocket } from './relay-socket.ts'
+
+/** The relay of a bridge, as its effective configuration has it. */
+export interface WantedRelay {
+  readonly enabled: boolean
+  readonly listen_port: number
+  readonly assignments: readonly { readonly peer_node_id: string }[]
+}
+
+/** What the relays of this machine need. */
+export interface RelayPartDeps {
+  /** The peers of this node, with where its tunnel has them. Read every few seconds while a relay is enabled. */
+  readonly peers: () => Promise<readonly RelayPeer[]>
+  readonly log: (line: string) => void
+  /** Milliseconds. */
+  readonly now: () => number
+}
+
+/** The relays of the bridges that this machine hosts. */
+export interface RelayPart {
+  /** Takes what a bridge wants now. Resolves with why it is not applied; what ran before goes on then. */
+  apply(bridgeId: string, wanted: WantedRelay | undefined): Promise<string | undefined>
+  /** What stopped working since, a sentence each. */
+  faults(): readonly string[]
+  /** Packets of a relay never reach the mesh of this machine: they are sealed for others. */
+  forwards(): readonly never[]
+  /** Ends all relays: they live in this process, so that nothing is left in either mode. */
+  close(mode: 'keep' | 'remove'): Promise<void>
+}
+
+interface OpenRelay {
+  readonly port: number
+  readonly forwarder: Forwarder
+  readonly socket: RelaySocket
+}
+
+const PEERS_EVERY_MS = 2_000
+const SWEEP_EVERY_MS = 10_000
+/** A packet that could not be sent is named so long after it. */
+const FAULT_SHOWN_MS = 60_000
+
+interface Fault {
+  readonly reason: string
+  readonly atMs: number
+}
+
+/** Makes the relays; none is open. */
+export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
+  const relays = new Map<string, OpenRelay>()
+  const faults = new Map<string, Fault>()
+  let timer: NodeJS.Timeout | undefined
+  let sweptMs = now()
+
+  function noteFault(name: string, reason: string): void {
+    if (faults.get(name)?.reason !== reason) log(`relay: ${name}: ${reason}`)
+    faults.set(name, { reason, atMs: now() })
+  }
+
+  async function refresh(): Promise<void> {
+    try {
+      const present = await peers()
+      for (const { forwarder } of relays.values()) forwarder.setPeers(present)
+      faults.delete('peers')
+    } catch (error) {
+      noteFault('peers', reasonOf(error))
+    }
+  }
+
+  async function look(): Promise<void> {
+    await refresh()
+    if (now() - sweptMs >= SWEEP_EVERY_MS) {
+      for (const { forwarder } of relays.values()) forwarder.sweep()
+      sweptMs = now()
+    }
+    schedule()
+  }
+
+  function schedule(): void {
+    clearTimeout(timer)
+    timer = relays.size === 0 ? undefined : setTimeout(() => void look(), PEERS_EVERY_MS)
+  }
+
+  async function open(bridgeId: string, { listen_port: port, ...wanted }: WantedRelay): Promise<OpenRelay> {
+    const forwarder = createForwarder(termsOf({ listen_port: port, ...wanted }), now)
+    const socket = await openRelaySocket({
+      port,
+      onPacket: (packet, from) => forwarder.take(packet, from),
+      onFault: (reason) => noteFault(`bridge ${bridgeId}`, reason),
+    })
+    log(`relay: bridge ${bridgeId} forwards on UDP port ${port}`)
+    return { port, forwarder, socket }
+  }
+
+  async function stop(bridgeId: string): Promise<void> {
+    const relay = relays.get(bridgeId)
+    relays.delete(bridgeId)
+    faults.delete(`bridge ${bridgeId}`)
+    await relay?.socket.close()
+    if (relay !== undefined) log(`relay: bridge ${bridgeId} does not forward any more`)
+  }
+
+  async function replace(bridgeId: string, wanted: WantedRelay): Promise<string | undefined> {
+    try {
+      const next = await open(bridgeId, wanted)
+      await relays.get(bridgeId)?.socket.close()
+      relays.set(bridgeId, next)
+    } catch (error) {
+      return refusal(wanted.listen_port, error)
+    }
+    await refresh()
+    return undefined
+  }
+
+  return {
+    async apply(bridgeId, wanted) {
+      const present = relays.get(bridgeId)
+      if (wanted?.enabled !== true) await stop(bridgeId)
+      else if (present?.port === wanted.listen_port) present.forwarder.setTerms(termsOf(wanted))
+      else {
+        const reason = await replace(bridgeId, wanted)
+        if (reason !== undefined) return reason
+      }
+      schedule()
+      return undefined
+    },
+    faults() {
+      const recent = [...faults].filter(([, { atMs }]) => now() - atMs < FAULT_SHOWN_MS)
+      return recent.map(([name, { reason }]) => `the relay of ${name}: ${reason}`)
+    },
+    forwards: () => [],
+    async close() {
+      clearTimeout(timer)
+      for (const bridgeId of relays.keys()) await stop(bridgeId)
+    },
+  }
+}
+
+function termsOf({ listen_port: port, assignments }: WantedRelay) {
+  return { port, assigned: new Set(assignments.map(({ peer_node_id: nodeId }) => nodeId)) }
+}
+
+function refusal(port: number, error: unknown): string {
+  if (systemCode(error) === 'EADDRINUSE')
+    return `UDP port ${port} of the relay is in use on this machine; choose another one or end what has it`
+  return `the relay cannot listen on UDP port ${port}: ${reasonOf(error)}`
+}

@@ -1,0 +1,116 @@
+import type { PeerStatus } from '../device/device.ts'
+import { hasSession } from '../device/session-age.ts'
+import { dueForMs, type Hearing } from './path-hearing.ts'
+
+/** A peer, and the ways to it. */
+export interface PathPeer {
+  readonly nodeId: string
+  readonly status: PeerStatus
+  /** Direct endpoint by the server; empty where it gives none. */
+  readonly given: string
+  /** Relays by which it may be reached, the one that the server names first. Without those of this machine itself. */
+  readonly relays: readonly string[]
+}
+
+/** What is known of the way to a peer. */
+export interface Path {
+  readonly hearing: Hearing
+  /** The relay by which it was reached at the last look. */
+  readonly relay: string | undefined
+  /** When the agent chose this relay or this endpoint. */
+  readonly sinceMs: number
+  readonly probe: Probe | undefined
+  /** When a probe last found the direct way. */
+  readonly foundMs: number | undefined
+}
+
+/** A try of the direct way, by a peer that is reached through a relay. */
+export interface Probe {
+  readonly back: string
+  readonly untilMs: number
+}
+
+/** What is done for a peer. */
+export type Step =
+  | { readonly act: 'stay' }
+  /** Sends a packet, so that the far end takes this address. */
+  | { readonly act: 'wake' }
+  /** Sends in the present session, or a new handshake (`isAnew`), to that endpoint. */
+  | { readonly act: 'move'; readonly to: string; readonly isAnew: boolean; readonly probe: Probe | undefined }
+  /** The direct way carries packets: the probe is over. */
+  | { readonly act: 'found' }
+  /** It does not, or not now: the probe is over, and the tunnel is at the relay already. */
+  | { readonly act: 'lost' }
+
+/** What a step depends on. */
+export interface StepFacts {
+  readonly peer: PathPeer
+  readonly path: Path
+  readonly before: Path | undefined
+  /** Whether it is time to try direct ways. */
+  readonly isProbeDue: boolean
+  readonly nowMs: number
+}
+
+/** A handshake is repeated every 5 s: two tries. In a session an answer comes after 10 s at the latest. */
+const HANDSHAKE_DUE_MS = 10_000
+const ANSWER_DUE_MS = 10_500
+/** Another relay is tried after it, where the two ends may have begun with different ones. */
+const RELAY_DUE_MS = 5_000
+/** An edge is held on a probe for so long (decisions of the mesh, "Relay"). */
+const HOLD_MS = 1_000
+/** Packets that were on their way lead back to the relay for a moment after a probe that found the direct way. */
+const SETTLING_MS = 5_000
+
+const STAY: Step = { act: 'stay' }
+
+/** What is to be done for a peer now. `path.relay` is that of the device's endpoint. */
+export function stepOf(facts: StepFacts): Step {
+  if (facts.path.probe !== undefined) return probeStep(facts, facts.path.probe)
+  return facts.path.relay === undefined ? directStep(facts) : relayedStep(facts, facts.path.relay)
+}
+
+function directStep({ peer, path, before, nowMs }: StepFacts): Step {
+  const { status, given, relays } = peer
+  const [relay] = relays
+  // The far end has found the direct way, and waits for an answer on it.
+  if (before?.relay !== undefined && path.hearing.heardMs === nowMs) return { act: 'wake' }
+  if (relay === undefined) return STAY
+  if (status.endpoint === undefined) return given === '' ? anew(relay) : STAY
+  const limitMs = hasSession(status, nowMs) ? ANSWER_DUE_MS : HANDSHAKE_DUE_MS
+  return dueForMs(path.hearing, nowMs) >= limitMs ? anew(relay) : STAY
+}
+
+function relayedStep({ peer, path, isProbeDue, nowMs }: StepFacts, relay: string): Step {
+  const { given, relays } = peer
+  if (!relays.includes(relay)) return leave(peer)
+  // Both ends change sides until the last packets of the relay have come: a new session has none of them.
+  if (given !== '' && path.foundMs !== undefined && nowMs - path.foundMs < SETTLING_MS) return anew(given)
+  if (given !== '' && isProbeDue) return probe(given, { back: relay, untilMs: nowMs + HOLD_MS })
+  const isSilent = dueForMs(path.hearing, nowMs) >= RELAY_DUE_MS && nowMs - path.sinceMs >= RELAY_DUE_MS
+  const next = relays[(relays.indexOf(relay) + 1) % relays.length]
+  return isSilent && next !== undefined && next !== relay ? anew(next) : STAY
+}
+
+/** Its relay is gone. */
+function leave({ relays: [relay], given }: PathPeer): Step {
+  const to = relay ?? given
+  return to === '' ? STAY : anew(to)
+}
+
+function probeStep({ peer, path, before, nowMs }: StepFacts, held: Probe): Step {
+  const { given } = peer
+  const hasAnswered = path.relay === undefined && path.hearing.heardMs === nowMs && before !== undefined
+  if (hasAnswered) return { act: 'found' }
+  if (nowMs >= held.untilMs || given === '')
+    return path.relay === undefined ? { act: 'move', to: held.back, isAnew: false, probe: undefined } : { act: 'lost' }
+  return path.relay === undefined ? STAY : probe(given, held)
+}
+
+function anew(to: string): Step {
+  return { act: 'move', to, isAnew: true, probe: undefined }
+}
+
+function probe(to: string, held: Probe): Step {
+  return { act: 'move', to, isAnew: false, probe: held }
+}

@@ -1,0 +1,156 @@
+import type { EndpointMove, PeerStatus } from '../device/device.ts'
+import { hasSession } from '../device/session-age.ts'
+import type { PlacedEndpoint } from '../tunnel/plan-tunnel.ts'
+import { hear } from './path-hearing.ts'
+import { stepOf, type Path, type PathPeer, type Step } from './path-steps.ts'
+import { canonical, type RelayAddresses } from './relay-addresses.ts'
+
+/** How packets reach a peer. */
+export interface PeerWay {
+  /** `none`: there is no session. */
+  readonly way: 'direct' | 'relayed' | 'none'
+  /** `address:port` of the relay; undefined where there is none. */
+  readonly relay: string | undefined
+}
+
+/** A peer, with what the server gives. */
+export interface ReachedPeer extends Omit<PathPeer, 'relays'> {
+  /** The relay of the edges to the peer; undefined where there is none. */
+  readonly fallback: string | undefined
+}
+
+/** The choice between the direct way to each peer and that through a relay. */
+export interface Paths {
+  /** Takes what the device has now. Resolves with what it is to change. */
+  look(peers: readonly ReachedPeer[]): PathChanges
+  /** Whether the way to the peer is chosen here alone: it is relayed, or a direct way is tried. */
+  isChosen(nodeId: string): boolean
+  /** The endpoint that was set for it last, unless it led back to a relay. */
+  placedOf(nodeId: string): PlacedEndpoint | undefined
+  wayOf(nodeId: string, status: PeerStatus): PeerWay
+  /** How soon the next look is due; undefined: no peer has a relay. */
+  pauseMs(): number | undefined
+}
+
+/** What the device is to change: moves first. */
+export interface PathChanges {
+  readonly moves: readonly EndpointMove[]
+  /** Public keys of peers that are sent a packet. */
+  readonly wakes: readonly string[]
+}
+
+/** What the paths need. */
+export interface PathsDeps {
+  readonly relays: RelayAddresses
+  /** Whether this machine itself is that relay. */
+  readonly isOwnRelay: (endpoint: string) => boolean
+  readonly now: () => number
+  readonly random: () => number
+}
+
+/** All direct ways are tried together, so that the device is read often for a second only. */
+const PROBE_EVERY_MS = 15_000
+const JITTER = 0.2
+const PROBING_LOOK_MS = 200
+/** The far end holds its edge for a second, and waits for a packet. */
+const RELAYED_LOOK_MS = 400
+const LOOK_MS = 1_000
+/** Relays that are tried for one peer. */
+const RELAYS_MAX = 4
+
+/** Makes it. Nothing is known of any peer. */
+export function createPaths({ relays, isOwnRelay, now, random }: PathsDeps): Paths {
+  let paths: ReadonlyMap<string, Path> = new Map()
+  let placed: ReadonlyMap<string, PlacedEndpoint> = new Map()
+  let hasRelays = false
+  let probeMs = now()
+
+  /** The far end may prefer another relay than this one, and wait there. */
+  function relaysOf(fallback: string | undefined): readonly string[] {
+    const own = canonical(fallback)
+    if (own === undefined) return []
+    const others = relays.present().filter((each) => each !== own)
+    return [own, ...others].filter((each) => !isOwnRelay(each)).slice(0, RELAYS_MAX)
+  }
+
+  function pathOf({ nodeId, status }: ReachedPeer, nowMs: number): Path {
+    const before = paths.get(nodeId)
+    const relay = relays.has(status.endpoint) ? canonical(status.endpoint) : undefined
+    const hearing = hear(before?.hearing, status, nowMs)
+    return { sinceMs: nowMs, probe: undefined, foundMs: undefined, ...before, relay, hearing }
+  }
+
+  function decide(peer: ReachedPeer, isProbeDue: boolean, nowMs: number): Decision {
+    const { nodeId, status } = peer
+    const path = pathOf(peer, nowMs)
+    const given = relays.has(peer.given) ? '' : peer.given
+    const of: PathPeer = { nodeId, status, given, relays: relaysOf(peer.fallback) }
+    const step = stepOf({ peer: of, path, before: paths.get(nodeId), isProbeDue, nowMs })
+    return { nodeId, status, step, path: after(path, step, nowMs) }
+  }
+
+  return {
+    look(peers) {
+      const nowMs = now()
+      const isProbeDue = nowMs >= probeMs
+      if (isProbeDue) probeMs = nowMs + PROBE_EVERY_MS * (1 - JITTER * random())
+      hasRelays = peers.some(({ fallback }) => fallback !== undefined)
+      const decisions = peers.map((peer) => decide(peer, isProbeDue, nowMs))
+      paths = new Map(decisions.map(({ nodeId, path }) => [nodeId, path]))
+      placed = new Map(decisions.flatMap((decision) => placedBy(decision, placed)))
+      return changesOf(decisions)
+    },
+    isChosen(nodeId) {
+      const path = paths.get(nodeId)
+      return path !== undefined && (path.relay ?? path.probe) !== undefined
+    },
+    placedOf: (nodeId) => placed.get(nodeId),
+    wayOf(nodeId, status) {
+      const relay = paths.get(nodeId)?.probe?.back ?? (relays.has(status.endpoint) ? status.endpoint : undefined)
+      if (!hasSession(status, now())) return { way: 'none', relay: undefined }
+      return { way: relay === undefined ? 'direct' : 'relayed', relay }
+    },
+    pauseMs() {
+      if (!hasRelays) return undefined
+      const all = [...paths.values()]
+      if (all.some(({ probe }) => probe !== undefined)) return PROBING_LOOK_MS
+      return all.some(({ relay }) => relay !== undefined) ? RELAYED_LOOK_MS : LOOK_MS
+    },
+  }
+}
+
+interface Decision {
+  readonly nodeId: string
+  readonly status: PeerStatus
+  readonly step: Step
+  readonly path: Path
+}
+
+function after(path: Path, step: Step, nowMs: number): Path {
+  if (step.act === 'found') return { ...path, probe: undefined, foundMs: nowMs }
+  if (step.act === 'lost') return { ...path, probe: undefined }
+  if (step.act !== 'move') return path
+  const { isAnew, probe } = step
+  // What was not answered before says nothing of the other way.
+  const hearing = isAnew ? { ...path.hearing, receivedBytes: 0, sentBytes: 0, askedMs: undefined } : path.hearing
+  return { ...path, hearing, probe, foundMs: undefined, sinceMs: nowMs }
+}
+
+function placedBy(
+  { nodeId, status, step }: Decision,
+  before: ReadonlyMap<string, PlacedEndpoint>,
+): readonly (readonly [string, PlacedEndpoint])[] {
+  const known = before.get(nodeId)
+  if (step.act !== 'move') return known === undefined ? [] : [[nodeId, known]]
+  return [[nodeId, { endpoint: step.to, receivedBytes: step.isAnew ? 0 : status.receivedBytes }]]
+}
+
+function changesOf(decisions: readonly Decision[]): PathChanges {
+  const moves = decisions.flatMap(({ step, status: { publicKey } }) =>
+    step.act === 'move' ? [{ publicKey, endpoint: step.to, isAnew: step.isAnew }] : [],
+  )
+  const wakes = decisions.flatMap(({ step: { act }, status }) =>
+    act === 'wake' || act === 'lost' ? [status.publicKey] : [],
+  )
+  return { moves, wakes }
+}
