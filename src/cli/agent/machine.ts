@@ -2,7 +2,11 @@ import { existsSync } from 'node:fs'
 import type { AgentCore } from './agent-core.ts'
 import { createBridgeHosts, type BridgeHosts } from './bridges/bridge-hosts.ts'
 import { createBridgeParts } from './bridges/bridge-parts.ts'
+import { relayPeersOf } from './bridges/relay/peers-of-machine.ts'
 import type { Device } from './device/device.ts'
+import { isOwnRelay } from './endpoints/own-relay.ts'
+import { createPaths, type Paths } from './endpoints/paths.ts'
+import { createRelayAddresses, type RelayAddresses } from './endpoints/relay-addresses.ts'
 import { reasonOf } from './errors.ts'
 import type { Firewall } from './firewall/firewall.ts'
 import type { MeshNames } from './names/mesh-names.ts'
@@ -23,6 +27,9 @@ export interface Machine {
   /** Of the bridges that this machine hosts. */
   readonly bridges: BridgeHosts
   readonly applier: MeshApplier
+  /** The choice between direct ways and relays. */
+  readonly paths: Paths
+  readonly relays: RelayAddresses
   /** Applies the mesh before long. */
   readonly work: CoalescedWork
   readonly network: () => MeshNetwork
@@ -54,13 +61,22 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
   // Last: whatever fails before it leaves nothing behind.
   const parts = await openParts(core, network, () => restarted())
   const { device } = parts
-  const bridges = createBridgeHosts({ parts: createBridgeParts(core), log, forwardsChanged: () => work.request() })
+  const relays = createRelayAddresses()
+  const bridgeParts = createBridgeParts({ core, relayPeers: () => relayPeersOf({ device, applier }) })
+  const bridges = createBridgeHosts({ parts: bridgeParts, log, forwardsChanged: () => work.request() })
   const keepaliveSeconds = (): number => (uplink !== undefined && isPublic(uplink) ? 0 : KEEPALIVE_SECONDS)
   const applier = applierOf(core, network, {
     ...parts,
     knownBefore,
     keepaliveSeconds,
+    relays,
     forwards: () => bridges.forwards(),
+  })
+  const paths = createPaths({
+    relays,
+    isOwnRelay: (endpoint) => isOwnRelay(endpoint, { ports: bridgeParts.relay.ports(), peers: applier.accepted().peers }),
+    now: () => core.clock.now(),
+    random: () => core.clock.random(),
   })
   const ownKey = createOwnKey(core, device)
   const work = createCoalescedWork({
@@ -95,6 +111,8 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
     ...parts,
     bridges,
     applier,
+    paths,
+    relays,
     work,
     network: () => network.now(),
     async selfChanged() {
@@ -175,7 +193,7 @@ async function openParts(core: AgentCore, network: KeptNetwork, onRestarted: () 
 function applierOf(
   core: AgentCore,
   network: KeptNetwork,
-  parts: Parts & Pick<ApplierDeps, 'keepaliveSeconds' | 'knownBefore' | 'forwards'>,
+  parts: Parts & Pick<ApplierDeps, 'keepaliveSeconds' | 'knownBefore' | 'forwards' | 'relays'>,
 ): MeshApplier {
   const { member, log, clock, place, state } = core
   const { node_id: nodeId } = state.enrolment

@@ -2,9 +2,9 @@ import type { AgentCore } from '../agent-core.ts'
 import { reasonOf } from '../errors.ts'
 import type { RuleCounter } from '../firewall/firewall.ts'
 import type { DeviceStatus, PeerStatus } from '../device/device.ts'
+import type { PeerWay } from '../endpoints/paths.ts'
 import type { Machine } from '../machine.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import { hasSession } from '../device/session-age.ts'
 
 /** What the agent answers to `status`. */
 export interface AgentStatus {
@@ -31,7 +31,12 @@ export interface AgentStatus {
     readonly public_key: string | null
   }
   readonly names: { readonly way: string; readonly listen: string | null; readonly fault: string | null }
-  readonly peers: { readonly known: number; readonly direct: number; readonly refused: number }
+  readonly peers: {
+    readonly known: number
+    readonly direct: number
+    readonly relayed: number
+    readonly refused: number
+  }
   readonly policies: { readonly count: number; readonly rules: readonly RuleRow[]; readonly fault: string | null }
   /** Mediated sessions in use; `listen` is null where none is let in. */
   readonly sessions: {
@@ -61,8 +66,10 @@ export interface PeerRow {
   readonly name: string
   readonly mesh_address: string
   readonly endpoint: string | null
-  /** `direct`: there is a session of the tunnel; `none`: there is none. */
-  readonly path: 'direct' | 'none'
+  /** `direct` or `relayed`: there is a session of the tunnel; `none`: there is none. */
+  readonly path: PeerWay['way']
+  /** `address:port` of the relay that carries the packets; null where none does. */
+  readonly relay: string | null
   /** Whether the agent has the key of the edge. Without it no packet goes to the peer. */
   readonly has_key: boolean
   readonly latest_handshake_at: string | null
@@ -97,7 +104,7 @@ export async function statusOf(core: AgentCore, machine: Whole): Promise<AgentSt
       public_key: device.publicKey ?? null,
     },
     names: namesOf(machine),
-    peers: peersOf(core, machine, device.peers),
+    peers: peersOf(machine, device.peers),
     policies,
     sessions: sessionsOf(machine),
     faults: [...device.faults, ...faultsOf(core, machine)],
@@ -136,10 +143,12 @@ function namesOf({ names }: Machine): AgentStatus['names'] {
   return { way, listen: listen ?? null, fault: fault ?? null }
 }
 
-function peersOf({ clock }: AgentCore, { applier }: Machine, peers: readonly PeerStatus[]): AgentStatus['peers'] {
+function peersOf({ applier, paths }: Machine, peers: readonly PeerStatus[]): AgentStatus['peers'] {
   const accepted = applier.accepted()
-  const direct = peers.filter((peer) => hasSession(peer, clock.now())).length
-  return { known: accepted.peers.length, direct, refused: accepted.refused.size }
+  const ways = applier.present(peers).map(({ nodeId, status }) => paths.wayOf(nodeId, status).way)
+  const countOf = (way: PeerWay['way']): number => ways.filter((each) => each === way).length
+  const [direct, relayed] = [countOf('direct'), countOf('relayed')]
+  return { known: accepted.peers.length, direct, relayed, refused: accepted.refused.size }
 }
 
 function sessionsOf({ sessions }: Whole): AgentStatus['sessions'] {
@@ -185,19 +194,21 @@ const NO_PEER: Omit<PeerStatus, 'publicKey'> = {
 
 /** Reads the peers of the agent, by name. */
 export async function peerRows(
-  { clock, member }: AgentCore,
-  { device, applier }: Machine,
+  { member }: AgentCore,
+  { device, applier, paths }: Machine,
 ): Promise<readonly PeerRow[]> {
   const { peers } = await device.status()
   const known = new Map(peers.map((peer) => [peer.publicKey, peer]))
   const rows = applier.accepted().peers.map((facts): PeerRow => {
-    const peer = known.get(facts.public_key) ?? NO_PEER
+    const peer = known.get(facts.public_key) ?? { ...NO_PEER, publicKey: facts.public_key }
+    const { way, relay } = paths.wayOf(facts.node_id, peer)
     return {
       node_id: facts.node_id,
       name: facts.name,
       mesh_address: facts.mesh_address,
       endpoint: peer.endpoint ?? (facts.endpoint === '' ? null : facts.endpoint),
-      path: hasSession(peer, clock.now()) ? 'direct' : 'none',
+      path: way,
+      relay: relay ?? null,
       has_key: member.keys.has(facts.node_id),
       latest_handshake_at: peer.latestHandshakeMs === undefined ? null : new Date(peer.latestHandshakeMs).toISOString(),
       received_bytes: peer.receivedBytes,

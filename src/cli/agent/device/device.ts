@@ -33,6 +33,14 @@ export interface DeviceChange {
   readonly remove: readonly string[]
 }
 
+/** Another endpoint for a peer that the device has. */
+export interface EndpointMove {
+  readonly publicKey: string
+  readonly endpoint: string
+  /** Ends the session, if there is one, and begins a handshake there; else a packet of the session is sent there. */
+  readonly isAnew: boolean
+}
+
 /** What the device reports about itself. */
 export interface DeviceStatus {
   /** In base64; undefined: no private key is set. */
@@ -59,6 +67,8 @@ export interface Device {
    * is left out.
    */
   wake(publicKeys: readonly string[]): Promise<void>
+  /** Gives peers another endpoint and sends a packet there now. One that is not there, or whose key changes just now, is left out. */
+  move(moves: readonly EndpointMove[]): Promise<void>
   /** Gives the interface this one address, as a host address. */
   setAddress(address: string): Promise<void>
   /** Sets exactly these routes through the interface. */

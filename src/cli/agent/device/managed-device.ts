@@ -62,6 +62,7 @@ export function createManagedDevice({ options, alias, link, driver }: Parts): De
       }
     },
     wake: (publicKeys) => rehandshake.wake(publicKeys),
+    move: (moves) => rehandshake.move(moves),
     async setAddress(address) {
       wanted.address = address
       await link.setAddress(address)

@@ -49,7 +49,9 @@ function keys(peers: readonly PeerRow[]): Finding {
 function paths(peers: readonly PeerRow[]): Finding {
   const silent = peers.filter(({ path }) => path === 'none')
   if (peers.length === 0) return skipped('peers', 'there are none')
-  if (silent.length === 0) return ok('peers', `there is a session with each of ${peers.length}`)
+  const relayed = peers.filter(({ path }) => path === 'relayed').length
+  const by = relayed === 0 ? '' : `, with ${relayed} through a relay`
+  if (silent.length === 0) return ok('peers', `there is a session with each of ${peers.length}${by}`)
   return warning(
     'peers',
     `no session with ${silent.length} of ${peers.length}: ${listed(silent)}`,

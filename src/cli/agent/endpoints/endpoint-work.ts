@@ -9,6 +9,7 @@ import { localCandidates, localNetworks } from './local-networks.ts'
 import { createLostPeers } from './lost-peers.ts'
 import { createObservedReports } from './observed-reports.ts'
 import { addressesExcept, createOwnEndpoint } from './own-endpoint.ts'
+import { createPathReports } from './path-reports.ts'
 import { createPeerWatch } from './peer-watch.ts'
 
 /** What the work needs. */
@@ -29,7 +30,7 @@ export interface EndpointWork {
 /** Makes the work on the own endpoint and those of the peers. */
 export function endpointWork({ core, machine, agent }: EndpointWorkDeps): EndpointWork {
   const { member, log, state, connection, clock } = core
-  const { device, applier, work } = machine
+  const { device, applier, paths, relays, work } = machine
   const own = createOwnEndpoint({
     agent,
     member,
@@ -46,6 +47,9 @@ export function endpointWork({ core, machine, agent }: EndpointWorkDeps): Endpoi
   const watch = createPeerWatch({
     device,
     applier,
+    paths,
+    relays,
+    pathReports: createPathReports({ agent, member }),
     lostPeers: createLostPeers(() => clock.now()),
     search: createDirectSearch(
       () => clock.now(),

@@ -86,8 +86,9 @@ function relayedStep({ peer, path, isProbeDue, nowMs }: StepFacts, relay: string
   if (!relays.includes(relay)) return leave(peer)
   // Both ends change sides until the last packets of the relay have come: a new session has none of them.
   if (given !== '' && path.foundMs !== undefined && nowMs - path.foundMs < SETTLING_MS) return anew(given)
-  if (given !== '' && isProbeDue) return probe(given, { back: relay, untilMs: nowMs + HOLD_MS })
-  const isSilent = dueForMs(path.hearing, nowMs) >= RELAY_DUE_MS && nowMs - path.sinceMs >= RELAY_DUE_MS
+  const isSettled = nowMs - path.sinceMs >= RELAY_DUE_MS
+  if (given !== '' && isProbeDue && isSettled) return probe(given, { back: relay, untilMs: nowMs + HOLD_MS })
+  const isSilent = isSettled && dueForMs(path.hearing, nowMs) >= RELAY_DUE_MS
   const next = relays[(relays.indexOf(relay) + 1) % relays.length]
   return isSilent && next !== undefined && next !== relay ? anew(next) : STAY
 }

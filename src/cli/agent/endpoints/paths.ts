@@ -21,7 +21,7 @@ export interface ReachedPeer extends Omit<PathPeer, 'relays'> {
 
 /** The choice between the direct way to each peer and that through a relay. */
 export interface Paths {
-  /** Takes what the device has now. Resolves with what it is to change. */
+  /** Takes what the device has now. Returns what it is to change. */
   look(peers: readonly ReachedPeer[]): PathChanges
   /** Whether the way to the peer is chosen here alone: it is relayed, or a direct way is tried. */
   isChosen(nodeId: string): boolean
@@ -63,7 +63,7 @@ export function createPaths({ relays, isOwnRelay, now, random }: PathsDeps): Pat
   let paths: ReadonlyMap<string, Path> = new Map()
   let placed: ReadonlyMap<string, PlacedEndpoint> = new Map()
   let hasRelays = false
-  let probeMs = now()
+  let probeMs = now() + PROBE_EVERY_MS
 
   /** The far end may prefer another relay than this one, and wait there. */
   function relaysOf(fallback: string | undefined): readonly string[] {

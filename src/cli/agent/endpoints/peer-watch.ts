@@ -3,12 +3,18 @@ import type { MeshApplier } from '../tunnel/mesh-applier.ts'
 import type { DirectSearch } from './candidates.ts'
 import type { LostPeers, ReachablePeer } from './lost-peers.ts'
 import type { ObservedReports } from './observed-reports.ts'
+import type { PathReports } from './path-reports.ts'
+import type { Paths } from './paths.ts'
+import type { RelayAddresses } from './relay-addresses.ts'
 import { seenEndpoints } from './seen-endpoints.ts'
 
 /** What the watch needs. */
 export interface PeerWatchDeps {
-  readonly device: Pick<Device, 'status'>
+  readonly device: Pick<Device, 'status' | 'move' | 'wake'>
   readonly applier: Pick<MeshApplier, 'present' | 'replaceEndpoints'>
+  readonly paths: Paths
+  readonly relays: RelayAddresses
+  readonly pathReports: PathReports
   readonly lostPeers: LostPeers
   readonly search: DirectSearch
   readonly reports: ObservedReports
@@ -32,8 +38,15 @@ export interface PeerWatch {
 
 /** Makes it. */
 export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
-  const { device, applier, lostPeers, search, reports, applySoon, now } = deps
+  const { device, applier, lostPeers, search, reports, applySoon, now, paths, relays, pathReports } = deps
   let pauseMs = LOOK_MS
+
+  async function choosePaths(present: ReturnType<MeshApplier['present']>): Promise<void> {
+    const { moves, wakes } = paths.look(present)
+    if (moves.length > 0) await device.move(moves)
+    if (wakes.length > 0) await device.wake(wakes)
+    pathReports.take(present.map(({ nodeId, status }) => ({ nodeId, ...paths.wayOf(nodeId, status) })))
+  }
 
   function replaceEndpoints(present: readonly ReachablePeer[]): void {
     const lost = new Set(lostPeers.look(present))
@@ -51,9 +64,13 @@ export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
       const { peers } = await device.status()
       const readingMs = now() - startedMs
       const present = applier.present(peers)
-      replaceEndpoints(present)
-      const isWaiting = reports.take(seenEndpoints(present, now())) || search.isActive()
-      pauseMs = Math.max(isWaiting ? SOON_MS : LOOK_MS, readingMs / READING_SHARE)
+      await choosePaths(present)
+      replaceEndpoints(present.filter(({ nodeId }) => !paths.isChosen(nodeId)))
+      const placed = present.map((peer) => ({ ...peer, placed: paths.placedOf(peer.nodeId) ?? peer.placed }))
+      const seen = seenEndpoints(placed, { nowMs: now(), isRelay: (text) => relays.has(text) })
+      const isWaiting = reports.take(seen) || search.isActive()
+      pauseMs = Math.max(paths.pauseMs() ?? LOOK_MS, readingMs / READING_SHARE)
+      if (isWaiting) pauseMs = Math.min(pauseMs, SOON_MS)
     },
     pauseMs: () => pauseMs,
   }

@@ -12,13 +12,20 @@ export interface PresentPeer {
   readonly placed: PlacedEndpoint | undefined
 }
 
-/** The peers whose packets come from a known address: what the server may give to others. */
-export function seenEndpoints(peers: readonly PresentPeer[], nowMs: number): readonly SeenPeer[] {
+/** What decides whether an address is that of the peer. */
+export interface SeenTerms {
+  readonly nowMs: number
+  readonly isRelay: (endpoint: string) => boolean
+}
+
+/** The peers whose packets come from a known address, which is not a relay's: what the server may give to others. */
+export function seenEndpoints(peers: readonly PresentPeer[], { nowMs, isRelay }: SeenTerms): readonly SeenPeer[] {
   return peers.flatMap(({ nodeId, status, placed }) => {
     const address = status.endpoint === undefined ? undefined : parseEndpoint(status.endpoint)
     const isSeen = hasSession(status, nowMs) && hasAnswered(status, placed)
     if (address === undefined || !isSeen || !isUsableHost(address.host)) return []
-    return [{ peerId: nodeId, endpoint: formatEndpoint(address) }]
+    const endpoint = formatEndpoint(address)
+    return isRelay(endpoint) ? [] : [{ peerId: nodeId, endpoint }]
   })
 }
 

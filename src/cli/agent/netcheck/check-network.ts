@@ -16,6 +16,7 @@ export interface PeerCheck {
   readonly mesh_address: string
   readonly endpoint: string | null
   readonly path: PeerRow['path']
+  readonly relay: string | null
   readonly latest_handshake_at: string | null
   /** Round-trip time of one packet through the tunnel; null where none came back within a second. */
   readonly rtt_ms: number | null
@@ -94,6 +95,6 @@ function natOf(local: LocalAddress | undefined): NetworkCheck['nat'] {
 }
 
 function checkOf(peer: PeerRow, times: ReadonlyMap<string, number>): PeerCheck {
-  const { name, mesh_address, endpoint, path, latest_handshake_at } = peer
-  return { name, mesh_address, endpoint, path, latest_handshake_at, rtt_ms: times.get(mesh_address) ?? null }
+  const { name, mesh_address, endpoint, path, relay, latest_handshake_at } = peer
+  return { name, mesh_address, endpoint, path, relay, latest_handshake_at, rtt_ms: times.get(mesh_address) ?? null }
 }

@@ -4,6 +4,7 @@ import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import type { ReadPolicy } from '../../../client/agent/policies/own-policies.ts'
 import type { Device, PeerStatus } from '../device/device.ts'
 import type { ReachablePeer } from '../endpoints/lost-peers.ts'
+import type { RelayAddresses } from '../endpoints/relay-addresses.ts'
 import type { Log } from '../log.ts'
 import type { FirewallView, Forward } from '../firewall/firewall-view.ts'
 import type { Firewall } from '../firewall/firewall.ts'
@@ -31,9 +32,15 @@ export interface MeshApplier {
   /** Nothing comes from these peers: the next round gives them the endpoints, by node id. */
   replaceEndpoints(endpoints: ReadonlyMap<string, string>): void
   /** The peers that were taken and that are among those of the device. */
-  present(device: readonly PeerStatus[]): readonly ReachablePeer[]
+  present(device: readonly PeerStatus[]): readonly PresentOfMesh[]
   /** The peers that were taken and refused in the last round. */
   accepted(): AcceptedPeers
+}
+
+/** A peer of the device, with the endpoints that the server gives. */
+export interface PresentOfMesh extends ReachablePeer {
+  /** The relay of the edges to it; undefined where there is none. */
+  readonly fallback: string | undefined
 }
 
 /** What the applier needs. */
@@ -47,6 +54,8 @@ export interface ApplierDeps {
   readonly network: () => MeshNetwork
   readonly taken: () => ReadonlySet<string>
   readonly keepaliveSeconds: () => number
+  /** Takes the relays of the peers. */
+  readonly relays: RelayAddresses
   /** What this machine forwards as a host of bridges. */
   readonly forwards: () => readonly Forward[]
   /** What an earlier run knew; it holds until the first pull. */
@@ -61,7 +70,7 @@ const NOTHING: AcceptedPeers = { peers: [], refused: new Map(), refusedSubnets: 
 
 /** Makes the applier. */
 export function createMeshApplier(deps: ApplierDeps): MeshApplier {
-  const { member, device, firewall, names, log, until } = deps
+  const { member, device, firewall, names, log, until, relays } = deps
   let puts: ReadonlyMap<string, PutPeer> = new Map()
   let accepted = NOTHING
   let lost: ReadonlyMap<string, string> = new Map()
@@ -121,6 +130,7 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
       const known = knownNow(deps)
       if (known === undefined) return
       accepted = accept(known)
+      relays.take(accepted.peers)
       await applyPoliciesAndTunnel({
         interfaceName: device.name,
         policies: known.policies,
@@ -151,10 +161,11 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
     },
     present(statuses) {
       const byKey = new Map(statuses.map((status) => [status.publicKey, status]))
-      return accepted.peers.flatMap(({ node_id: nodeId, public_key: publicKey, endpoint: given, candidates }) => {
+      return accepted.peers.flatMap(({ node_id: nodeId, public_key: publicKey, endpoint: given, ...peer }) => {
         const put = puts.get(nodeId)
         const status = byKey.get(put?.publicKey ?? publicKey)
-        return status === undefined ? [] : [{ nodeId, status, given, candidates, placed: put?.placed }]
+        const { candidates, fallback_endpoint: fallback } = peer
+        return status === undefined ? [] : [{ nodeId, status, given, candidates, fallback, placed: put?.placed }]
       })
     },
     accepted: () => accepted,
@@ -172,9 +183,10 @@ function knownNow({ member, knownBefore }: ApplierDeps): KnownMesh | undefined {
   return { peers: member.view.list(), policies }
 }
 
-async function presentOf({ member, device, keepaliveSeconds, now }: ApplierDeps) {
+async function presentOf({ member, device, keepaliveSeconds, now, relays }: ApplierDeps) {
   const { peers }: { readonly peers: readonly PeerStatus[] } = await device.status()
-  return { keys: member.keys, device: peers, keepaliveSeconds: keepaliveSeconds(), nowMs: now() }
+  const isRelay = (endpoint: string): boolean => relays.has(endpoint)
+  return { keys: member.keys, device: peers, isRelay, keepaliveSeconds: keepaliveSeconds(), nowMs: now() }
 }
 
 function firewallPeer({ node_id: nodeId, mesh_address: address, groups }: PeerFacts) {

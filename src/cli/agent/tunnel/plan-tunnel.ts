@@ -47,6 +47,8 @@ export interface TunnelFacts {
   readonly device: readonly PeerStatus[]
   /** Other endpoints for peers from which nothing comes at the one that the device has, by node id. */
   readonly lost: ReadonlyMap<string, string>
+  /** Whether an endpoint is that of a relay. It is left by the choice of paths alone. */
+  readonly isRelay: (endpoint: string) => boolean
   readonly keepaliveSeconds: number
   readonly nowMs: number
 }
@@ -150,13 +152,15 @@ interface Before {
   readonly device: PeerStatus | undefined
   /** Undefined while packets come, or may come, from the endpoint of the device. */
   readonly elsewhere: string | undefined
+  readonly isRelayed: boolean
 }
 
-function beforeOf(peer: PeerFacts, { puts, lost }: TunnelFacts, { byKey, byNetwork }: DeviceIndex): Before {
+function beforeOf(peer: PeerFacts, { puts, lost, isRelay }: TunnelFacts, { byKey, byNetwork }: DeviceIndex): Before {
   const put = puts.get(peer.node_id)
   const ofPut = put && byKey.get(put.publicKey)
   const device = ofPut ?? byKey.get(peer.public_key) ?? byNetwork.get(networkOf(peer.mesh_address))
-  return { put, device, elsewhere: lost.get(peer.node_id) }
+  const isRelayed = device?.endpoint !== undefined && isRelay(device.endpoint)
+  return { put, device, elsewhere: lost.get(peer.node_id), isRelayed }
 }
 
 function wantedPut(peer: PeerFacts, { keys, keepaliveSeconds }: TunnelFacts): WantedPeer | undefined {
@@ -215,7 +219,8 @@ function carriedEndpoint({ endpoint }: PeerStatus): string | undefined {
   return endpoint === undefined || parseEndpoint(endpoint) === undefined ? undefined : endpoint
 }
 
-function isReplaced(given: string, { put, device }: Before, nowMs: number): boolean {
+function isReplaced(given: string, { put, device, isRelayed }: Before, nowMs: number): boolean {
+  if (isRelayed) return false
   const isGivenAgain = put === undefined || !isSameEndpoint(put.endpoint, given)
   if (!isGivenAgain) return false
   if (device === undefined || !hasSession(device, nowMs)) return true

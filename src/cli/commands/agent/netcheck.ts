@@ -6,11 +6,11 @@ import type { Session } from '../../session/session.ts'
 import { STATE_DIR_FLAG } from './flags.ts'
 import { placeIn } from './place-in.ts'
 
-const COLUMNS = ['name', 'mesh_address', 'endpoint', 'path', 'latest_handshake_at', 'rtt_ms'] as const
+const COLUMNS = ['name', 'mesh_address', 'endpoint', 'path', 'relay', 'latest_handshake_at', 'rtt_ms'] as const
 
 export const netcheck = defineCommand({
   description: [
-    'Shows the addresses of this machine, the endpoint that the node reports, whether its UDP port is bound, and each peer with its endpoint, its path and the round-trip time of one ping through the tunnel. A policy that drops ICMP leaves the time out.',
+    'Shows the addresses of this machine, the endpoint that the node reports, whether its UDP port is bound, and each peer with its endpoint, its path, its relay and the round-trip time of one ping through the tunnel. A policy that drops ICMP leaves the time out.',
     'What the server has as the endpoint of the node is shown by "ctl nodes show". Packet filters of this machine and on the way are not looked at.',
   ].join('\n'),
   flags: STATE_DIR_FLAG,

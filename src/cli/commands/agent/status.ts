@@ -21,6 +21,7 @@ const COLUMNS = [
   'server.since',
   'peers.known',
   'peers.direct',
+  'peers.relayed',
   'policies.count',
   'names.way',
 ] as const

@@ -64,6 +64,7 @@ describe('an agent on its machine', () => {
           change: act('change'),
           status,
           wake: act('wake'),
+          move: act('move'),
           setAddress: act('address'),
           setRoutes: act('routes'),
           remove: act('device removed'),

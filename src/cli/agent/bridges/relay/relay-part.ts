@@ -1,14 +1,9 @@
+import type { BridgePart } from '../bridge-part.ts'
+import type { WantedRelay } from '../wanted-parts.ts'
 import { reasonOf, systemCode } from '../../errors.ts'
-import { createForwarder, type Forwarder } from './forwarder.ts'
+import { createForwarder, type Forwarder, type RelayTerms } from './forwarder.ts'
 import type { RelayPeer } from './relay-peers.ts'
 import { openRelaySocket, type RelaySocket } from './relay-socket.ts'
-
-/** The relay of a bridge, as its effective configuration has it. */
-export interface WantedRelay {
-  readonly enabled: boolean
-  readonly listen_port: number
-  readonly assignments: readonly { readonly peer_node_id: string }[]
-}
 
 /** What the relays of this machine need. */
 export interface RelayPartDeps {
@@ -19,17 +14,13 @@ export interface RelayPartDeps {
   readonly now: () => number
 }
 
-/** The relays of the bridges that this machine hosts. */
-export interface RelayPart {
-  /** Takes what a bridge wants now. Resolves with why it is not applied; what ran before goes on then. */
-  apply(bridgeId: string, wanted: WantedRelay | undefined): Promise<string | undefined>
-  /** What stopped working since, a sentence each. */
-  faults(): readonly string[]
-  /** Packets of a relay never reach the mesh of this machine: they are sealed for others. */
-  forwards(): readonly never[]
-  /** Ends all relays: they live in this process, so that nothing is left in either mode. */
-  close(mode: 'keep' | 'remove'): Promise<void>
+/** The relays of the bridges that this machine hosts. They live in this process, so that nothing of them outlives it. */
+export interface RelayPart extends BridgePart<WantedRelay> {
+  /** The UDP ports on which this machine relays. */
+  ports(): ReadonlySet<number>
 }
+
+type PresentRelay = NonNullable<WantedRelay>
 
 interface OpenRelay {
   readonly port: number
@@ -83,8 +74,9 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
     timer = relays.size === 0 ? undefined : setTimeout(() => void look(), PEERS_EVERY_MS)
   }
 
-  async function open(bridgeId: string, { listen_port: port, ...wanted }: WantedRelay): Promise<OpenRelay> {
-    const forwarder = createForwarder(termsOf({ listen_port: port, ...wanted }), now)
+  async function open(bridgeId: string, wanted: PresentRelay): Promise<OpenRelay> {
+    const { listen_port: port } = wanted
+    const forwarder = createForwarder(termsOf(wanted), now)
     const socket = await openRelaySocket({
       port,
       onPacket: (packet, from) => forwarder.take(packet, from),
@@ -102,7 +94,7 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
     if (relay !== undefined) log(`relay: bridge ${bridgeId} does not forward any more`)
   }
 
-  async function replace(bridgeId: string, wanted: WantedRelay): Promise<string | undefined> {
+  async function replace(bridgeId: string, wanted: PresentRelay): Promise<string | undefined> {
     try {
       const next = await open(bridgeId, wanted)
       await relays.get(bridgeId)?.socket.close()
@@ -130,7 +122,12 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
       const recent = [...faults].filter(([, { atMs }]) => now() - atMs < FAULT_SHOWN_MS)
       return recent.map(([name, { reason }]) => `the relay of ${name}: ${reason}`)
     },
+    // Its packets never reach the mesh of this machine: they are sealed for others.
     forwards: () => [],
+    ports: () => new Set([...relays.values()].map(({ port }) => port)),
+    async keepOnly(bridgeIds) {
+      for (const bridgeId of relays.keys()) if (!bridgeIds.has(bridgeId)) await stop(bridgeId)
+    },
     async close() {
       clearTimeout(timer)
       for (const bridgeId of relays.keys()) await stop(bridgeId)
@@ -138,7 +135,7 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
   }
 }
 
-function termsOf({ listen_port: port, assignments }: WantedRelay) {
+function termsOf({ listen_port: port, assignments }: PresentRelay): RelayTerms {
   return { port, assigned: new Set(assignments.map(({ peer_node_id: nodeId }) => nodeId)) }
 }
 

@@ -1,4 +1,4 @@
-import type { DeviceChange } from '../device.ts'
+import type { DeviceChange, EndpointMove } from '../device.ts'
 import type { DeviceRecord, Driver } from '../driver.ts'
 import { sameKey } from '../keys.ts'
 import { nudge, peerEdits } from '../peer-edits.ts'
@@ -21,6 +21,8 @@ export interface Rehandshake {
   change(change: DeviceChange): Promise<void>
   /** Sends a packet to each of these peers that has an endpoint; without a session a handshake, which is repeated. */
   wake(publicKeys: readonly string[]): Promise<void>
+  /** Gives peers another endpoint, and sends there in the session or for a new one. */
+  move(moves: readonly EndpointMove[]): Promise<void>
   /** The device lost its configuration, and with it what was to be repeated. */
   forget(): void
   stop(): void
@@ -104,6 +106,21 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
         const others = woken.filter((peer) => hasSession(peer, clock.now()))
         const edits = [...renewals.begin(silent), ...others.flatMap(nudge)]
         if (edits.length > 0) await driver.edit({ peers: edits })
+      })
+      watch()
+    },
+    async move(moves) {
+      const byKey = new Map(moves.map((move) => [move.publicKey, move]))
+      await serially(async () => {
+        const { peers } = await driver.read()
+        const moved = peers.flatMap((peer) => {
+          const move = successions.hasKey(peer.publicKey) ? undefined : byKey.get(peer.publicKey)
+          return move === undefined ? [] : [{ isAnew: move.isAnew, peer: { ...peer, endpoint: move.endpoint } }]
+        })
+        const isRenewed = ({ isAnew, peer }: (typeof moved)[number]) => isAnew || !hasSession(peer, clock.now())
+        const anew = renewals.begin(moved.filter(isRenewed).map(({ peer }) => peer))
+        const inSession = moved.filter((one) => !isRenewed(one)).flatMap(({ peer }) => nudge(peer))
+        if (anew.length + inSession.length > 0) await driver.edit({ peers: [...anew, ...inSession] })
       })
       watch()
     },

@@ -5,10 +5,11 @@ import { had, KEYS } from '../../../../support/mesh/device-records.ts'
 
 const NOW = 1_000_000
 const ENDPOINT = '203.0.113.7:51820'
+const isRelay = (endpoint: string): boolean => endpoint === '203.0.113.7:51821'
 
 function seen(facts: Partial<Parameters<typeof had>[0]>, placed?: PlacedEndpoint) {
   const status = had({ publicKey: KEYS[0], endpoint: ENDPOINT, latestHandshakeMs: NOW, receivedBytes: 92, ...facts })
-  return seenEndpoints([{ nodeId: 'n', status, placed }], NOW).map(({ endpoint }) => endpoint)
+  return seenEndpoints([{ nodeId: 'n', status, placed }], { nowMs: NOW, isRelay }).map(({ endpoint }) => endpoint)
 }
 
 describe('where a peer is seen', () => {
@@ -24,6 +25,7 @@ describe('where a peer is seen', () => {
     ['an IPv4-mapped address as the IPv4 one', { endpoint: '[::ffff:203.0.113.7]:51820' }, undefined, [ENDPOINT]],
     ['an endpoint that was set and has answered', {}, { endpoint: ENDPOINT, receivedBytes: 0 }, [ENDPOINT]],
     ['none that was set and has not answered', {}, { endpoint: ENDPOINT, receivedBytes: 92 }, []],
+    ['none that is the address of a relay', { endpoint: '203.0.113.7:51821' }, undefined, []],
     ['another than was set, since a packet came', {}, { endpoint: '192.0.2.1:5', receivedBytes: 92 }, [ENDPOINT]],
   ])('is %s', (_, facts, placed, endpoints) => {
     expect(seen(facts, placed)).toEqual(endpoints)

@@ -1,3 +1,4 @@
+import { createRelayAddresses } from '../../../../../src/cli/agent/endpoints/relay-addresses.ts'
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createFirewall, type Firewall } from '../../../../../src/cli/agent/firewall/firewall.ts'
@@ -42,6 +43,7 @@ beforeEach(() => {
     now: () => 1_000_000,
     keepaliveSeconds: () => 25,
     forwards: () => [],
+    relays: createRelayAddresses(),
     until: new AbortController().signal,
     get knownBefore() {
       return { peers: [], policies: [policyOf(entries)] }

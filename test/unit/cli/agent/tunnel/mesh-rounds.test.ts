@@ -1,3 +1,4 @@
+import { createRelayAddresses } from '../../../../../src/cli/agent/endpoints/relay-addresses.ts'
 import { describe, expect, test } from 'vitest'
 import type { DeviceChange, PeerStatus } from '../../../../../src/cli/agent/device/device.ts'
 import type { RealMember } from '../../../../../src/cli/agent/real-member.ts'
@@ -57,6 +58,7 @@ function machine({ device = [], isPulled = true }: { device?: readonly PeerStatu
     network: () => acceptMeshNetwork({ address: '100.64.0.1', cidr: '100.64.0.0/16' }, NO_ADDRESSES),
     taken: () => new Set(),
     keepaliveSeconds: () => 25,
+    relays: createRelayAddresses(),
     forwards: () => [],
     knownBefore: { peers, policies: [] },
     remember: async () => void done.push('remember'),

@@ -28,11 +28,13 @@ const facts = (more: Partial<TunnelFacts>): TunnelFacts => ({
   puts: new Map(),
   device: [],
   lost: new Map(),
+  isRelay: (endpoint) => endpoint === RELAY,
   keepaliveSeconds: 25,
   nowMs: NOW,
   ...more,
 })
 const ENDPOINT = '203.0.113.7:51820'
+const RELAY = '198.51.100.1:51821'
 const two = peer(2, { psk_issued_at: issued(1), endpoint: ENDPOINT })
 const keysOfTwo = new Map([[id(2), held(1)]])
 /** The plan that put the peer for the first time. */
