@@ -57,6 +57,7 @@ export function endpointWork({ core, machine, agent }: EndpointWorkDeps): Endpoi
     ),
     reports: createObservedReports({ agent, member, lifetimeMs: () => own.lifetimeMs() }),
     applySoon: () => work.request(),
+    log,
     now: () => clock.now(),
   })
   return {

@@ -19,6 +19,8 @@ export interface Path {
   readonly relay: string | undefined
   /** When the agent chose this relay or this endpoint. */
   readonly sinceMs: number
+  /** The agent set the endpoint at the last look: it may not be that of a packet. */
+  readonly isPlaced: boolean
   readonly probe: Probe | undefined
   /** When a probe last found the direct way. */
   readonly foundMs: number | undefined
@@ -57,8 +59,11 @@ const HANDSHAKE_DUE_MS = 10_000
 const ANSWER_DUE_MS = 10_500
 /** Another relay is tried after it, where the two ends may have begun with different ones. */
 const RELAY_DUE_MS = 5_000
-/** An edge is held on a probe for so long (decisions of the mesh, "Relay"). */
+/** An edge is held on a probe for so long at most (decisions of the mesh, "Relay"). */
 const HOLD_MS = 1_000
+/** With traffic an answer comes with its next packets. */
+const BUSY_HOLD_MS = 400
+const BUSY_MS = 1_000
 /** Packets that were on their way lead back to the relay for a moment after a probe that found the direct way. */
 const SETTLING_MS = 5_000
 
@@ -73,8 +78,8 @@ export function stepOf(facts: StepFacts): Step {
 function directStep({ peer, path, before, nowMs }: StepFacts): Step {
   const { status, given, relays } = peer
   const [relay] = relays
-  // The far end has found the direct way, and waits for an answer on it.
-  if (before?.relay !== undefined && path.hearing.heardMs === nowMs) return { act: 'wake' }
+  // The far end tries the direct way, and waits for an answer on it.
+  if (before?.relay !== undefined && !before.isPlaced) return { act: 'wake' }
   if (relay === undefined) return STAY
   if (status.endpoint === undefined) return given === '' ? anew(relay) : STAY
   const limitMs = hasSession(status, nowMs) ? ANSWER_DUE_MS : HANDSHAKE_DUE_MS
@@ -87,7 +92,7 @@ function relayedStep({ peer, path, isProbeDue, nowMs }: StepFacts, relay: string
   // Both ends change sides until the last packets of the relay have come: a new session has none of them.
   if (given !== '' && path.foundMs !== undefined && nowMs - path.foundMs < SETTLING_MS) return anew(given)
   const isSettled = nowMs - path.sinceMs >= RELAY_DUE_MS
-  if (given !== '' && isProbeDue && isSettled) return probe(given, { back: relay, untilMs: nowMs + HOLD_MS })
+  if (given !== '' && isProbeDue && isSettled) return probe({ to: given, back: relay }, path.hearing, nowMs)
   const isSilent = isSettled && dueForMs(path.hearing, nowMs) >= RELAY_DUE_MS
   const next = relays[(relays.indexOf(relay) + 1) % relays.length]
   return isSilent && next !== undefined && next !== relay ? anew(next) : STAY
@@ -99,19 +104,27 @@ function leave({ relays: [relay], given }: PathPeer): Step {
   return to === '' ? STAY : anew(to)
 }
 
-function probeStep({ peer, path, before, nowMs }: StepFacts, held: Probe): Step {
-  const { given } = peer
-  const hasAnswered = path.relay === undefined && path.hearing.heardMs === nowMs && before !== undefined
-  if (hasAnswered) return { act: 'found' }
-  if (nowMs >= held.untilMs || given === '')
-    return path.relay === undefined ? { act: 'move', to: held.back, isAnew: false, probe: undefined } : { act: 'lost' }
-  return path.relay === undefined ? STAY : probe(given, held)
+function probeStep({ path, before, nowMs }: StepFacts, held: Probe): Step {
+  if (hasDirectPacket(path, before, nowMs)) return { act: 'found' }
+  if (nowMs < held.untilMs) return STAY
+  return path.relay === undefined ? { act: 'move', to: held.back, isAnew: false, probe: undefined } : { act: 'lost' }
+}
+
+/** The device takes the address of each packet, so one came directly if it left the relay by itself, or has counted more since then. */
+function hasDirectPacket(path: Path, before: Path | undefined, nowMs: number): boolean {
+  if (path.relay !== undefined || before === undefined || before.isPlaced) return false
+  return before.relay !== undefined || path.hearing.heardMs === nowMs
 }
 
 function anew(to: string): Step {
   return { act: 'move', to, isAnew: true, probe: undefined }
 }
 
-function probe(to: string, held: Probe): Step {
-  return { act: 'move', to, isAnew: false, probe: held }
+function probe(
+  { to, back }: { readonly to: string; readonly back: string },
+  { heardMs }: Hearing,
+  nowMs: number,
+): Step {
+  const holdMs = nowMs - heardMs < BUSY_MS ? BUSY_HOLD_MS : HOLD_MS
+  return { act: 'move', to, isAnew: false, probe: { back, untilMs: nowMs + holdMs } }
 }

@@ -37,6 +37,14 @@ export interface PathChanges {
   readonly moves: readonly EndpointMove[]
   /** Public keys of peers that are sent a packet. */
   readonly wakes: readonly string[]
+  /** The choices among them, for the log: a try of a direct way is none. */
+  readonly choices: readonly PathChoice[]
+}
+
+/** The endpoint at which a peer is to be reached from now on. */
+export interface PathChoice {
+  readonly nodeId: string
+  readonly endpoint: string
 }
 
 /** What the paths need. */
@@ -51,7 +59,7 @@ export interface PathsDeps {
 /** All direct ways are tried together, so that the device is read often for a second only. */
 const PROBE_EVERY_MS = 15_000
 const JITTER = 0.2
-const PROBING_LOOK_MS = 200
+const PROBING_LOOK_MS = 100
 /** The far end holds its edge for a second, and waits for a packet. */
 const RELAYED_LOOK_MS = 400
 const LOOK_MS = 1_000
@@ -77,7 +85,8 @@ export function createPaths({ relays, isOwnRelay, now, random }: PathsDeps): Pat
     const before = paths.get(nodeId)
     const relay = relays.has(status.endpoint) ? canonical(status.endpoint) : undefined
     const hearing = hear(before?.hearing, status, nowMs)
-    return { sinceMs: nowMs, probe: undefined, foundMs: undefined, ...before, relay, hearing }
+    const unknown = { sinceMs: nowMs, isPlaced: false, probe: undefined, foundMs: undefined }
+    return { ...unknown, ...before, relay, hearing }
   }
 
   function decide(peer: ReachedPeer, isProbeDue: boolean, nowMs: number): Decision {
@@ -126,7 +135,8 @@ interface Decision {
   readonly path: Path
 }
 
-function after(path: Path, step: Step, nowMs: number): Path {
+function after(seen: Path, step: Step, nowMs: number): Path {
+  const path = { ...seen, isPlaced: step.act === 'move' }
   if (step.act === 'found') return { ...path, probe: undefined, foundMs: nowMs }
   if (step.act === 'lost') return { ...path, probe: undefined }
   if (step.act !== 'move') return path
@@ -152,5 +162,9 @@ function changesOf(decisions: readonly Decision[]): PathChanges {
   const wakes = decisions.flatMap(({ step: { act }, status }) =>
     act === 'wake' || act === 'lost' ? [status.publicKey] : [],
   )
-  return { moves, wakes }
+  const choices = decisions.flatMap(({ nodeId, step, status }) => {
+    if (step.act === 'found') return [{ nodeId, endpoint: status.endpoint ?? '' }]
+    return step.act === 'move' && step.isAnew ? [{ nodeId, endpoint: step.to }] : []
+  })
+  return { moves, wakes, choices }
 }

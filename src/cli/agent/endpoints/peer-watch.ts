@@ -1,4 +1,5 @@
 import type { Device } from '../device/device.ts'
+import type { Log } from '../log.ts'
 import type { MeshApplier } from '../tunnel/mesh-applier.ts'
 import type { DirectSearch } from './candidates.ts'
 import type { LostPeers, ReachablePeer } from './lost-peers.ts'
@@ -20,6 +21,7 @@ export interface PeerWatchDeps {
   readonly reports: ObservedReports
   /** Applies the mesh before long. */
   readonly applySoon: () => void
+  readonly log: Log
   readonly now: () => number
 }
 
@@ -27,6 +29,8 @@ const LOOK_MS = 2_000
 const SOON_MS = 1_000
 /** Reading a device with many peers takes at most this part of the time. */
 const READING_SHARE = 0.005
+/** A path that is to be found, or tried, does not wait longer. */
+const PATHS_PAUSE_MS_MAX = 2_000
 
 /** The look at the peers of the device. */
 export interface PeerWatch {
@@ -38,11 +42,13 @@ export interface PeerWatch {
 
 /** Makes it. */
 export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
-  const { device, applier, lostPeers, search, reports, applySoon, now, paths, relays, pathReports } = deps
+  const { device, applier, lostPeers, search, reports, applySoon, now, log, paths, relays, pathReports } = deps
   let pauseMs = LOOK_MS
 
   async function choosePaths(present: ReturnType<MeshApplier['present']>): Promise<void> {
-    const { moves, wakes } = paths.look(present)
+    const { moves, wakes, choices } = paths.look(present)
+    for (const { nodeId, endpoint } of choices)
+      log.line(`path: ${nodeId} is reached ${relays.has(endpoint) ? 'through the relay' : 'directly'} at ${endpoint}`)
     if (moves.length > 0) await device.move(moves)
     if (wakes.length > 0) await device.wake(wakes)
     pathReports.take(present.map(({ nodeId, status }) => ({ nodeId, ...paths.wayOf(nodeId, status) })))
@@ -69,9 +75,16 @@ export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
       const placed = present.map((peer) => ({ ...peer, placed: paths.placedOf(peer.nodeId) ?? peer.placed }))
       const seen = seenEndpoints(placed, { nowMs: now(), isRelay: (text) => relays.has(text) })
       const isWaiting = reports.take(seen) || search.isActive()
-      pauseMs = Math.max(paths.pauseMs() ?? LOOK_MS, readingMs / READING_SHARE)
+      pauseMs = pauseAfter(readingMs, paths.pauseMs())
       if (isWaiting) pauseMs = Math.min(pauseMs, SOON_MS)
     },
     pauseMs: () => pauseMs,
   }
+}
+
+/** `wantedMs`: what the paths want; undefined where there are none to choose. */
+function pauseAfter(readingMs: number, wantedMs: number | undefined): number {
+  const sparing = readingMs / READING_SHARE
+  if (wantedMs === undefined) return Math.max(LOOK_MS, sparing)
+  return Math.max(wantedMs, Math.min(sparing, wantedMs * 2, PATHS_PAUSE_MS_MAX))
 }
