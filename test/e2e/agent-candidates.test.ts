@@ -31,7 +31,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('machines behind one NAT'
     return (JSON.parse(stdout) as readonly PeerRow[]).find((row) => row.name === name)
   }
   const endpointOf = async (name: string): Promise<unknown> => {
-    const { stdout } = await succeeded(mesh.operator('nodes', 'get', name, '-o', 'json'))
+    const { stdout } = await succeeded(mesh.operator('nodes', 'show', name, '-o', 'json'))
     return (JSON.parse(stdout) as Readonly<Record<string, unknown>>)['endpoint']
   }
 

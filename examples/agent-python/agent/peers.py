@@ -36,7 +36,7 @@ class Peers:
         elif facts.get("psk_issued_at", known["psk_issued_at"]) < known["psk_issued_at"]:
             facts = {name: value for name, value in facts.items() if name not in ("psk_issued_at", "public_key")}
         if "endpoint" in facts:
-            known = {name: value for name, value in known.items() if name != "fallback_endpoint"}
+            known = {name: value for name, value in known.items() if name not in ("fallback_endpoint", "candidates")}
         self._peers[peer_id] = {**known, **facts}
         return True
 

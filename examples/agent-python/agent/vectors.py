@@ -107,6 +107,8 @@ def _state(given, _keys):
         "self": self_of(state),
         "names": {peer["node_id"]: peer["name"] for peer in state["peers"] if "name" in peer},
         "peers": [peer["node_id"] for peer in state["peers"]],
+        "candidates": {peer["node_id"]: peer["candidates"] for peer in state["peers"] if "candidates" in peer},
+        "subnets": {peer["node_id"]: peer["subnets"] for peer in state["peers"] if "subnets" in peer},
         "epochs": epochs,
         "report": digest(epochs),
         "fingerprints": {policy["policy_id"]: fingerprint(policy["rules"]) for policy in policies},

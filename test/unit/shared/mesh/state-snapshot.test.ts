@@ -27,6 +27,13 @@ function fingerprint(rules: readonly unknown[]): string {
   return createHash('sha256').update(canonicalize(rules)).digest('base64')
 }
 
+/** The lists of the peers that have one. */
+function listsOf(state: z.infer<typeof ReadSnapshot>, member: 'candidates' | 'subnets'): object {
+  return Object.fromEntries(
+    state.peers.flatMap(({ node_id, [member]: list }) => (list === undefined ? [] : [[node_id, list]])),
+  )
+}
+
 /** What an agent makes of a state. */
 function read(state: z.infer<typeof ReadSnapshot>, own: string): object {
   const epochs = new Map(
@@ -38,6 +45,8 @@ function read(state: z.infer<typeof ReadSnapshot>, own: string): object {
       state.peers.flatMap(({ node_id, name }) => (name === undefined ? [] : [[node_id, name]])),
     ),
     peers: state.peers.map(({ node_id }) => node_id),
+    candidates: listsOf(state, 'candidates'),
+    subnets: listsOf(state, 'subnets'),
     epochs: Object.fromEntries(epochs),
     report: digestEpochs(epochs),
     fingerprints: Object.fromEntries(
