@@ -1,4 +1,5 @@
 import type { nodeObservations } from '../../../shared/contract/node-observations.ts'
+import type { Input } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import { readCandidates } from './candidates.ts'
@@ -46,14 +47,21 @@ export function createEndpoints(
         ctx.refusedFor(untimely)
         throw problem('endpoint_clock_skew')
       }
-      const address = parseEndpoint(body.endpoint)
-      const candidates = readCandidates(body.candidates ?? [], meshCidr)
-      if (address === undefined || candidates === undefined) throw problem('endpoint_unparseable')
+      const addresses = addressesOf(body, meshCidr)
       const from = { nodeId: id, domainId: caller.domainId, nowMs, correlationId, audit: ctx.carryAudit() }
-      const report = { ...from, ...address, natType: body.nat_type, reportedAtMs, candidates }
-      const heldFromMs = await record(report)
+      const heldFromMs = await record({ ...from, ...addresses, natType: body.nat_type, reportedAtMs })
       if (heldFromMs === undefined) throw problem('unauthorized')
       return { accepted_at: new Date(nowMs).toISOString(), stale_after: new Date(heldFromMs + ttlMs).toISOString() }
     },
   }
+}
+
+type Body = Input<(typeof nodeObservations)['operations']['PutNodeEndpoint']>['body']
+
+/** @throws Problem `endpoint_unparseable`. */
+function addressesOf({ endpoint, candidates: texts = [] }: Body, meshCidr: string) {
+  const address = parseEndpoint(endpoint)
+  const candidates = readCandidates(texts, meshCidr)
+  if (address === undefined || candidates === undefined) throw problem('endpoint_unparseable')
+  return { ...address, candidates }
 }
