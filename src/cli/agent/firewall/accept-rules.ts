@@ -1,7 +1,7 @@
 import { parseCidr, type AddressWords, type Cidr } from '../../../shared/networks/cidr.ts'
 import { mergeRanges } from '../../../shared/policies/ports.ts'
 import type { AcceptEntry, Direction, PortRange } from '../../../shared/policies/rule-types.ts'
-import { FAMILIES, setName, type AddressFamily } from './address-sets.ts'
+import { FAMILIES, networkSetName, setName, type AddressFamily } from './address-sets.ts'
 import type { PlannedAccept } from './filter-plan.ts'
 import { ACCEPT, countedBy, differs, equals, meta, oneOf, payload, type NftRule, type NftValue } from './nft-json.ts'
 
@@ -9,17 +9,20 @@ import { ACCEPT, countedBy, differs, equals, meta, oneOf, payload, type NftRule,
 const REMOTE_FIELD: Readonly<Record<Direction, string>> = { ingress: 'saddr', egress: 'daddr' }
 
 /**
- * The rules of an accept entry: one for each of its groups, and one for its networks, of either address family. `meshFamilies`
- * are those that addresses of peers have: only for these there are sets.
+ * The rules of an accept entry: one for each of its groups, one for the networks behind the peers of each, and one for its
+ * networks, of either address family.
  */
-export function acceptRules(planned: PlannedAccept, meshFamilies: readonly AddressFamily[]): readonly NftRule[] {
+export function acceptRules(
+  planned: PlannedAccept,
+  { meshFamilies, networkFamilies }: FamiliesOfSets,
+): readonly NftRule[] {
   const { accept, direction, counter } = planned
   return FAMILIES.flatMap((family) => {
     const remote = payload(family.protocol, REMOTE_FIELD[direction])
-    const isMesh = meshFamilies.includes(family)
-    const exceptions = exceptionsOf(accept, remote, { family, isMesh })
+    const sets = { family, isMesh: meshFamilies.includes(family), hasNetworks: networkFamilies.includes(family) }
+    const exceptions = exceptionsOf(accept, remote, sets)
     if (exceptions === undefined) return []
-    return coverings(accept, remote, { family, isMesh }).map((covering) => [
+    return coverings(accept, remote, sets).map((covering) => [
       // A comparison costs less than a search in a set.
       ...protocolMatches(accept),
       covering,
@@ -30,18 +33,32 @@ export function acceptRules(planned: PlannedAccept, meshFamilies: readonly Addre
   })
 }
 
+/** For which families there are sets. */
+export interface FamiliesOfSets {
+  /** Those that addresses of peers have. */
+  readonly meshFamilies: readonly AddressFamily[]
+  /** Those that networks behind peers have. */
+  readonly networkFamilies: readonly AddressFamily[]
+}
+
 interface FamilyOfRule {
   readonly family: AddressFamily
   readonly isMesh: boolean
+  readonly hasNetworks: boolean
+}
+
+/** The sets of groups, as nftables refers to them. */
+function setsOf(groups: readonly number[], { family, isMesh, hasNetworks }: FamilyOfRule): readonly string[] {
+  return groups.flatMap((group) => [
+    ...(isMesh ? [`@${setName(family, group)}`] : []),
+    ...(hasNetworks ? [`@${networkSetName(family, group)}`] : []),
+  ])
 }
 
 /** Matches that each cover a part of the remote ends. */
-function coverings(
-  { groups, cidrs }: AcceptEntry,
-  remote: NftValue,
-  { family, isMesh }: FamilyOfRule,
-): readonly NftValue[] {
-  const sets = isMesh ? groups.map((group) => equals(remote, `@${setName(family, group)}`)) : []
+function coverings({ groups, cidrs }: AcceptEntry, remote: NftValue, ofRule: FamilyOfRule): readonly NftValue[] {
+  const { family } = ofRule
+  const sets = setsOf(groups, ofRule).map((set) => equals(remote, set))
   const networks = networksOf(cidrs, family)
   if (networks.length === 0) return sets
   return [...sets, isWhole(networks) ? equals(meta('nfproto'), family.family) : equals(remote, prefixes(networks))]
@@ -51,16 +68,16 @@ function coverings(
 function exceptionsOf(
   { except_groups: exceptGroups, except_cidrs: exceptCidrs }: AcceptEntry,
   remote: NftValue,
-  { family, isMesh }: FamilyOfRule,
+  ofRule: FamilyOfRule,
 ): readonly NftValue[] | undefined {
-  const sets = isMesh ? exceptGroups.map((group) => differs(remote, `@${setName(family, group)}`)) : []
-  const networks = networksOf(exceptCidrs, family)
+  const sets = setsOf(exceptGroups, ofRule).map((set) => differs(remote, set))
+  const networks = networksOf(exceptCidrs, ofRule.family)
   if (networks.length === 0) return sets
   return isWhole(networks) ? undefined : [...sets, differs(remote, prefixes(networks))]
 }
 
 /** The networks of a family, without those that another one contains: the elements of a set must not overlap. */
-function networksOf(texts: readonly string[], { wordCount }: AddressFamily): readonly Cidr[] {
+export function networksOf(texts: readonly string[], { wordCount }: AddressFamily): readonly Cidr[] {
   const networks = texts.flatMap((text) => {
     const read = parseCidr(text)
     return read.ok && read.cidr.words.length === wordCount ? [read.cidr] : []
@@ -92,11 +109,11 @@ function contains(network: Cidr, other: Cidr): boolean {
 }
 
 /** Whether the networks are all addresses: an interval set cannot have this element. */
-function isWhole(networks: readonly Cidr[]): boolean {
+export function isWhole(networks: readonly Cidr[]): boolean {
   return networks.some(({ masks }) => masks[0] === 0)
 }
 
-function prefixes(networks: readonly Cidr[]): NftValue {
+export function prefixes(networks: readonly Cidr[]): NftValue {
   return oneOf(
     networks.map(({ text }) => {
       const [addr = '', length] = text.split('/')

@@ -1,8 +1,7 @@
 import { isNonZeroUuid } from '../../../shared/ids.ts'
 import type { EntryRef } from '../../../shared/policies/prepare-policies.ts'
 import type { Direction } from '../../../shared/policies/rule-types.ts'
-import { acceptRules } from './accept-rules.ts'
-import type { AddressFamily } from './address-sets.ts'
+import { acceptRules, type FamiliesOfSets } from './accept-rules.ts'
 import { DROP_COUNTERS, type FilterPlan, type IsolatedSide } from './filter-plan.ts'
 import {
   ACCEPT,
@@ -43,13 +42,13 @@ export interface CommentedRule {
   readonly comment?: string
 }
 
-export interface ChainOptions {
+export interface ChainOptions extends FamiliesOfSets {
   readonly interfaceName: string
   readonly plan: FilterPlan
-  readonly meshFamilies: readonly AddressFamily[]
 }
 
-const TCP_FLAGS: NftValue = { '&': [payload('tcp', 'flags'), ['fin', 'syn', 'rst', 'ack']] }
+/** The flags of TCP that tell the beginning of a connection from the rest of it. */
+export const TCP_FLAGS: NftValue = { '&': [payload('tcp', 'flags'), ['fin', 'syn', 'rst', 'ack']] }
 
 /** The rules of the chain of a direction; none where neither direction is isolated. */
 export function chainRules(direction: Direction, options: ChainOptions): readonly CommentedRule[] {
@@ -59,23 +58,23 @@ export function chainRules(direction: Direction, options: ChainOptions): readonl
   if (side === undefined && plan[other] === undefined) return []
   return [
     { statements: [differs(meta(interfaceKey), interfaceName), ACCEPT], comment: 'not of the mesh' },
-    ...(side === undefined ? [] : REPLIES),
+    ...(side === undefined ? [] : [REPLIES, ERRORS_ABOUT_FLOWS]),
     ...(plan[other] === undefined ? [] : [midStream(other)]),
     ...(side === undefined ? [] : isolatedRules(side, options)),
   ]
 }
 
-/** Replies, and ICMP errors about flows that were let pass in either direction. */
-const REPLIES: readonly CommentedRule[] = [
-  {
-    statements: [equals({ ct: { key: 'direction' } }, 'reply'), hasState('established', 'related'), ACCEPT],
-    comment: 'replies',
-  },
-  {
-    statements: [hasState('related'), equals(meta('l4proto'), oneOf(['icmp', 'ipv6-icmp'])), ACCEPT],
-    comment: 'errors about flows',
-  },
-]
+/** Replies of flows whose first packet was let pass. */
+export const REPLIES: Required<CommentedRule> = {
+  statements: [equals({ ct: { key: 'direction' } }, 'reply'), hasState('established', 'related'), ACCEPT],
+  comment: 'replies',
+}
+
+/** ICMP errors about flows that were let pass in either direction. */
+export const ERRORS_ABOUT_FLOWS: Required<CommentedRule> = {
+  statements: [hasState('related'), equals(meta('l4proto'), oneOf(['icmp', 'ipv6-icmp'])), ACCEPT],
+  comment: 'errors about flows',
+}
 
 /**
  * Connection tracking takes the first packet that it sees of a TCP connection for its beginning. Without its entry, as after a
@@ -89,13 +88,10 @@ function midStream(other: Direction): CommentedRule {
   }
 }
 
-function isolatedRules(
-  { accepts, isolatedBy }: IsolatedSide,
-  { meshFamilies }: ChainOptions,
-): readonly CommentedRule[] {
+function isolatedRules({ accepts, isolatedBy }: IsolatedSide, families: FamiliesOfSets): readonly CommentedRule[] {
   return [
     ...accepts.flatMap((planned) =>
-      acceptRules(planned, meshFamilies).map((statements) => ({
+      acceptRules(planned, families).map((statements) => ({
         statements,
         ...commentOf(planned),
       })),

@@ -7,6 +7,8 @@ export interface FirewallPeer {
   readonly address: string
   /** The groups whose selectors it matches, without group 0. */
   readonly groups: readonly number[]
+  /** Networks behind it, which count as the peer; absent: none. */
+  readonly subnets?: readonly string[]
 }
 
 /** Packets between the mesh and what is behind an interface of this machine. */

@@ -46,7 +46,7 @@ export interface Firewall {
 
 /** What was last brought into force. */
 interface InForce {
-  /** Undefined where nothing isolates the node: there is no table. */
+  /** Undefined where nothing isolates the node and nothing is forwarded: there is no table. */
   readonly target: TableTarget | undefined
   readonly peers: readonly FirewallPeer[]
 }
@@ -97,7 +97,7 @@ export function createFirewall(options: { readonly run: RunProgram; readonly log
     ;({ interfaceName } = view)
     const plan = planFilter(view.policies)
     try {
-      await (wantedBy(plan).size === 0 ? open(view) : enforce(view, plan))
+      await (isTableNeeded(view, plan) ? enforce(view, plan) : open(view))
       settle(plan, undefined)
     } catch (error) {
       // Whatever it was, such as a full disk: the tunnel must not go on with peers that no table judges.
@@ -165,6 +165,10 @@ async function change(nft: Nft, target: TableTarget, changes: readonly SetChange
 /** Replaces the whole table in one transaction. Counters of equal entries go on. */
 async function replace(nft: Nft, target: TableTarget, found: FoundTable | undefined): Promise<void> {
   await nft.commit([...deletion(target.table), ...creation(target, found?.counters ?? new Map())])
+}
+
+function isTableNeeded({ forwards }: FirewallView, plan: FilterPlan): boolean {
+  return wantedBy(plan).size > 0 || forwards.length > 0
 }
 
 function wantedBy(plan: FilterPlan): ReadonlySet<Direction> {

@@ -9,10 +9,14 @@ const INTERFACE_NAME = /^[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,14}$/
  * @throws CliError where the name is no interface name that the agent takes.
  */
 export function tableNameOf(interfaceName: string): string {
-  if (!INTERFACE_NAME.test(interfaceName))
-    throw usageError(
-      `${JSON.stringify(interfaceName)} is no name for an interface.`,
-      'Use 1 to 15 of: letters, digits, _ . -',
-    )
-  return `ctl_${interfaceName.replaceAll('-', '/')}`
+  return `ctl_${checkedInterface(interfaceName).replaceAll('-', '/')}`
+}
+
+/** The name as it came. @throws CliError where rules would read it as something else than one interface. */
+export function checkedInterface(interfaceName: string): string {
+  if (INTERFACE_NAME.test(interfaceName)) return interfaceName
+  throw usageError(
+    `${JSON.stringify(interfaceName)} is no name for an interface.`,
+    'Use 1 to 15 of: letters, digits, _ . -',
+  )
 }

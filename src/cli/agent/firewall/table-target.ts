@@ -1,8 +1,16 @@
 import { DIRECTIONS } from '../../../shared/policies/rule-types.ts'
-import { addressSetsOf, FAMILIES, familiesOf, type AddressSets, type SetChange } from './address-sets.ts'
+import {
+  addressSetsOf,
+  FAMILIES,
+  familiesOf,
+  networkFamiliesOf,
+  type AddressSets,
+  type SetChange,
+} from './address-sets.ts'
 import { CHAIN_PRIORITY, chainRules, CHAINS, type CommentedRule } from './chain-rules.ts'
 import { countedEntries, groupsOf, shortHash, type CountedEntry, type FilterPlan } from './filter-plan.ts'
 import type { FirewallView } from './firewall-view.ts'
+import { forwardChains } from './forward-rules.ts'
 import type { NftCommand, NftValue } from './nft-json.ts'
 import { tableNameOf } from './table-name.ts'
 
@@ -32,16 +40,18 @@ export interface CounterValue {
   readonly bytes: number
 }
 
-/** Makes the table of a view whose policies isolate the node in at least one direction. */
+/** Makes the table of a view whose policies isolate the node in at least one direction, or that has something to forward. */
 export function tableTarget(view: FirewallView, plan: FilterPlan): TableTarget {
-  const { interfaceName, peers } = view
+  const { interfaceName, peers, forwards } = view
   const table = tableNameOf(interfaceName)
   const sets = addressSetsOf(peers, groupsOf(plan))
-  const chains = DIRECTIONS.map((direction) => ({
+  const families = { meshFamilies: familiesOf(peers), networkFamilies: networkFamiliesOf(peers) }
+  const policyChains = DIRECTIONS.map((direction) => ({
     chain: CHAINS[direction].chain,
     hook: CHAINS[direction].hook,
-    rules: chainRules(direction, { interfaceName, plan, meshFamilies: familiesOf(peers) }),
+    rules: chainRules(direction, { interfaceName, plan, ...families }),
   }))
+  const chains = [...policyChains, ...forwardChains(interfaceName, forwards)].filter(({ rules }) => rules.length > 0)
   const marker = `${MARKER_PREFIX}${shortHash({ chains, sets: [...sets.keys()].toSorted() })}`
   const ruleCount = chains.reduce((count, { rules }) => count + rules.length, 0)
   return { table, marker, sets, counted: countedEntries(plan), chains, ruleCount }
@@ -76,7 +86,9 @@ const ZERO: CounterValue = { packets: 0, bytes: 0 }
 /** Changes the addresses of sets. */
 export function setCommands(table: string, changes: readonly SetChange[]): readonly NftCommand[] {
   return changes.flatMap(({ name, added, removed }) => {
-    const element = (elem: readonly string[]) => ({ element: { family: 'inet', table, name, elem } })
+    const element = (texts: readonly string[]) => ({
+      element: { family: 'inet', table, name, elem: texts.map(elementOf) },
+    })
     return [
       ...(removed.length === 0 ? [] : [{ delete: element(removed) }]),
       ...(added.length === 0 ? [] : [{ add: element(added) }]),
@@ -90,10 +102,17 @@ interface NamedPlace {
 }
 
 function setOf(place: NamedPlace, addresses: ReadonlySet<string>): NftValue {
-  const family = FAMILIES.find(({ prefix }) => place.name.startsWith(prefix)) ?? FAMILIES[0]
-  const set = { ...place, type: family.type }
+  const networks = FAMILIES.find(({ networkPrefix }) => place.name.startsWith(networkPrefix))
+  const family = networks ?? FAMILIES.find(({ prefix }) => place.name.startsWith(prefix)) ?? FAMILIES[0]
+  const set = { ...place, type: family.type, ...(networks === undefined ? {} : { flags: ['interval'] }) }
   // nft takes an empty list of elements for a mistake.
-  return addresses.size === 0 ? set : { ...set, elem: [...addresses] }
+  return addresses.size === 0 ? set : { ...set, elem: [...addresses].map(elementOf) }
+}
+
+/** An address, or a network `address/prefix length`. */
+function elementOf(text: string): NftValue {
+  const [addr = '', length] = text.split('/')
+  return length === undefined ? addr : { prefix: { addr, len: Number(length) } }
 }
 
 function ruleOf(place: Readonly<Record<string, string>>, { statements, comment }: CommentedRule): NftValue {

@@ -1,7 +1,7 @@
 import { preparePolicies, type PreparedPolicies } from '../../../shared/policies/prepare-policies.ts'
 import type { Direction } from '../../../shared/policies/rule-types.ts'
 import { sideAllows } from '../../../shared/policies/verdict.ts'
-import { parseAddress } from '../../../shared/networks/cidr.ts'
+import { containsAddress, parseAddress, parseCidr, type Cidr } from '../../../shared/networks/cidr.ts'
 import { explained } from '../errors.ts'
 import type { RunProgram } from '../system/run-program.ts'
 import { canonicalAddress } from './address-sets.ts'
@@ -27,10 +27,10 @@ export function createWithdrawnFlows(deps: {
   const { run } = deps
   const log = createLogOfChanges(deps.log)
 
-  async function list(cover: string): Promise<readonly TrackedFlow[]> {
+  async function list(covers: readonly string[]): Promise<readonly TrackedFlow[]> {
     const parts: (readonly TrackedFlow[])[] = []
     // conntrack takes no network for the ends of replies: flows that were translated to a peer are not found.
-    for (const end of ['--orig-src', '--orig-dst']) {
+    for (const [end, cover] of covers.flatMap((one) => [['--orig-src', one] as const, ['--orig-dst', one] as const])) {
       const { exitCode, stdout, stderr } = await run('conntrack', ['-L', '-f', 'ipv4', end, cover])
       if (exitCode !== 0) throw new Error(`conntrack could not list flows: ${firstLine(stderr)}`)
       parts.push(parseConntrack(stdout))
@@ -50,9 +50,9 @@ export function createWithdrawnFlows(deps: {
   return {
     async end(view, formerPeers) {
       const judge = createJudge(view, formerPeers)
-      if (judge.cover === undefined) return
+      if (judge.covers.length === 0) return
       try {
-        const flows = await list(judge.cover)
+        const flows = await list(judge.covers)
         const deletions = flows.filter(judge.isDenied).map((flow) => deletionOf(flow, judge))
         // Several flows may need the same.
         await remove([...new Map(deletions.map((args) => [args.join(' '), args])).values()])
@@ -74,8 +74,8 @@ function createLogOfChanges(log: (line: string) => void): (line: string | undefi
 }
 
 interface Judge {
-  /** A network that has the addresses of all peers; undefined if there are none. */
-  readonly cover: string | undefined
+  /** A network that has the addresses of all peers, and one that has the networks behind them. */
+  readonly covers: readonly string[]
   readonly isDenied: (flow: TrackedFlow) => boolean
   /** Whether it is the address of a peer that is gone. */
   readonly isGone: (address: string) => boolean
@@ -83,17 +83,20 @@ interface Judge {
 
 function createJudge({ policies, peers }: FirewallView, formerPeers: readonly FirewallPeer[]): Judge {
   const prepared = preparePolicies(policies)
-  const known = byAddress(peers)
-  const former = byAddress(formerPeers)
-  const isGone = (address: string): boolean => former.has(address) && !known.has(address)
+  const known = createPeerLookup(peers)
+  const former = createPeerLookup(formerPeers)
+  const isGone = (address: string): boolean => former.find(address) !== undefined && known.find(address) === undefined
   const denies = (address: string, direction: Direction, asked: Pick<TrackedFlow, 'protocol' | 'port'>): boolean => {
-    const peer = known.get(address)
+    const peer = known.find(address)
     if (peer === undefined) return isGone(address)
-    return !allows({ prepared, peer, direction }, asked)
+    return !allows({ prepared, groups: peer.groups, address, direction }, asked)
   }
   return {
     isGone,
-    cover: coverOf([...known.keys(), ...former.keys()]),
+    covers: [
+      coverOf([...known.addresses, ...former.addresses]),
+      coverOf([...known.networks, ...former.networks].flatMap(endsOf)),
+    ].filter((cover) => cover !== undefined),
     isDenied: ({ protocol, source, port, replySource, replyPort }) =>
       denies(source, 'ingress', { protocol, port }) || denies(replySource, 'egress', { protocol, port: replyPort }),
   }
@@ -101,13 +104,52 @@ function createJudge({ policies, peers }: FirewallView, formerPeers: readonly Fi
 
 interface Side {
   readonly prepared: PreparedPolicies
-  readonly peer: FirewallPeer
+  readonly groups: FirewallPeer['groups']
+  /** Of the peer, or of what is behind it. */
+  readonly address: string
   readonly direction: Direction
 }
 
-function allows({ prepared, peer, direction }: Side, asked: Pick<TrackedFlow, 'protocol' | 'port'>): boolean {
-  const remote = { groups: peer.groups, meshAddress: peer.address }
+function allows(
+  { prepared, groups, address, direction }: Side,
+  asked: Pick<TrackedFlow, 'protocol' | 'port'>,
+): boolean {
+  const remote = { groups, meshAddress: address }
   return sideAllows(prepared, remote, { direction, ...asked }).allowed
+}
+
+interface PeerLookup {
+  readonly addresses: readonly string[]
+  readonly networks: readonly Cidr[]
+  /** The peer that has the IPv4 address, or has it behind it. */
+  find(address: string): FirewallPeer | undefined
+}
+
+function createPeerLookup(peers: readonly FirewallPeer[]): PeerLookup {
+  const known = byAddress(peers)
+  const networks = peers.flatMap((peer) => (peer.subnets ?? []).flatMap((text) => ipv4Network(text, peer)))
+  return {
+    addresses: [...known.keys()],
+    networks: networks.map(({ cidr }) => cidr),
+    find(address) {
+      const peer = known.get(address)
+      const words = peer === undefined && networks.length > 0 ? parseAddress(address) : undefined
+      return words === undefined ? peer : networks.find(({ cidr }) => containsAddress(cidr, words))?.peer
+    },
+  }
+}
+
+function ipv4Network(
+  text: string,
+  peer: FirewallPeer,
+): readonly { readonly cidr: Cidr; readonly peer: FirewallPeer }[] {
+  const read = parseCidr(text)
+  return read.ok && read.cidr.words.length === 1 ? [{ cidr: read.cidr, peer }] : []
+}
+
+/** The first and the last address. */
+function endsOf({ words: [word = 0], masks: [mask = 0] }: Cidr): readonly string[] {
+  return [word, (word | ~mask) >>> 0].map(addressOf)
 }
 
 /** The peers with an IPv4 address, by its canonical text. */
@@ -128,7 +170,11 @@ function coverOf(addresses: readonly string[]): string | undefined {
   const differing = words.reduce((bits, word) => bits | (word ^ first), 0)
   const length = Math.clz32(differing)
   const network = length === 0 ? 0 : (first & (-1 << (32 - length))) >>> 0
-  return `${[24, 16, 8, 0].map((shift) => (network >>> shift) & 255).join('.')}/${length}`
+  return `${addressOf(network)}/${length}`
+}
+
+function addressOf(word: number): string {
+  return [24, 16, 8, 0].map((shift) => (word >>> shift) & 255).join('.')
 }
 
 /** All flows of a peer that is gone end at once, as it may have opened thousands; of others only those to the same port. */

@@ -17,7 +17,7 @@ function networksOf(entry: Partial<AcceptEntry>): readonly string[] {
   }
   const rules = acceptRules(
     { policyId: 'p', entry: 0, direction: 'ingress', action: 'accept', counter: 'c', accept },
-    [],
+    { meshFamilies: [], networkFamilies: [] },
   )
   return [...JSON.stringify(rules).matchAll(/"addr":"([^"]+)","len":(\d+)/g)].map(([, addr, len]) => `${addr}/${len}`)
 }
