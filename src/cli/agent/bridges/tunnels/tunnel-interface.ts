@@ -25,6 +25,10 @@ export function kindOfAnyInterface(name: string): TunnelKind | undefined {
 
 export const TUNNEL_KINDS = ['wireguard', 'ipsec', 'openvpn'] as const satisfies readonly TunnelKind[]
 
+export function isTunnelKind(text: string): text is TunnelKind {
+  return TUNNEL_KINDS.some((kind) => kind === text)
+}
+
 function digits(text: string, count: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, count)
 }

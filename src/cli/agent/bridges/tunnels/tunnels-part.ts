@@ -1,9 +1,11 @@
 import { reasonOf } from '../../errors.ts'
 import { doEach } from '../../process/do-each.ts'
-import type { BridgePart, Forward } from '../bridge-part.ts'
+import type { Forward } from '../../firewall/firewall-view.ts'
+import type { BridgePart } from '../bridge-part.ts'
+import type { WantedTunnel } from '../wanted-parts.ts'
 import { subnetFault } from './subnet-fault.ts'
 import type { Surroundings } from './surroundings.ts'
-import { kindOfAnyInterface, kindOfInterface, tunnelInterface, TUNNEL_KINDS } from './tunnel-interface.ts'
+import { kindOfAnyInterface, isTunnelKind, kindOfInterface, tunnelInterface, TUNNEL_KINDS } from './tunnel-interface.ts'
 import type { Tunnel, TunnelDriver, TunnelKind } from './tunnel-driver.ts'
 
 /** What the tunnels of this machine need. */
@@ -24,11 +26,12 @@ interface Placed {
 }
 
 type Named = readonly [name: string, tunnel: Tunnel]
+type Fault = readonly [slug: string, sentence: string]
 
 const INITIATORS = { bidirectional: 'both', ingress_only: 'outside', egress_only: 'mesh' } as const
 
 /** Makes the part of the bridges that leads to other sites. */
-export function createTunnelsPart(deps: TunnelsDeps): BridgePart<readonly Tunnel[]> {
+export function createTunnelsPart(deps: TunnelsDeps): BridgePart<readonly WantedTunnel[]> {
   const { drivers } = deps
   /** By interface. */
   const placed = new Map<string, Placed>()
@@ -41,7 +44,8 @@ export function createTunnelsPart(deps: TunnelsDeps): BridgePart<readonly Tunnel
     return next
   }
 
-  async function removeAll(names: readonly string[]): Promise<void> {
+  /** Whether there were some. */
+  async function removeAll(names: readonly string[]): Promise<boolean> {
     await doEach(
       names.map((name) => async () => {
         const kind = kindOfAnyInterface(name)
@@ -49,15 +53,18 @@ export function createTunnelsPart(deps: TunnelsDeps): BridgePart<readonly Tunnel
         placed.delete(name)
       }),
     )
+    return names.length > 0
   }
 
-  async function removeUnwanted(bridgeId: string, wanted: ReadonlyMap<string, Tunnel>): Promise<boolean> {
-    const isOfBridge = (name: string): boolean =>
-      placed.has(name) ? placed.get(name)?.bridgeId === bridgeId : kindOfInterface(name, bridgeId) !== undefined
-    const names = new Set([...placed.keys(), ...(await deps.ownInterfaces())])
-    const over = [...names].filter((name) => isOfBridge(name) && !wanted.has(name))
-    await removeAll(over)
-    return over.length > 0
+  /** The tunnels that are open here or were left by an earlier process. */
+  async function namesOf(isMeant: (name: string) => boolean): Promise<readonly string[]> {
+    const left = (await deps.ownInterfaces()).filter((name) => kindOfAnyInterface(name) !== undefined)
+    return [...new Set([...placed.keys(), ...left])].filter(isMeant)
+  }
+
+  function isOfBridge(name: string, bridgeId: string): boolean {
+    const known = placed.get(name)
+    return known === undefined ? kindOfInterface(name, bridgeId) !== undefined : known.bridgeId === bridgeId
   }
 
   async function open(bridgeId: string, [interfaceName, tunnel]: Named): Promise<string | undefined> {
@@ -88,26 +95,51 @@ export function createTunnelsPart(deps: TunnelsDeps): BridgePart<readonly Tunnel
     else placed.set(name, former)
   }
 
-  async function apply(bridgeId: string, tunnels: readonly Tunnel[]): Promise<string | undefined> {
-    const wanted = new Map(tunnels.map((tunnel): Named => [tunnelInterface(bridgeId, tunnel), tunnel]))
-    const hasRemoved = await removeUnwanted(bridgeId, wanted)
-    if (wanted.size === 0) return hasRemoved ? deps.enforceForwards() : undefined
+  async function apply(bridgeId: string, wanted: readonly WantedTunnel[]): Promise<string | undefined> {
+    const names = new Set(wanted.filter(isKnownKind).map((tunnel) => tunnelInterface(bridgeId, tunnel)))
+    const hasRemoved = await removeAll(await namesOf((name) => isOfBridge(name, bridgeId) && !names.has(name)))
+    const { tunnels, faults } = await admit(wanted)
+    const named = tunnels.map((tunnel): Named => [tunnelInterface(bridgeId, tunnel), tunnel])
+    if (named.length > 0) return sentenceOf([...faults, ...(await openEach(bridgeId, named))])
+    return (hasRemoved ? await deps.enforceForwards() : undefined) ?? sentenceOf(faults)
+  }
+
+  /** Those that may be opened here, and what is wrong with the others. */
+  async function admit(
+    wanted: readonly WantedTunnel[],
+  ): Promise<{ readonly tunnels: readonly Tunnel[]; readonly faults: readonly Fault[] }> {
+    if (wanted.length === 0) return { tunnels: [], faults: [] }
     const around = await deps.surroundings()
-    const faults = new Map<string, string>()
-    for (const [name, tunnel] of wanted) {
-      const fault = subnetFault(tunnel.allowed_subnets, around)
-      if (fault !== undefined) faults.set(name, fault)
+    const tunnels: Tunnel[] = []
+    const faults: Fault[] = []
+    for (const item of wanted) {
+      const read = readTunnel(item)
+      const fault = typeof read === 'string' ? read : subnetFault(read.allowed_subnets, around)
+      if (fault !== undefined) faults.push([item.slug, fault])
+      else if (typeof read !== 'string') tunnels.push(read)
     }
-    const admitted = [...wanted].filter(([name]) => !faults.has(name))
-    const failed = await openAll(bridgeId, admitted)
+    return { tunnels, faults }
+  }
+
+  async function openEach(bridgeId: string, named: readonly Named[]): Promise<readonly Fault[]> {
+    const failed = await openAll(bridgeId, named)
     // A subnet may have been that of a tunnel that gave it up only afterwards.
-    const again = failed.size > 0 && failed.size < admitted.length ? admitted.filter(([name]) => failed.has(name)) : []
-    const still = again.length > 0 ? await openAll(bridgeId, again) : failed
-    return sentenceOf(wanted, new Map([...faults, ...still]))
+    const isWorthwhile = failed.size > 0 && failed.size < named.length
+    const again = named.filter(([name]) => isWorthwhile && failed.has(name))
+    const faults = again.length > 0 ? await openAll(bridgeId, again) : failed
+    return named.flatMap(([name, { slug }]): readonly Fault[] => {
+      const fault = faults.get(name)
+      return fault === undefined ? [] : [[slug, fault]]
+    })
   }
 
   return {
-    apply: (bridgeId, tunnels) => serially(() => apply(bridgeId, tunnels).catch(reasonOf)),
+    apply: (bridgeId, wanted) => serially(() => apply(bridgeId, wanted).catch(reasonOf)),
+    keepOnly: (bridgeIds) =>
+      serially(async () => {
+        const isKept = (name: string): boolean => [...bridgeIds].some((bridgeId) => isOfBridge(name, bridgeId))
+        await removeAll(await namesOf((name) => !isKept(name)))
+      }),
     faults: () =>
       [...placed].flatMap(([name, { tunnel }]) => {
         const fault = drivers[tunnel.kind]?.fault(name)
@@ -116,20 +148,29 @@ export function createTunnelsPart(deps: TunnelsDeps): BridgePart<readonly Tunnel
     forwards: () => [...placed].map(([name, { tunnel }]) => forwardOf(name, tunnel)),
     close: (mode) =>
       serially(async () => {
-        const removed = async (): Promise<void> =>
-          removeAll([...new Set([...placed.keys(), ...(await deps.ownInterfaces()).filter(kindOfAnyInterface)])])
+        const removed = async (): Promise<void> => void (await removeAll(await namesOf(() => true)))
         const closed = TUNNEL_KINDS.map((kind) => async () => drivers[kind]?.close())
         await doEach(mode === 'remove' ? [removed, ...closed] : closed)
       }),
   }
 }
 
+/** The tunnel in the form of its driver, or why it has none. */
+function readTunnel({ slug, kind, secret, ...rest }: WantedTunnel): Tunnel | string {
+  if (!isTunnelKind(kind)) return 'this version of the agent does not know its kind; upgrade it'
+  if (secret === undefined) return 'its secret could not be fetched'
+  return { ...rest, slug, kind, secret }
+}
+
+function isKnownKind(wanted: WantedTunnel): wanted is WantedTunnel & { readonly kind: TunnelKind } {
+  return isTunnelKind(wanted.kind)
+}
+
 function forwardOf(interfaceName: string, { allowed_subnets, routing_policy }: Placed['tunnel']): Forward {
   return { interfaceName, subnets: allowed_subnets, initiators: INITIATORS[routing_policy] }
 }
 
-/** All faults in one sentence each; undefined where there is none. */
-function sentenceOf(wanted: ReadonlyMap<string, Tunnel>, faults: ReadonlyMap<string, string>): string | undefined {
-  if (faults.size === 0) return undefined
-  return [...faults].map(([name, fault]) => `tunnel ${wanted.get(name)?.slug ?? name}: ${fault}`).join('; ')
+/** What is wrong with each tunnel; undefined where nothing is. */
+function sentenceOf(faults: readonly Fault[]): string | undefined {
+  return faults.length === 0 ? undefined : faults.map(([slug, fault]) => `tunnel ${slug}: ${fault}`).join('; ')
 }
