@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs'
 import type { AgentCore } from './agent-core.ts'
 import { createBridgeHosts, type BridgeHosts } from './bridges/bridge-hosts.ts'
-import { createBridgeParts } from './bridges/bridge-parts.ts'
+import { createBridgeParts, type BridgePartsPorts } from './bridges/bridge-parts.ts'
+import { readForwards } from './bridges/forwards/forwards-file.ts'
+import { openForwarding } from './bridges/forwards/open-forwarding.ts'
 import { relayPeersOf } from './bridges/relay/peers-of-machine.ts'
+import type { RelayPart } from './bridges/relay/relay-part.ts'
 import type { Device } from './device/device.ts'
 import { isOwnRelay } from './endpoints/own-relay.ts'
 import { createPaths, type Paths } from './endpoints/paths.ts'
 import { createRelayAddresses, type RelayAddresses } from './endpoints/relay-addresses.ts'
 import { reasonOf } from './errors.ts'
 import type { Firewall } from './firewall/firewall.ts'
+import type { Forward } from './firewall/firewall-view.ts'
 import type { MeshNames } from './names/mesh-names.ts'
 import { createCoalescedWork, type CoalescedWork } from './process/coalesced-work.ts'
 import { doEach } from './process/do-each.ts'
@@ -52,18 +56,24 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
   const { machine: settings, enrolment, server } = state
   const query = { run, serverUrl: server.url, interfaceName: settings.interface_name }
   // Together, since each may wait for a name server that does not answer.
-  const [network, knownBefore, found] = await Promise.all([
+  const [network, knownBefore, before, found] = await Promise.all([
     keepNetwork(query, enrolment),
     readKnownMesh(place.mesh, enrolment.node_id),
+    readForwards(place.forwards, enrolment.node_id),
     localAddressTowards(server.url),
   ])
   let uplink = found
   // Last: whatever fails before it leaves nothing behind.
-  const parts = await openParts(core, network, () => restarted())
+  const opened = await openParts(core, network, () => restarted())
+  const { bridges, firewall, relay } = openBridges(core, network, {
+    firewall: opened.firewall,
+    before,
+    relayPeers: () => relayPeersOf({ device, applier }),
+    changed: () => work.request(),
+  })
+  const parts = { ...opened, firewall }
   const { device } = parts
   const relays = createRelayAddresses()
-  const bridgeParts = createBridgeParts({ core, relayPeers: () => relayPeersOf({ device, applier }) })
-  const bridges = createBridgeHosts({ parts: bridgeParts, log, forwardsChanged: () => work.request() })
   const keepaliveSeconds = (): number => (uplink !== undefined && isPublic(uplink) ? 0 : KEEPALIVE_SECONDS)
   const applier = applierOf(core, network, {
     ...parts,
@@ -74,7 +84,7 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
   })
   const paths = createPaths({
     relays,
-    isOwnRelay: (endpoint) => isOwnRelay(endpoint, { ports: bridgeParts.relay.ports(), peers: applier.accepted().peers }),
+    isOwnRelay: (endpoint) => isOwnRelay(endpoint, { ports: relay.ports(), peers: applier.accepted().peers }),
     now: () => core.clock.now(),
     random: () => core.clock.random(),
   })
@@ -133,6 +143,30 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
       await doEach([() => bridges.close(mode), () => closeParts(parts, mode)])
     },
   }
+}
+
+interface BridgePorts {
+  readonly firewall: Firewall
+  /** What an earlier process forwarded. */
+  readonly before: readonly Forward[]
+  readonly relayPeers: BridgePartsPorts['relayPeers']
+  readonly changed: () => void
+}
+
+/** The bridges, and the firewall with what they forward. */
+function openBridges(
+  core: AgentCore,
+  network: KeptNetwork,
+  { before, changed, relayPeers, ...ports }: BridgePorts,
+): Pick<Machine, 'bridges' | 'firewall'> & { readonly relay: RelayPart } {
+  const firewall = openForwarding(core, ports.firewall, { before, forwards: () => bridges.forwards() })
+  const parts = createBridgeParts(core, {
+    network: () => network.now(),
+    enforceForwards: () => firewall.enforceForwards(),
+    relayPeers,
+  })
+  const bridges = createBridgeHosts({ parts, log: core.log, forwardsChanged: changed })
+  return { bridges, firewall, relay: parts.relay }
 }
 
 interface OwnKey {

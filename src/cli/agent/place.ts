@@ -10,6 +10,8 @@ export interface Place {
   readonly state: string
   /** The mesh as it was last known: names, groups and policies. No secret. */
   readonly mesh: string
+  /** What the machine forwards as a host of bridges. No secret. */
+  readonly forwards: string
   readonly socket: string
   readonly lock: string
   readonly log: string
@@ -24,6 +26,7 @@ export function placeOf(directory: string): Place {
     directory,
     state: file('agent.json'),
     mesh: file('mesh.json'),
+    forwards: file('forwards.json'),
     socket: file('agent.sock'),
     lock: file('agent.lock'),
     log: file('agent.log'),

@@ -2,23 +2,26 @@ import type { AgentCore } from '../agent-core.ts'
 import type { BridgeParts } from './bridge-hosts.ts'
 import { unsupportedPart } from './bridge-part.ts'
 import { createRelayPart, type RelayPart, type RelayPartDeps } from './relay/relay-part.ts'
+import { openTunnels, type TunnelPorts } from './tunnels/open-tunnels.ts'
 import { userAccessDeps } from './user-access/user-access-deps.ts'
 import { createUserAccessPart } from './user-access/user-access-part.ts'
 
-/** What the parts need of this machine. */
-export interface BridgePartsDeps {
-  readonly core: AgentCore
+/** What the machine gives the parts. */
+export interface BridgePartsPorts extends TunnelPorts {
   /** The peers between which a relay forwards. */
   readonly relayPeers: RelayPartDeps['peers']
 }
 
 /** Makes the parts of bridges that this machine can run. */
-export function createBridgeParts({ core, relayPeers }: BridgePartsDeps): BridgeParts & { readonly relay: RelayPart } {
+export function createBridgeParts(
+  core: AgentCore,
+  ports: BridgePartsPorts,
+): BridgeParts & { readonly relay: RelayPart } {
   const { log, clock } = core
   return {
-    relay: createRelayPart({ peers: relayPeers, log: (line) => log.line(line), now: () => clock.now() }),
+    relay: createRelayPart({ peers: ports.relayPeers, log: (line) => log.line(line), now: () => clock.now() }),
     ingress: unsupportedPart('ingress'),
-    tunnels: unsupportedPart('tunnels to other sites'),
-    userAccess: createUserAccessPart(userAccessDeps(core, { enforceForwards: async () => undefined })),
+    tunnels: openTunnels(core, ports),
+    userAccess: createUserAccessPart(userAccessDeps(core, ports)),
   }
 }

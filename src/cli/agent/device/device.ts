@@ -69,10 +69,10 @@ export interface Device {
   wake(publicKeys: readonly string[]): Promise<void>
   /** Gives peers another endpoint and sends a packet there now. One that is not there, or whose key changes just now, is left out. */
   move(moves: readonly EndpointMove[]): Promise<void>
-  /** Gives the interface this one address, as a host address. */
-  setAddress(address: string): Promise<void>
-  /** Sets exactly these routes through the interface. */
-  setRoutes(cidrs: readonly string[]): Promise<void>
+  /** Gives the interface this one address, as a host address, or none. */
+  setAddress(address: string | undefined): Promise<void>
+  /** Sets exactly these routes through the interface. `source`: the address of packets that this machine itself sends by them. */
+  setRoutes(cidrs: readonly string[], source?: string): Promise<void>
   /** Removes the interface and ends wireguard-go. */
   remove(): Promise<void>
   /** Stops watching; the interface and its process stay. */

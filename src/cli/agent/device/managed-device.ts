@@ -21,6 +21,7 @@ export function createManagedDevice({ options, alias, link, driver }: Parts): De
     privateKey: options.privateKey,
     address: undefined as string | undefined,
     routes: [] as readonly string[],
+    source: undefined as string | undefined,
   }
   const rehandshake = createRehandshake(driver, { now: Date.now, random: Math.random })
 
@@ -31,7 +32,7 @@ export function createManagedDevice({ options, alias, link, driver }: Parts): De
     await link.setUp(mtu)
     if (wanted.address !== undefined) await link.setAddress(wanted.address)
     // A route that another program has taken since is refused again when the routes are next set.
-    await link.setRoutes(wanted.routes).catch(() => undefined)
+    await link.setRoutes(wanted.routes, wanted.source).catch(() => undefined)
   }
   const supervision =
     driver.kind === 'wireguard-go'
@@ -67,9 +68,10 @@ export function createManagedDevice({ options, alias, link, driver }: Parts): De
       wanted.address = address
       await link.setAddress(address)
     },
-    async setRoutes(cidrs) {
+    async setRoutes(cidrs, source) {
       wanted.routes = cidrs
-      await link.setRoutes(cidrs)
+      wanted.source = source
+      await link.setRoutes(cidrs, source)
     },
     async remove() {
       await close()

@@ -26,10 +26,10 @@ export interface Link {
   addWireguard(): Promise<boolean>
   setAlias(alias: string): Promise<void>
   setUp(mtu: number): Promise<void>
-  /** Gives it this one address as a host address; other ones than link-local are removed. */
-  setAddress(address: string): Promise<void>
-  /** Sets exactly these routes through it. */
-  setRoutes(cidrs: readonly string[]): Promise<void>
+  /** Gives it this one address as a host address, or none; other ones than link-local are removed. */
+  setAddress(address: string | undefined): Promise<void>
+  /** Sets exactly these routes through it. `source`: the address of packets that this machine itself sends by them. */
+  setRoutes(cidrs: readonly string[], source?: string): Promise<void>
   /** Removes it, if there is one. */
   remove(): Promise<void>
 }
@@ -50,7 +50,7 @@ const Addresses = z.array(
       .optional(),
   }),
 )
-const Routes = z.array(z.object({ dst: z.string(), protocol: z.string().optional() }))
+const Routes = z.array(z.object({ dst: z.string(), protocol: z.string().optional(), prefsrc: z.string().optional() }))
 
 /** Reads and changes the interface of that name. */
 export function createLink(name: string, run: RunProgram): Link {
@@ -87,21 +87,27 @@ export function createLink(name: string, run: RunProgram): Link {
     setAlias: (alias) => change(['link', 'set', 'dev', name, 'alias', alias]),
     setUp: (mtu) => change(['link', 'set', 'dev', name, 'mtu', String(mtu), 'up']),
     async setAddress(address) {
-      const wanted = hostCidr(address)
+      const wanted = address === undefined ? undefined : hostCidr(address)
       const [addresses] = await read(Addresses, ['-j', 'address', 'show', 'dev', name])
       const had = (addresses?.addr_info ?? []).filter(({ scope }) => scope !== 'link')
       const texts = had.map(({ local, prefixlen }) => `${local}/${prefixlen}`)
-      if (!texts.includes(wanted)) await change(['address', 'add', wanted, 'dev', name])
+      if (wanted !== undefined && !texts.includes(wanted)) await change(['address', 'add', wanted, 'dev', name])
       for (const text of texts.filter((other) => other !== wanted)) {
         await change(['address', 'del', text, 'dev', name])
       }
     },
-    async setRoutes(cidrs) {
-      const wanted = new Set(cidrs.map(checkedCidr))
-      const had = new Set((await routes()).map(({ dst }) => withLength(dst)))
+    async setRoutes(cidrs, source) {
+      const wanted = new Map(cidrs.map((text) => sourced(checkedCidr(text), source)))
+      const had = new Map((await routes()).map(({ dst, prefsrc = '' }) => [withLength(dst), prefsrc]))
+      const isKept = (cidr: string): boolean => {
+        const [from, present] = [wanted.get(cidr), had.get(cidr)]
+        return from !== undefined && present !== undefined && (from === '' || from === present)
+      }
       const lines = [
-        ...[...had].filter((cidr) => !wanted.has(cidr)).map((cidr) => `route del ${cidr} dev ${name}`),
-        ...[...wanted].filter((cidr) => !had.has(cidr)).map((cidr) => `route add ${cidr} dev ${name}`),
+        ...[...had.keys()].filter((cidr) => !isKept(cidr)).map((cidr) => `route del ${cidr} dev ${name}`),
+        ...[...wanted]
+          .filter(([cidr]) => !isKept(cidr))
+          .map(([cidr, from]) => `route add ${cidr} dev ${name}${from === '' ? '' : ` src ${from}`}`),
       ]
       if (lines.length === 0) return
       // With -force one route that is refused does not keep the others from being set.
@@ -113,6 +119,13 @@ export function createLink(name: string, run: RunProgram): Link {
       if (result.exitCode !== 0 && !isMissing(result)) throw ipFault(['link', 'del'], result)
     },
   }
+}
+
+/** The route with the address that it sends from; empty where it is not of its family. */
+function sourced(cidr: string, source: string | undefined): readonly [cidr: string, source: string] {
+  if (source === undefined || cidr.includes(':') !== source.includes(':')) return [cidr, '']
+  hostCidr(source)
+  return [cidr, source]
 }
 
 function factsOf(link: z.infer<typeof Links>[number]): LinkFacts {

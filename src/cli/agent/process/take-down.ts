@@ -6,6 +6,7 @@ import type { EnrolledState } from '../agent-core.ts'
 import { askAgent } from '../control/ask-agent.ts'
 import { agentError, systemCode } from '../errors.ts'
 import { removeDevice } from '../device/open-device.ts'
+import { removeOwnLinks } from '../device/remove-own-links.ts'
 import { removeFirewall } from '../firewall/remove-firewall.ts'
 import { openMeshNames } from '../names/mesh-names.ts'
 import type { Place } from '../place.ts'
@@ -90,6 +91,7 @@ async function removeLeftovers({ machine, enrolment }: EnrolledState): Promise<v
   // First: where the interface is that of another agent, its names and rules stay, too.
   await removeDevice({ name: interfaceName, owner: enrolment.node_id })
   await doEach([
+    () => removeOwnLinks(runProgram, enrolment.node_id),
     async () => (await openMeshNames({ way: 'none', interfaceName, run: runProgram, log })).remove(),
     () => removeFirewall(runProgram, interfaceName),
   ])

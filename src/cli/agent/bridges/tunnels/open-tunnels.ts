@@ -1,0 +1,53 @@
+import type { AgentCore } from '../../agent-core.ts'
+import { removeDevice } from '../../device/open-device.ts'
+import type { MeshNetwork } from '../../server-answers/mesh-network.ts'
+import { createAddressLookup } from '../../sessions/address-lookup.ts'
+import { isOwnLink, ownLinks } from '../../system/own-links.ts'
+import type { BridgePart } from '../bridge-part.ts'
+import type { WantedTunnel } from '../wanted-parts.ts'
+import { readSurroundings } from './surroundings.ts'
+import type { TunnelDriver } from './tunnel-driver.ts'
+import { createTunnelsPart } from './tunnels-part.ts'
+import { createWireguardDriver } from './wireguard/wireguard-driver.ts'
+
+/** What the machine gives its tunnels. */
+export interface TunnelPorts {
+  readonly network: () => MeshNetwork
+  /** Brings what the bridges want forwarded into force. Resolves with why it is not, or undefined. */
+  readonly enforceForwards: () => Promise<string | undefined>
+}
+
+const LOOKUP_MS_MAX = 5_000
+
+/** Makes the tunnels to other sites of this machine. */
+export function openTunnels(core: AgentCore, ports: TunnelPorts): BridgePart<readonly WantedTunnel[]> {
+  const { run, state } = core
+  const { node_id: owner } = state.enrolment
+  const { interface_name: interfaceName } = state.machine
+  const query = { run, serverUrl: state.server.url, interfaceName }
+  return createTunnelsPart({
+    drivers: { wireguard: wireguardDriver(core, ports) },
+    ownInterfaces: async () => (await ownLinks(run, owner)).map(({ name }) => name),
+    surroundings: () => readSurroundings(query, ports.network(), (name) => isOwnLink(name, owner)),
+    enforceForwards: ports.enforceForwards,
+  })
+}
+
+function wireguardDriver(core: AgentCore, { network, enforceForwards }: TunnelPorts): TunnelDriver {
+  const { run, state, place, log, clock } = core
+  const { node_id: owner } = state.enrolment
+  const { mtu, is_userspace: isUserspace } = state.machine
+  return createWireguardDriver({
+    device: { owner, mtu, isUserspace, logFile: place.deviceLog },
+    openDevice: (options) => core.ports.openDevice(options),
+    removeDevice: async (name) => void (await removeDevice({ name, owner })),
+    isOwn: (name) => isOwnLink(name, owner),
+    network,
+    lookup: createAddressLookup(LOOKUP_MS_MAX),
+    run,
+    clock,
+    log: (line) => log.line(line),
+    // Its fault is among those of the firewall.
+    onRestarted: () => void enforceForwards(),
+  })
+}
