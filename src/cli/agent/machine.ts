@@ -65,14 +65,13 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
   let uplink = found
   // Last: whatever fails before it leaves nothing behind.
   const opened = await openParts(core, network, () => restarted())
-  const { bridges, firewall, relay } = openBridges(core, network, {
-    firewall: opened.firewall,
+  const { relay, ...parts } = withBridges(core, network, {
+    opened,
     before,
     relayPeers: () => relayPeersOf({ device, applier }),
     changed: () => work.request(),
   })
-  const parts = { ...opened, firewall }
-  const { device } = parts
+  const { device, bridges } = parts
   const relays = createRelayAddresses()
   const keepaliveSeconds = (): number => (uplink !== undefined && isPublic(uplink) ? 0 : KEEPALIVE_SECONDS)
   const applier = applierOf(core, network, {
@@ -119,7 +118,6 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
 
   return {
     ...parts,
-    bridges,
     applier,
     paths,
     relays,
@@ -146,27 +144,27 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
 }
 
 interface BridgePorts {
-  readonly firewall: Firewall
+  readonly opened: Parts
   /** What an earlier process forwarded. */
   readonly before: readonly Forward[]
   readonly relayPeers: BridgePartsPorts['relayPeers']
   readonly changed: () => void
 }
 
-/** The bridges, and the firewall with what they forward. */
-function openBridges(
+/** The parts with the bridges, and with a firewall that judges what they forward. */
+function withBridges(
   core: AgentCore,
   network: KeptNetwork,
-  { before, changed, relayPeers, ...ports }: BridgePorts,
-): Pick<Machine, 'bridges' | 'firewall'> & { readonly relay: RelayPart } {
-  const firewall = openForwarding(core, ports.firewall, { before, forwards: () => bridges.forwards() })
+  { opened, before, changed, relayPeers }: BridgePorts,
+): Parts & Pick<Machine, 'bridges'> & { readonly relay: RelayPart } {
+  const firewall = openForwarding(core, opened.firewall, { before, forwards: () => bridges.forwards() })
   const parts = createBridgeParts(core, {
     network: () => network.now(),
     enforceForwards: () => firewall.enforceForwards(),
     relayPeers,
   })
   const bridges = createBridgeHosts({ parts, log: core.log, forwardsChanged: changed })
-  return { bridges, firewall, relay: parts.relay }
+  return { ...opened, firewall, bridges, relay: parts.relay }
 }
 
 interface OwnKey {
