@@ -78,11 +78,19 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a tunnel to another site
     async () => {
       await reaches(member, site.deskAddress)
       await reaches(site.desk, await meshAddressOf(member))
-      const rule = ['--isolates', 'ingress', '--rule', 'ingress tcp:22 from *']
-      await operator('policies', 'create', 'only-ssh', '--selector', 'name=host', ...rule)
-      await vi.waitFor(async () => expect(await isBlocked(member, site.deskAddress)).toBe(true), { timeout: 10_000 })
-      await operator('policies', 'delete', 'only-ssh', '--yes')
+      const policy = (name: string, rule: string) =>
+        operator('policies', 'create', name, '--selector', '*', '--isolates', 'ingress', '--rule', rule)
+      await policy('only-ssh', 'ingress tcp:22 from *')
+      await vi.waitFor(async () => expect(await isBlocked(member, site.deskAddress)).toBe(true), {
+        timeout: 10_000,
+        interval: 50,
+      })
+      // What is behind the host counts as the host.
+      await blocked(site.desk, await meshAddressOf(member))
+      await policy('ping-too', 'ingress icmp from *')
       await reaches(member, site.deskAddress)
+      await reaches(site.desk, await meshAddressOf(member))
+      for (const name of ['only-ssh', 'ping-too']) await operator('policies', 'delete', name, '--yes')
     },
     180_000,
   )

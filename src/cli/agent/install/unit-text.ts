@@ -8,6 +8,9 @@ export interface UnitFacts {
   readonly writesEtc: boolean
 }
 
+/** The settings of each interface, which are written in spite of ProtectKernelTunables. */
+const FORWARDING = '/proc/sys/net/ipv4/conf'
+
 /** The first line of units that this program wrote. Others are never changed. */
 export const UNIT_MARKER =
   '# Written by "ctl agent install", which replaces it. Changes belong into a drop-in: systemctl edit'
@@ -15,10 +18,10 @@ export const UNIT_MARKER =
 /**
  * The unit of an agent. It keeps what the agent and its programs need: wireguard-go makes the interface (`/dev/net/tun`) and its
  * socket in `/run/wireguard`, `ip`, `wg`, `nft` and `conntrack` need CAP_NET_ADMIN and netlink, and the resolver of the names has
- * port 53.
+ * port 53. A host of bridges lets the interfaces concerned forward, which are settings of `/proc/sys`.
  */
 export function unitText({ node, program, stateDir, writesEtc }: UnitFacts): string {
-  const writable = [stateDir, '-/run/resolvconf', ...(writesEtc ? ['/etc'] : [])]
+  const writable = [stateDir, '-/run/resolvconf', FORWARDING, ...(writesEtc ? ['/etc'] : [])]
   return `${UNIT_MARKER}
 [Unit]
 Description=Agent of the ctl mesh

@@ -154,7 +154,7 @@ describe.skipIf(!isRoot)('the service of the agent', () => {
     const state = enrolledState()
     const auto = { ...state, machine: { ...state.machine, names: 'auto' as const } }
     await installService({ system, place: place(), version: '1.0.0', enrolled: async () => auto })
-    expect(unit()).toContain(`ReadWritePaths=${folder}/ctl-agent-test -/run/resolvconf /etc\n`)
+    expect(unit()).toContain(`ReadWritePaths=${folder}/ctl-agent-test -/run/resolvconf /proc/sys/net/ipv4/conf /etc\n`)
   })
 
   test('uninstalled, nothing but the state folder is left', async () => {

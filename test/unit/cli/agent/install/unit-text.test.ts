@@ -37,7 +37,7 @@ describe('the unit of the agent', () => {
     const text = unitText(FACTS)
     expect(settings(text, 'CapabilityBoundingSet')).toEqual(['CAP_NET_ADMIN CAP_NET_BIND_SERVICE'])
     expect(settings(text, 'DeviceAllow')).toEqual(['/dev/net/tun rw'])
-    expect(settings(text, 'ReadWritePaths')).toEqual(['/var/lib/ctl-agent -/run/resolvconf'])
+    expect(settings(text, 'ReadWritePaths')).toEqual(['/var/lib/ctl-agent -/run/resolvconf /proc/sys/net/ipv4/conf'])
   })
 
   test('lets the agent see the process that holds its lock, whose rights may be more', () => {
@@ -46,7 +46,7 @@ describe('the unit of the agent', () => {
 
   test('lets the agent write to /etc where names are in a file there', () => {
     expect(settings(unitText({ ...FACTS, writesEtc: true }), 'ReadWritePaths')).toEqual([
-      '/var/lib/ctl-agent -/run/resolvconf /etc',
+      '/var/lib/ctl-agent -/run/resolvconf /proc/sys/net/ipv4/conf /etc',
     ])
   })
 
