@@ -41,8 +41,8 @@ describe('The page on bridges', () => {
     const [host, target] = await enrol(server, { token, domainId: stdout.trim(), nodes: 2 })
     await run(`ctl nodes update ${host?.id} --name relay-1`)
     await run(`ctl nodes update ${target?.id} --name web-1`)
-    // What the generator of keys writes.
-    for (const name of ['staff.key', 'hq.key']) writeFileSync(join(cli.home, name), `${'A'.repeat(43)}=\n`)
+    // What the programs beside ctl write.
+    for (const name of ['staff.key', 'hq.json']) writeFileSync(join(cli.home, name), `${'A'.repeat(43)}=\n`)
     const [, parts = ''] = /^```yaml\n# new-parts\.yaml\n([\s\S]*?)^```$/m.exec(DOCUMENT) ?? []
     writeFileSync(join(cli.home, 'new-parts.yaml'), parts)
   }, 60_000)
@@ -70,7 +70,11 @@ describe('The page on bridges', () => {
   it('has recipes that work as pasted, one after the other', async () => {
     const lines = recipes.flatMap((recipe) => recipe.lines)
     const commands = lines.filter((line) => line.startsWith('ctl '))
-    expect(lines.filter((line) => !line.startsWith('ctl '))).toEqual(['wg genkey > staff.key', 'wg genkey > hq.key'])
+    expect(lines.filter((line) => !line.startsWith('ctl '))).toEqual([
+      'wg genkey > staff.key',
+      'wg genkey > hq.key',
+      expect.stringMatching(/^jq .* > hq\.json$/),
+    ])
     for (const line of commands) {
       const { exitCode, stderr } = await run(line)
       expect([line, exitCode, exitCode === 0 ? '' : stderr]).toEqual([
