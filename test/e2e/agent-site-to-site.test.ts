@@ -172,14 +172,20 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a tunnel to another site
     expect((await run(host, 'nft', 'list', 'tables')).stdout).toBe('')
   }, 120_000)
 
-  test('is removed by "down" after the agent was killed', async () => {
+  test('is removed by "down", also after the agent was killed', async () => {
     const facts = ['--kind', 'wireguard', '--remote', site.endpoint, '--subnets', site.subnet, '--secret', 'hq-key']
     await operator('bridge', 'site-to-site', 'create', 'hq', ...facts)
     await reaches(host, site.deskAddress)
+    const goesDown = async (): Promise<void> => {
+      await succeeded(mesh.agent(host, 'down'))
+      expect(await interfaces()).toEqual([])
+      expect(await processesOf(host, 'wireguard-go')).toEqual([])
+      expect((await run(host, 'nft', 'list', 'tables')).stdout).toBe('')
+    }
+    await goesDown()
+    await succeeded(mesh.agent(host, 'up'))
+    await reaches(host, site.deskAddress)
     process.kill(mesh.agentPid(host), 'SIGKILL')
-    await succeeded(mesh.agent(host, 'down'))
-    expect(await interfaces()).toEqual([])
-    expect(await processesOf(host, 'wireguard-go')).toEqual([])
-    expect((await run(host, 'nft', 'list', 'tables')).stdout).toBe('')
+    await goesDown()
   }, 120_000)
 })

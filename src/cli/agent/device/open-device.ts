@@ -1,4 +1,5 @@
 import { EXIT } from '../../errors/exit-code.ts'
+import { aliasOf } from '../system/own-links.ts'
 import { requireNetAdmin } from '../system/privileges.ts'
 import { runProgram } from '../system/run-program.ts'
 import { deviceFault } from './device-fault.ts'
@@ -59,10 +60,6 @@ export async function removeDevice({ name, owner }: Pick<DeviceOptions, 'name' |
   await link.remove()
   await endWireguardGo(name)
   return true
-}
-
-function aliasOf(owner: string): string {
-  return `ctl ${owner}`
 }
 
 /** The driver of the interface that is there; undefined: it has to be made. */

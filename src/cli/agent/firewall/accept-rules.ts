@@ -109,7 +109,7 @@ function contains(network: Cidr, other: Cidr): boolean {
 }
 
 /** Whether the networks are all addresses: an interval set cannot have this element. */
-export function isWhole(networks: readonly Cidr[]): boolean {
+function isWhole(networks: readonly Cidr[]): boolean {
   return networks.some(({ masks }) => masks[0] === 0)
 }
 

@@ -17,7 +17,7 @@ export interface TunnelPorts {
   readonly enforceForwards: () => Promise<string | undefined>
 }
 
-const LOOKUP_MS_MAX = 5_000
+const LOOKUP_MS_MAX = 2_000
 
 /** Makes the tunnels to other sites of this machine. */
 export function openTunnels(core: AgentCore, ports: TunnelPorts): BridgePart<readonly WantedTunnel[]> {
