@@ -22,12 +22,12 @@ export function requireRoot(what: string): void {
   throw new CliError(`${what} needs root.`, { exitCode: EXIT.denied, code: 'not_root', hints: ['Run it with sudo.'] })
 }
 
-/** Refuses to go on without the device that wireguard-go carries packets through. */
-export function requireTun(): void {
+/** Refuses to go on without the device that a program carries packets through. */
+export function requireTun(program = 'wireguard-go'): void {
   try {
     accessSync(TUN, constants.R_OK | constants.W_OK)
   } catch (error) {
-    throw new CliError(`${TUN} is missing or cannot be opened, and wireguard-go needs it.`, {
+    throw new CliError(`${TUN} is missing or cannot be opened, and ${program} needs it.`, {
       exitCode: EXIT.failed,
       code: 'no_tun_device',
       hints: ['Load the kernel module: modprobe tun. In a container, pass the device to it: --device /dev/net/tun'],

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { requireTun } from '../../../system/privileges.ts'
+import { endMarked, markedProcesses } from '../../../system/marked-processes.ts'
+import type { ProgramDriverDeps } from '../driver-deps.ts'
+import { keepRunning, type KeptProcess, type KeptProgram } from '../kept-process.ts'
+import type { Tunnel, TunnelDriver, TunnelPlace } from '../tunnel-driver.ts'
+import { addTun, openTunnelLink, removeTunnelLink } from '../tunnel-link.ts'
+import { openvpnState } from './management.ts'
+import { openvpnConfig } from './openvpn-config.ts'
+import { readOpenvpnSecret } from './openvpn-secret.ts'
+
+const LOOK_MS = 5_000
+/** OpenVPN itself gives an other end up after 60 s of silence. */
+const SILENCE_MS_MAX = 90_000
+
+/** What a tunnel needs to run. */
+interface Wanted {
+  readonly program: KeptProgram
+  readonly subnets: readonly string[]
+}
+
+interface Running extends Wanted {
+  readonly process: KeptProcess
+  /** When it was last seen connected with the other end, or was started. */
+  connectedMs: number
+}
+
+/** Runs tunnels with OpenVPN, one process for each. */
+export function createOpenvpnDriver(deps: ProgramDriverDeps): TunnelDriver {
+  const running = new Map<string, Running>()
+  const placeOf = (name: string) => ({ run: deps.run, name, owner: deps.owner })
+
+  const look = async () => {
+    for (const [name, tunnel] of running) {
+      if ((await openvpnState(socketOf(deps, name))) === 'CONNECTED') tunnel.connectedMs = Date.now()
+    }
+  }
+  const looking = setInterval(() => void look(), LOOK_MS).unref()
+
+  const stop = async (name: string) => {
+    await running.get(name)?.process.stopWatching()
+    running.delete(name)
+  }
+  const run = async (name: string, wanted: Wanted) => {
+    const link = await openTunnelLink(placeOf(name), () => addTun(placeOf(name)))
+    await link.setAddress(deps.mesh().address)
+    const before = running.get(name)
+    if (before?.program.stdin === wanted.program.stdin) running.set(name, { ...before, ...wanted })
+    else {
+      await stop(name)
+      // One that an earlier agent has started with the same configuration goes on.
+      if (markedProcesses(wanted.program.marks).length === 0) await endMarked(marksOf(deps, name))
+      running.set(name, { ...wanted, process: await keepRunning(wanted.program), connectedMs: Date.now() })
+    }
+    await link.setRoutes(wanted.subnets)
+  }
+  const remove = async (name: string) => {
+    await stop(name)
+    await endMarked(marksOf(deps, name))
+    await removeTunnelLink(placeOf(name))
+    for (const path of [socketOf(deps, name), logOf(deps, name)]) await rm(path, { force: true })
+  }
+
+  return {
+    async apply({ interfaceName: name }: TunnelPlace, tunnel: Tunnel) {
+      const program = programOf(deps, name, tunnel)
+      requireTun('openvpn')
+      const before = running.get(name)
+      try {
+        await run(name, { program, subnets: tunnel.allowed_subnets })
+      } catch (error) {
+        // The reason is that of the new configuration, also where the former one cannot be started again.
+        await (before === undefined ? remove(name) : run(name, before)).catch(() => undefined)
+        throw error
+      }
+      return undefined
+    },
+    remove,
+    fault(name) {
+      const tunnel = running.get(name)
+      if (tunnel === undefined) return undefined
+      const isSilent = Date.now() - tunnel.connectedMs > SILENCE_MS_MAX
+      return tunnel.process.fault() ?? (isSilent ? 'OpenVPN has no connection with the other end.' : undefined)
+    },
+    async close() {
+      clearInterval(looking)
+      for (const name of running.keys()) await stop(name)
+    },
+  }
+}
+
+function programOf(deps: ProgramDriverDeps, name: string, tunnel: Tunnel): KeptProgram {
+  const socket = socketOf(deps, name)
+  const stdin = openvpnConfig(tunnel, readOpenvpnSecret(tunnel.secret), { interfaceName: name, socket })
+  return {
+    program: 'openvpn',
+    args: ['--config', 'stdin'],
+    marks: { ...marksOf(deps, name), CTL_TUNNEL_CONFIG: createHash('sha256').update(stdin).digest('hex') },
+    stdin,
+    logFile: logOf(deps, name),
+    isReady: async () => (await openvpnState(socket)) !== undefined,
+  }
+}
+
+function marksOf({ folder }: ProgramDriverDeps, name: string): { readonly CTL_TUNNEL: string } {
+  return { CTL_TUNNEL: join(folder, name) }
+}
+
+function socketOf({ folder }: ProgramDriverDeps, name: string): string {
+  return join(folder, `${name}.sock`)
+}
+
+function logOf({ folder }: ProgramDriverDeps, name: string): string {
+  return join(folder, `${name}.log`)
+}

@@ -1,0 +1,45 @@
+import { createLink, type Link } from '../../device/network-link.ts'
+import { firstLine } from '../../system/first-line.ts'
+import type { RunProgram } from '../../system/run-program.ts'
+import { tunnelFault } from './tunnel-fault.ts'
+
+/** Interfaces that carry packets over the internet have room for the headers of the tunnel. */
+const MTU = 1420
+
+/** The interface of a tunnel. */
+export interface TunnelLink {
+  readonly run: RunProgram
+  readonly name: string
+  readonly owner: string
+}
+
+/** Opens the interface of a tunnel: one that the agent has left, or a new one. @throws CliError where it belongs to another program. */
+export async function openTunnelLink(place: TunnelLink, add: () => Promise<void>): Promise<Link> {
+  const link = createLink(place.name, place.run)
+  const found = await link.find()
+  if (found !== undefined && found.alias !== aliasOf(place)) {
+    throw tunnelFault(`There is an interface ${place.name} that does not belong to this agent; it was not touched.`, {
+      hint: `Remove it where it is not needed: ip link del ${place.name}`,
+    })
+  }
+  if (found === undefined) await add()
+  await link.setAlias(aliasOf(place))
+  await link.setUp(MTU)
+  return link
+}
+
+/** Removes the interface of a tunnel with its routes, where it is the agent's. */
+export async function removeTunnelLink(place: TunnelLink): Promise<void> {
+  const link = createLink(place.name, place.run)
+  if ((await link.find())?.alias === aliasOf(place)) await link.remove()
+}
+
+/** Adds a TUN interface that stays while no program has it open. */
+export async function addTun({ run, name }: TunnelLink): Promise<void> {
+  const { exitCode, stderr } = await run('ip', ['tuntap', 'add', 'dev', name, 'mode', 'tun'])
+  if (exitCode !== 0) throw tunnelFault(`ip tuntap add failed: ${firstLine(stderr)}`)
+}
+
+function aliasOf({ owner }: TunnelLink): string {
+  return `ctl ${owner}`
+}

@@ -1,0 +1,57 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** How long a process gets to end after SIGTERM, and again after SIGKILL. */
+const END_MS_MAX = 5_000
+const POLL_MS = 20
+
+/**
+ * Variables of the environment by which a process is found again, also by a later process of the agent. Only root and the
+ * user of the process can read them.
+ */
+export type Marks = Readonly<Record<string, string>>
+
+/** Processes of this machine whose environment has all of the marks. One that has ended without being reaped has no environment. */
+export function markedProcesses(marks: Marks): readonly number[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .map(Number)
+    .filter((pid) => isMarked(pid, marks))
+}
+
+/** Whether the process runs and has all of the marks. */
+export function isMarked(pid: number, marks: Marks): boolean {
+  try {
+    const entries = new Set(readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0'))
+    return Object.entries(marks).every(([name, value]) => entries.has(`${name}=${value}`))
+  } catch {
+    // It has ended since, or it is a process that this one may not look at, and so none of the agent's.
+    return false
+  }
+}
+
+/** Ends all processes with these marks and resolves once they are gone. @throws Error where one stays. */
+export async function endMarked(marks: Marks): Promise<void> {
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    for (const pid of markedProcesses(marks)) send(pid, signal)
+    if (await areGone(marks)) return
+  }
+  throw new Error(`process ${markedProcesses(marks).join(', ')} does not end`)
+}
+
+async function areGone(marks: Marks): Promise<boolean> {
+  const deadline = Date.now() + END_MS_MAX
+  while (markedProcesses(marks).length > 0) {
+    if (Date.now() > deadline) return false
+    await pause(POLL_MS)
+  }
+  return true
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
