@@ -13,7 +13,7 @@ export interface TunnelLink {
   readonly owner: string
 }
 
-/** Opens the interface of a tunnel: one that the agent has left, or a new one. @throws CliError where it belongs to another program. */
+/** Opens the interface of a tunnel: one that the agent has left, or a new one that `add` makes and marks. @throws CliError where it belongs to another program. */
 export async function openTunnelLink(place: TunnelLink, add: () => Promise<void>): Promise<Link> {
   const link = createLink(place.name, place.run)
   const found = await link.find()
@@ -23,7 +23,6 @@ export async function openTunnelLink(place: TunnelLink, add: () => Promise<void>
     })
   }
   if (found === undefined) await add()
-  await link.setAlias(aliasOf(place))
   await link.setUp(MTU)
   return link
 }
@@ -35,9 +34,15 @@ export async function removeTunnelLink(place: TunnelLink): Promise<void> {
 }
 
 /** Adds a TUN interface that stays while no program has it open. */
-export async function addTun({ run, name }: TunnelLink): Promise<void> {
-  const { exitCode, stderr } = await run('ip', ['tuntap', 'add', 'dev', name, 'mode', 'tun'])
+export async function addTun(place: TunnelLink): Promise<void> {
+  const { exitCode, stderr } = await place.run('ip', ['tuntap', 'add', 'dev', place.name, 'mode', 'tun'])
   if (exitCode !== 0) throw tunnelFault(`ip tuntap add failed: ${firstLine(stderr)}`)
+  await markOwned(place)
+}
+
+/** Marks an interface that was just made as the agent's. */
+export function markOwned(place: TunnelLink): Promise<void> {
+  return createLink(place.name, place.run).setAlias(aliasOf(place))
 }
 
 function aliasOf({ owner }: TunnelLink): string {

@@ -3,8 +3,7 @@ import { parseAddress } from '../../../../../shared/networks/cidr.ts'
 import { readSubnet } from '../../../../../shared/bridges/subnet.ts'
 import { readSecret } from '../read-secret.ts'
 
-const FORM =
-  '{"psk": "0x" and hexadecimal or "0s" and base64, "local_id"?, "remote_id"?, "local_subnets"?: [networks]}'
+const FORM = '{"psk": "0x" and hexadecimal or "0s" and base64, "local_id"?, "remote_id"?, "local_subnets"?: [networks]}'
 /** Of a host name or a mail address. What else strongSwan would read in an identity has other characters. */
 const IDENTITY = /^[a-z0-9](?:[a-z0-9._-]{0,126}[a-z0-9])?(?:@[a-z0-9](?:[a-z0-9._-]{0,120}[a-z0-9])?)?$/i
 const PSK = /^0x(?:[0-9a-f]{2})+$|^0s(?:[a-z0-9+/]{4})*(?:[a-z0-9+/]{2}==|[a-z0-9+/]{3}=)?$/i

@@ -31,7 +31,9 @@ export interface Proposals {
  * answer to `get-algorithms`, whose sections have names of algorithms.
  */
 export function proposalsOf(algorithms: ReadSection): Proposals {
-  const names = new Set(Object.values(algorithms).flatMap((section) => (isSection(section) ? Object.keys(section) : [])))
+  const names = new Set(
+    Object.values(algorithms).flatMap((section) => (isSection(section) ? Object.keys(section) : [])),
+  )
   const rows = PROPOSALS.filter(({ needs }) => needs.every((name) => names.has(name)))
   return { ike: rows.map(({ ike }) => ike), esp: [...new Set(rows.map(({ esp }) => esp))] }
 }

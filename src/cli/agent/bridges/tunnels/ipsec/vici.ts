@@ -18,7 +18,8 @@ export interface Vici {
 
 /** Opens a connection for each command. */
 export function createVici(path: string): Vici {
-  const ask = (packets: readonly [Buffer, ...Buffer[]], isLast: (type: number) => boolean) => exchange(path, packets, isLast)
+  const ask = (packets: readonly [Buffer, ...Buffer[]], isLast: (type: number) => boolean) =>
+    exchange(path, packets, isLast)
   return {
     async request(command, message = {}) {
       const [answer] = await ask([packetOf(PACKET.request, command, message)], (type) => type !== PACKET.event)
@@ -26,9 +27,14 @@ export function createVici(path: string): Vici {
     },
     async list(command, event, message = {}) {
       const request = packetOf(PACKET.request, command, message)
-      const answers = await ask([packetOf(PACKET.register, event), request], (type) => type !== PACKET.event && type !== PACKET.confirm)
+      const answers = await ask(
+        [packetOf(PACKET.register, event), request],
+        (type) => type !== PACKET.event && type !== PACKET.confirm,
+      )
       succeeded(command, answers.at(-1))
-      return answers.filter(({ type }) => type === PACKET.event).map(({ body }) => decodeMessage(body.subarray(1 + (body[0] ?? 0))))
+      return answers
+        .filter(({ type }) => type === PACKET.event)
+        .map(({ body }) => decodeMessage(body.subarray(1 + (body[0] ?? 0))))
     },
   }
 }
@@ -61,7 +67,9 @@ function succeeded(command: string, packet: Packet | undefined): ReadSection {
   if (packet?.type !== PACKET.response) throw tunnelFault(`strongSwan does not know the command ${command}.`)
   const answer = decodeMessage(packet.body)
   if (answer['success'] === 'no') {
-    throw tunnelFault(`strongSwan refused ${command}: ${typeof answer['errmsg'] === 'string' ? answer['errmsg'] : 'no reason'}.`)
+    throw tunnelFault(
+      `strongSwan refused ${command}: ${typeof answer['errmsg'] === 'string' ? answer['errmsg'] : 'no reason'}.`,
+    )
   }
   return answer
 }

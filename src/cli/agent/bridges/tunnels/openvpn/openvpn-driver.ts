@@ -47,7 +47,8 @@ export function createOpenvpnDriver(deps: ProgramDriverDeps): TunnelDriver {
     const link = await openTunnelLink(placeOf(name), () => addTun(placeOf(name)))
     await link.setAddress(deps.mesh().address)
     const before = running.get(name)
-    if (before?.program.stdin === wanted.program.stdin) running.set(name, { ...before, ...wanted })
+    if (before !== undefined && before.program.stdin === wanted.program.stdin)
+      running.set(name, { ...before, ...wanted })
     else {
       await stop(name)
       // One that an earlier agent has started with the same configuration goes on.

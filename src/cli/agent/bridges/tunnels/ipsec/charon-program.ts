@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { KeptProgram } from '../kept-process.ts'
+import { plainPath } from '../plain-path.ts'
+import { isCharon } from './vici.ts'
+
+/** The socket of the charon that the machine runs: of the unit strongswan.service, or another one. */
+export const SYSTEM_SOCKET = '/run/charon.vici'
+
+/** Algorithms, and what reads keys and certificates. A plugin whose package is not installed is left out by charon. */
+const PLUGINS =
+  'random drbg nonce openssl gcm aes sha1 sha2 hmac kdf gmp curve25519 x509 pubkey pkcs1 pkcs8 pem constraints socket-default vici'
+
+/** Where a charon that the agent starts has its files. */
+export function ownSocket(folder: string): string {
+  return plainPath(join(folder, 'charon.vici'))
+}
+
+/** The log of a charon that the agent starts. */
+export function ownLog(folder: string): string {
+  return join(folder, 'charon.log')
+}
+
+/** The variable that marks the charon that the agent with this state folder has started. */
+export function charonMarks(folder: string): { readonly CTL_TUNNEL: string } {
+  return { CTL_TUNNEL: join(folder, 'charon') }
+}
+
+/**
+ * A charon of the agent's own, for a machine that runs none. `ESP` is done by the kernel, or by charon itself. It reads none of the
+ * machine's configuration, runs no script and sets no route.
+ */
+export function charonProgram(
+  folder: string,
+  { esp, onStarted }: { readonly esp: 'kernel' | 'charon'; readonly onStarted: () => Promise<void> },
+): KeptProgram {
+  const socket = ownSocket(folder)
+  const stdin = `charon-systemd {
+  load_modular = no
+  load = ${PLUGINS} ${esp === 'charon' ? 'kernel-libipsec ' : ''}kernel-netlink
+  install_routes = no
+  install_virtual_ip = no
+  journal {
+    default = -1
+  }
+  syslog {
+    daemon {
+      default = -1
+    }
+  }
+  filelog {
+    stderr {
+      default = 1
+      enc = 0
+      asn = 0
+    }
+  }
+  plugins {
+    vici {
+      socket = unix://${socket}
+    }
+  }
+}
+`
+  return {
+    program: 'charon-systemd',
+    args: [],
+    marks: { ...charonMarks(folder), CTL_TUNNEL_CONFIG: createHash('sha256').update(stdin).digest('hex') },
+    environment: { STRONGSWAN_CONF: '/dev/stdin' },
+    stdin,
+    logFile: ownLog(folder),
+    isReady: () => isCharon(socket),
+    onStarted,
+  }
+}
