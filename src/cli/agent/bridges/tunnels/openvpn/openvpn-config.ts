@@ -28,7 +28,7 @@ export function openvpnConfig(tunnel: Tunnel, secret: OpenvpnSecret, { interface
     ...(secret.role === 'server' ? serverLines(tunnel, secret) : clientLines(tunnel, secret)),
     'tls-version-min 1.2',
     'data-ciphers AES-256-GCM:CHACHA20-POLY1305:AES-128-GCM',
-    'keepalive 10 60',
+    'keepalive 5 20',
     'tun-mtu 1420',
     'verb 1',
     'mute 10',

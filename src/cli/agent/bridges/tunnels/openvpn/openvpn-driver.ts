@@ -12,8 +12,8 @@ import { openvpnConfig } from './openvpn-config.ts'
 import { readOpenvpnSecret } from './openvpn-secret.ts'
 
 const LOOK_MS = 5_000
-/** OpenVPN itself gives an other end up after 60 s of silence. */
-const SILENCE_MS_MAX = 90_000
+/** OpenVPN itself gives an other end up after 20 s of silence, and begins again. */
+const SILENCE_MS_MAX = 60_000
 
 /** What a tunnel needs to run. */
 interface Wanted {
