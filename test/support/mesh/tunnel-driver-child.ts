@@ -4,14 +4,21 @@ import { createInterface } from 'node:readline'
 import { createIpsecDriver } from '../../../src/cli/agent/bridges/tunnels/ipsec/ipsec-driver.ts'
 import { createOpenvpnDriver } from '../../../src/cli/agent/bridges/tunnels/openvpn/openvpn-driver.ts'
 import type { TunnelDriver } from '../../../src/cli/agent/bridges/tunnels/tunnel-driver.ts'
-import { runProgram } from '../../../src/cli/agent/system/run-program.ts'
+import { runProgram, type RunProgram } from '../../../src/cli/agent/system/run-program.ts'
 import { explained } from '../../../src/cli/agent/errors.ts'
 import { revive } from './device-calls.ts'
 import type { TunnelCall, TunnelSide } from './tunnel-driver-process.ts'
 
 const side = JSON.parse(process.argv[2] ?? '') as TunnelSide
 const make = { ipsec: createIpsecDriver, openvpn: createOpenvpnDriver }[side.kind]
-const driver = make({ run: runProgram, owner: side.owner, folder: side.folder, mesh: () => side.mesh })
+/** A kernel without XFRM interfaces gets a TUN in the place of each, which carries nothing. */
+const run: RunProgram = (program, args, options) => {
+  const isXfrm = side.hasXfrmStandIn === true && args.includes('xfrm')
+  return isXfrm
+    ? runProgram('ip', ['tuntap', 'add', 'dev', args[3] ?? '', 'mode', 'tun'])
+    : runProgram(program, args, options)
+}
+const driver = make({ run, owner: side.owner, folder: side.folder, mesh: () => side.mesh })
 
 async function carryOut(call: TunnelCall, open: TunnelDriver): Promise<unknown> {
   if (call.method === 'apply') return open.apply(call.place, call.tunnel)

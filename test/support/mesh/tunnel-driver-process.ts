@@ -9,6 +9,8 @@ import type { Box, Lab } from './lab.ts'
 export interface TunnelSide extends Pick<ProgramDriverDeps, 'owner' | 'folder'> {
   readonly kind: 'ipsec' | 'openvpn'
   readonly mesh: ReturnType<ProgramDriverDeps['mesh']>
+  /** XFRM interfaces are replaced by TUN interfaces, which carry nothing. */
+  readonly hasXfrmStandIn?: boolean
 }
 
 /** What `tunnel-driver-child` is asked for. */

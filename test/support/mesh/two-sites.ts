@@ -40,13 +40,16 @@ export interface TwoSites {
 }
 
 /** Makes two sites that have no tunnel yet. `bundle`: of `tunnel-driver-child`. */
-export async function createTwoSites(kind: TunnelSide['kind'], bundle: string): Promise<TwoSites> {
-  const lab = await createLab({ prefix: `ctl${kind}` })
+export async function createTwoSites(
+  options: Pick<TunnelSide, 'kind' | 'hasXfrmStandIn'>,
+  bundle: string,
+): Promise<TwoSites> {
+  const lab = await createLab({ prefix: `ctl${options.kind}` })
   const root = mkdtempSync(join(tmpdir(), 'ctl-tunnels-'))
   const site = async (name: string, network: string, subnet: string): Promise<Site> => {
     const folder = mkdtempSync(join(root, name))
     const mesh = { cidr: `${network}.0/24`, address: `${network}.1` }
-    const side: TunnelSide = { kind, owner: `node-${name}`, folder, mesh }
+    const side: TunnelSide = { ...options, owner: `node-${name}`, folder, mesh }
     return siteOf(lab, await lab.box(name), { bundle, side, subnet })
   }
   return {

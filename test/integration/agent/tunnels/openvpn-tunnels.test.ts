@@ -8,7 +8,7 @@ import { createTwoSites, TUNNEL, type Site, type TwoSites } from '../../../suppo
 import { selfSigned } from '../../../support/network/self-signed.ts'
 import { requirement } from '../../../support/run/requirements.mjs'
 
-const isMissing = ['mesh-lab', 'openvpn', 'openssl'].some((name) => requirement(name) === undefined)
+const isMissing = (['mesh-lab', 'openvpn', 'openssl'] as const).some((name) => requirement(name) === undefined)
 const WAIT = { timeout: 60_000, interval: 100 }
 
 describe.skipIf(isMissing)('tunnels with OpenVPN', { timeout: 120_000 }, () => {
@@ -20,7 +20,7 @@ describe.skipIf(isMissing)('tunnels with OpenVPN', { timeout: 120_000 }, () => {
     bundle = await bundledChild('tunnel-driver-child.ts')
   })
   beforeEach(async () => {
-    sites = await createTwoSites('openvpn', bundle)
+    sites = await createTwoSites({ kind: 'openvpn' }, bundle)
   })
   afterEach(() => sites.close())
   afterAll(() => rmSync(join(bundle, '..'), { recursive: true }))

@@ -15,6 +15,8 @@ const START_MS_MAX = 10_000
 const START_POLL_MS = 20
 const LOG_BYTES_MAX = 1024 * 1024
 const LOG_TAIL_BYTES = 2048
+/** What OpenVPN prints after the reason. */
+const ENDING = /^Exiting due to fatal error/
 
 /** A program that carries packets. It outlives the agent, and is started again when it dies. */
 export interface KeptProgram {
@@ -144,7 +146,8 @@ function lastLine(logFile: string): string {
     try {
       const tail = Buffer.alloc(LOG_TAIL_BYTES)
       const bytes = readSync(file, tail, { position: Math.max(0, fstatSync(file).size - LOG_TAIL_BYTES) })
-      return tail.toString('utf8', 0, bytes).trim().split('\n').at(-1)?.slice(0, 200) ?? ''
+      const lines = tail.toString('utf8', 0, bytes).trim().split('\n')
+      return lines.findLast((line) => !ENDING.test(line))?.slice(0, 200) ?? ''
     } finally {
       closeSync(file)
     }

@@ -7,9 +7,9 @@ import { isCharon } from './vici.ts'
 /** The socket of the charon that the machine runs: of the unit strongswan.service, or another one. */
 export const SYSTEM_SOCKET = '/run/charon.vici'
 
-/** Algorithms, and what reads keys and certificates. A plugin whose package is not installed is left out by charon. */
+/** Algorithms and sockets; none runs a script. A plugin whose package is not installed is left out by charon. */
 const PLUGINS =
-  'random drbg nonce openssl gcm aes sha1 sha2 hmac kdf gmp curve25519 x509 pubkey pkcs1 pkcs8 pem constraints socket-default vici'
+  'random drbg nonce openssl gcm aes sha1 sha2 hmac kdf gmp curve25519 x509 pubkey pkcs1 pkcs8 pem kernel-netlink socket-default vici'
 
 /** Where a charon that the agent starts has its files. */
 export function ownSocket(folder: string): string {
@@ -27,17 +27,14 @@ export function charonMarks(folder: string): { readonly CTL_TUNNEL: string } {
 }
 
 /**
- * A charon of the agent's own, for a machine that runs none. `ESP` is done by the kernel, or by charon itself. It reads none of the
- * machine's configuration, runs no script and sets no route.
+ * A charon of the agent's own, for a machine that runs none. It reads none of the machine's configuration, runs no script and sets
+ * no route: its configuration has no secret and comes by its standard input.
  */
-export function charonProgram(
-  folder: string,
-  { esp, onStarted }: { readonly esp: 'kernel' | 'charon'; readonly onStarted: () => Promise<void> },
-): KeptProgram {
+export function charonProgram(folder: string, onStarted: () => Promise<void>): KeptProgram {
   const socket = ownSocket(folder)
   const stdin = `charon-systemd {
   load_modular = no
-  load = ${PLUGINS} ${esp === 'charon' ? 'kernel-libipsec ' : ''}kernel-netlink
+  load = ${PLUGINS}
   install_routes = no
   install_virtual_ip = no
   journal {

@@ -26,8 +26,6 @@ export function interfaceId(interfaceName: string): number {
 export interface ConnectionPlace {
   readonly interfaceName: string
   readonly meshCidr: string
-  /** The policies belong to an XFRM interface of the kernel. */
-  readonly hasXfrmInterface: boolean
   readonly proposals: Proposals
 }
 
@@ -49,7 +47,8 @@ export function connectionOf(tunnel: Tunnel, secret: IpsecSecret, place: Connect
       dpd_delay: '30s',
       keyingtries: '0',
       unique: 'replace',
-      ...(place.hasXfrmInterface ? { if_id_in: id, if_id_out: id } : {}),
+      if_id_in: id,
+      if_id_out: id,
       local: { auth: 'psk', ...(secret.localId === undefined ? {} : { id: secret.localId }) },
       remote: { auth: 'psk', id: remoteIdOf(tunnel, secret) },
       children: {
