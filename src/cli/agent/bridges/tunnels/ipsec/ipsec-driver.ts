@@ -48,10 +48,11 @@ export function createIpsecDriver(deps: ProgramDriverDeps): TunnelDriver {
     const before = running.get(name)
     const link = await openLink(name)
     const vici = before?.vici ?? (await charon.open())
-    if (before !== undefined && !isSameKey(before, wanted)) await endConnection(vici, name)
-    await load(name, vici, wanted)
+    // First: charon begins the connection at once.
     await link.setAddress(deps.mesh().address)
     await link.setRoutes(wanted.tunnel.allowed_subnets)
+    if (before !== undefined && !isSameKey(before, wanted)) await endConnection(vici, name)
+    await load(name, vici, wanted)
     running.set(name, { ...wanted, vici, connectedMs: Date.now(), fault: undefined })
   }
 

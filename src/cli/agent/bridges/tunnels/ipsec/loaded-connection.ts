@@ -37,7 +37,7 @@ export async function unloadConnection(vici: Vici, interfaceName: string): Promi
 /** Ends what runs of a tunnel, so that it begins with another key. */
 export async function endConnection(vici: Vici, interfaceName: string): Promise<void> {
   const ike = connectionName(interfaceName)
-  if ((await statesOf(vici, interfaceName)).length === 0) return
+  if ((await connectionsOf(vici, interfaceName)).length === 0) return
   await vici.request('terminate', { ike, force: 'yes', timeout: String(TERMINATE_MS) })
 }
 
@@ -48,19 +48,28 @@ export async function connectionNames(vici: Vici): Promise<readonly string[]> {
 
 /** Whether the tunnel has a connection that carries packets. Begins one where there is none, and this end may. */
 export async function lookAtConnection(vici: Vici, tunnel: Tunnel, interfaceName: string): Promise<boolean> {
-  const states = await statesOf(vici, interfaceName)
+  const connections = await connectionsOf(vici, interfaceName)
   const name = connectionName(interfaceName)
-  if (states.length === 0 && isInitiator(tunnel)) {
-    await vici.request('initiate', { ike: name, child: name, timeout: '-1' })
-  }
-  return states.includes('INSTALLED')
+  // One that is being made brings its child with it. One that is made may have lost it, or never got it.
+  const isUnderWay = connections.some(({ state, children }) => state !== 'ESTABLISHED' || children.length > 0)
+  if (!isUnderWay && isInitiator(tunnel)) await vici.request('initiate', { ike: name, child: name, timeout: '-1' })
+  return connections.some(({ children }) => children.includes('INSTALLED'))
 }
 
-/** States of the IKE and child connections of a tunnel, such as `ESTABLISHED` and `INSTALLED`. */
-async function statesOf(vici: Vici, interfaceName: string): Promise<readonly string[]> {
+/** An IKE connection of a tunnel. */
+interface IkeConnection {
+  /** Such as `CONNECTING` and `ESTABLISHED`. */
+  readonly state: string
+  /** States of the connections for ESP, such as `INSTALLED`. */
+  readonly children: readonly string[]
+}
+
+async function connectionsOf(vici: Vici, interfaceName: string): Promise<readonly IkeConnection[]> {
   const name = connectionName(interfaceName)
   const events = await vici.list('list-sas', 'list-sa', { ike: name, noblock: 'yes' })
-  return events.map((event) => sectionOf(event[name])).flatMap((ike) => [textOf(ike['state']), ...childStates(ike)])
+  return events
+    .map((event) => sectionOf(event[name]))
+    .map((ike) => ({ state: textOf(ike['state']), children: childStates(ike) }))
 }
 
 function childStates(ike: ReadSection): readonly string[] {
