@@ -77,7 +77,7 @@ describe.each(STORES)('The check of a bridge on the $name store', (store) => {
           told('10.20.7.0/24', `the bridge ${first.id}`, 'that one'),
         ),
       ])
-      const viewer = await fleet.holder('observe', `resource:${bridge.id}`)
+      const viewer = await fleet.holder(fleet.domainId, 'viewer', `resource:${bridge.id}`)
       expect(await check({}, viewer)).toMatchObject([{ detail: told('10.20.7.0/24', 'another bridge', 'that one') }])
       const second = bridge
       bridge = first

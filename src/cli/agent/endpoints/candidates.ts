@@ -19,7 +19,9 @@ export interface DirectSearch {
   isActive(): boolean
 }
 
-/** Time for a handshake at the endpoint of the server, or at the one that the device has. */
+/** Time for a handshake at another endpoint that the device has: they are repeated for 10 s after a change of keys. */
+const PRESENT_MS = 10_000
+/** Time for a handshake at the endpoint of the server. */
 const ENDPOINT_MS = 3_000
 /** Time for a handshake at a candidate. */
 const CANDIDATE_MS = 2_000
@@ -53,7 +55,7 @@ export function createDirectSearch(now: () => number, networks: () => readonly L
         return { nodeId: peer.nodeId, ways, ...stepOf(searches.get(peer.nodeId), { peer, ways, nowMs: now() }) }
       })
       searches = new Map(steps.map(({ nodeId, search }) => [nodeId, search]))
-      isActive = steps.some(({ search, ways }) => search.place < ways.length && ways.length > 1)
+      isActive = steps.some(({ search, ways }) => search.place < ways.length)
       return new Map(steps.flatMap(({ nodeId, way }) => (way === undefined ? [] : [[nodeId, way] as const])))
     },
     isActive: () => isActive,
@@ -101,8 +103,7 @@ function stepOf(before: Search | undefined, moment: Moment): Step {
   const { peer, ways, nowMs } = moment
   const facts = ways.join(' ')
   if (before === undefined || before.facts !== facts) {
-    const isFirst = ways[0] !== undefined && isSameEndpoint(peer.status.endpoint ?? '', ways[0])
-    return { search: { facts, place: isFirst ? 0 : -1, sinceMs: nowMs, restMs: REST_MS } }
+    return { search: { facts, place: firstPlace(peer, ways), sinceMs: nowMs, restMs: REST_MS } }
   }
   if (nowMs - before.sinceMs < timeAt(before, ways.length)) return { search: before }
   return nextStep(before, moment)
@@ -110,14 +111,23 @@ function stepOf(before: Search | undefined, moment: Moment): Step {
 
 function timeAt({ place, restMs }: Search, count: number): number {
   if (place >= count) return restMs
-  return place < 1 ? ENDPOINT_MS : CANDIDATE_MS
+  if (place < 0) return PRESENT_MS
+  return place === 0 ? ENDPOINT_MS : CANDIDATE_MS
 }
 
-function nextStep(before: Search, { ways, nowMs }: Moment): Step {
+/** Without other ways than the endpoint there is nothing to try. */
+function firstPlace({ status }: ReachablePeer, ways: readonly string[]): number {
+  const [first] = ways
+  if (first === undefined || !isSameEndpoint(status.endpoint ?? '', first)) return -1
+  return ways.length > 1 ? 0 : ways.length
+}
+
+function nextStep(before: Search, { peer, ways, nowMs }: Moment): Step {
   const isRested = before.place >= ways.length
   const restMs = isRested ? Math.min(before.restMs * 2, REST_MS_MAX) : before.restMs
   // The endpoint of the server had all of the rest.
   const place = isRested ? Math.min(1, ways.length) : before.place + 1
   const search = { ...before, place, sinceMs: nowMs, restMs }
-  return { search, way: place < ways.length ? ways[place] : ways[0] }
+  const way = place < ways.length ? ways[place] : ways[0]
+  return { search, way: isSameEndpoint(way ?? '', peer.status.endpoint ?? '') ? undefined : way }
 }

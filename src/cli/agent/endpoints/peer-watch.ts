@@ -56,10 +56,13 @@ export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
 
   function replaceEndpoints(present: readonly ReachablePeer[]): void {
     const lost = new Set(lostPeers.look(present))
-    const given = present.filter(({ nodeId }) => lost.has(nodeId)).map((peer) => [peer.nodeId, peer.given] as const)
-    const replaced = new Map([...given, ...search.look(present)])
-    if (replaced.size === 0) return
-    applier.replaceEndpoints(replaced)
+    const sought = search.look(present)
+    const moves = present.flatMap(({ nodeId, given, status: { latestHandshakeMs } }) => {
+      const endpoint = sought.get(nodeId) ?? (lost.has(nodeId) ? given : undefined)
+      return endpoint === undefined ? [] : [[nodeId, { endpoint, latestHandshakeMs }] as const]
+    })
+    if (moves.length === 0) return
+    applier.replaceEndpoints(new Map(moves))
     applySoon()
   }
 

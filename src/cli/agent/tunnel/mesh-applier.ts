@@ -13,7 +13,7 @@ import type { RealMember } from '../real-member.ts'
 import { acceptPeers, type AcceptedPeers, type PeerTerms } from '../server-answers/accept-peers.ts'
 import type { MeshNetwork } from '../server-answers/mesh-network.ts'
 import type { KnownMesh } from '../state/known-mesh.ts'
-import { planTunnel, type PutPeer } from './plan-tunnel.ts'
+import { planTunnel, type Move, type PutPeer } from './plan-tunnel.ts'
 import { publicKeyOf } from './raw-keys.ts'
 
 /** Brings this machine to what the agent knows of the mesh. */
@@ -29,8 +29,8 @@ export interface MeshApplier {
   republish(): Promise<void>
   /** The device has lost its peers: the next round puts all of them. */
   forgetPuts(): void
-  /** Nothing comes from these peers: the next round gives them the endpoints, by node id. */
-  replaceEndpoints(endpoints: ReadonlyMap<string, string>): void
+  /** Nothing comes from these peers: the next round gives them the endpoints, by node id, unless they have come by then. */
+  replaceEndpoints(moves: ReadonlyMap<string, Move>): void
   /** The peers that were taken and that are among those of the device. */
   present(device: readonly PeerStatus[]): readonly PresentOfMesh[]
   /** The peers that were taken and refused in the last round. */
@@ -73,7 +73,7 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
   const { member, device, firewall, names, log, until, relays } = deps
   let puts: ReadonlyMap<string, PutPeer> = new Map()
   let accepted = NOTHING
-  let lost: ReadonlyMap<string, string> = new Map()
+  let lost: ReadonlyMap<string, Move> = new Map()
   let view: FirewallView | undefined
   let remembered: KnownMesh | undefined
   let settingRoutes: Promise<void> = Promise.resolve()
@@ -93,7 +93,7 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
     const plan = planTunnel({ ...(await presentOf(deps)), peers, puts, lost: replaced })
     if (plan.put.length + plan.remove.length > 0) await device.change(plan)
     puts = plan.puts
-    lost = new Map([...lost].filter(([nodeId, endpoint]) => replaced.get(nodeId) !== endpoint))
+    lost = new Map([...lost].filter(([nodeId, move]) => replaced.get(nodeId) !== move))
     if (plan.moved.length > 0) await device.wake(plan.moved)
     // A route that another program has keeps names from no peer: the round fails at its end.
     settingRoutes = device.setRoutes(plan.routes)
@@ -156,8 +156,8 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
     forgetPuts() {
       puts = new Map()
     },
-    replaceEndpoints(endpoints) {
-      lost = new Map([...lost, ...endpoints])
+    replaceEndpoints(moves) {
+      lost = new Map([...lost, ...moves])
     },
     present(statuses) {
       const byKey = new Map(statuses.map((status) => [status.publicKey, status]))

@@ -18,6 +18,13 @@ export interface PlacedEndpoint {
   readonly receivedBytes: number
 }
 
+/** Another endpoint for a peer from which nothing comes. */
+export interface Move {
+  readonly endpoint: string
+  /** The last handshake by then. After a newer one the peer stays where it is: a path that works is not replaced. */
+  readonly latestHandshakeMs: number | undefined
+}
+
 /** What a peer is to have in the device. */
 interface WantedPeer {
   readonly publicKey: string
@@ -46,7 +53,7 @@ export interface TunnelFacts {
   /** The peers of the device. */
   readonly device: readonly PeerStatus[]
   /** Other endpoints for peers from which nothing comes at the one that the device has, by node id. */
-  readonly lost: ReadonlyMap<string, string>
+  readonly lost: ReadonlyMap<string, Move>
   /** Whether an endpoint is that of a relay. It is left by the choice of paths alone. */
   readonly isRelay: (endpoint: string) => boolean
   readonly keepaliveSeconds: number
@@ -159,8 +166,10 @@ function beforeOf(peer: PeerFacts, { puts, lost, isRelay }: TunnelFacts, { byKey
   const put = puts.get(peer.node_id)
   const ofPut = put && byKey.get(put.publicKey)
   const device = ofPut ?? byKey.get(peer.public_key) ?? byNetwork.get(networkOf(peer.mesh_address))
+  const move = lost.get(peer.node_id)
+  const isStill = move !== undefined && device?.latestHandshakeMs === move.latestHandshakeMs
   const isRelayed = device?.endpoint !== undefined && isRelay(device.endpoint)
-  return { put, device, elsewhere: lost.get(peer.node_id), isRelayed }
+  return { put, device, elsewhere: isStill ? move.endpoint : undefined, isRelayed }
 }
 
 function wantedPut(peer: PeerFacts, { keys, keepaliveSeconds }: TunnelFacts): WantedPeer | undefined {

@@ -66,9 +66,9 @@ describe('a peer without a session', () => {
 
   test('is tried at its endpoint first where the device has another one', () => {
     const status = had({ publicKey: KEYS[0], endpoint: '198.51.100.1:4000', keepaliveSeconds: 25 })
-    expect(sought({ status }).triesUntil(6)).toEqual([
-      [3, GIVEN],
-      [6, NEAR],
+    expect(sought({ status }).triesUntil(14)).toEqual([
+      [10, GIVEN],
+      [13, NEAR],
     ])
   })
 
@@ -87,6 +87,7 @@ describe('a peer without a session', () => {
   test.each([
     ['with a session', { status: had({ publicKey: KEYS[0], endpoint: FAR, latestHandshakeMs: START }) }],
     ['without candidates', { candidates: [] }],
+    ['with its endpoint as the only candidate', { candidates: [GIVEN] }],
   ])('but not one %s', (_, more) => {
     const { triesUntil, search } = sought(more)
     expect(triesUntil(60)).toEqual([])

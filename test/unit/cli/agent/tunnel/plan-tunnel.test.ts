@@ -155,7 +155,9 @@ describe('the plan of a tunnel', () => {
     const device = [inDevice(2, { endpoint: '198.51.100.1:4000', latestHandshakeMs: NOW, receivedBytes: 7 })]
     const before = { peers: [two], keys: keysOfTwo, puts: first.puts, device }
     expect(planTunnel(facts(before)).put).toEqual([])
-    const plan = planTunnel(facts({ ...before, lost: new Map([[id(2), ENDPOINT]]) }))
+    const plan = planTunnel(
+      facts({ ...before, lost: new Map([[id(2), { endpoint: ENDPOINT, latestHandshakeMs: NOW }]]) }),
+    )
     expect(plan).toMatchObject({ put: [{ publicKey: 'key-2', endpoint: ENDPOINT }], moved: ['key-2'] })
     expect(plan.puts.get(id(2))?.placed).toEqual({ endpoint: ENDPOINT, receivedBytes: 7 })
   })
@@ -203,12 +205,25 @@ describe('the plan of a tunnel', () => {
     const CANDIDATE = '192.168.1.9:51820'
     const device = [inDevice(2, { endpoint: ENDPOINT })]
     const before = { keys: keysOfTwo, puts: first.puts, device }
-    const tried = planTunnel(facts({ ...before, peers: [two], lost: new Map([[id(2), CANDIDATE]]) }))
+    const tried = planTunnel(
+      facts({
+        ...before,
+        peers: [two],
+        lost: new Map([[id(2), { endpoint: CANDIDATE, latestHandshakeMs: undefined }]]),
+      }),
+    )
     expect(tried).toMatchObject({ put: [{ endpoint: CANDIDATE }], moved: ['key-2'] })
     const at = { ...before, puts: tried.puts, device: [inDevice(2, { endpoint: CANDIDATE, latestHandshakeMs: NOW })] }
     expect(planTunnel(facts({ ...at, peers: [two] })).put).toEqual([])
     const moved = planTunnel(facts({ ...at, peers: [{ ...two, endpoint: '203.0.113.9:51820' }] }))
     expect(moved.put).toMatchObject([{ endpoint: undefined }])
+  })
+
+  test('tries no other endpoint for a peer that has answered since', () => {
+    const device = [inDevice(2, { endpoint: '198.51.100.1:4000', latestHandshakeMs: NOW })]
+    const lost = new Map([[id(2), { endpoint: ENDPOINT, latestHandshakeMs: undefined }]])
+    const plan = planTunnel(facts({ peers: [two], keys: keysOfTwo, puts: first.puts, device, lost }))
+    expect(plan).toMatchObject({ put: [], moved: [] })
   })
 
   test('changes only the edge key where the own half of its epoch is newer', () => {
