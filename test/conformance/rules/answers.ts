@@ -54,7 +54,8 @@ export async function expectListed(
 async function rowsOf(list: Subject, call: ValidCall): Promise<readonly Row[]> {
   if (list.operation.paging !== undefined) return walk(list, call, { limit: 200 })
   const { answer } = await send(list, wireOf(list, call), call.as)
-  return JSON.parse(answer.text)
+  const whole = JSON.parse(answer.text) as readonly Row[] | { readonly items: readonly Row[] }
+  return 'items' in whole ? whole.items : whole
 }
 
 /** Members of an answer that another answer about the same object has too; there must be some. */
