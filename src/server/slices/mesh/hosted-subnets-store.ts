@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 
-/** The subnets of the tunnels of a bridge, and the node through which peers reach them. */
+/** The subnets behind a bridge, those of its tunnels and of the devices of people, and the node through which peers reach them. */
 export interface HostedBridge {
   readonly resourceId: string
   readonly hostId: string
@@ -18,12 +18,15 @@ const HOST = sql`
   order by coalesce(beats.announced_state in ('healthy', 'stale'), false) desc, hosts.node_id limit 1`
 
 const BRIDGES = sql`
-  select resources.domain_id, resources.id as resource_id, host.node_id as host_id, tunnels.subnets
+  select resources.domain_id, resources.id as resource_id, host.node_id as host_id, routed.subnets
   from (
     select resource_id, array_agg(distinct subnet order by subnet) as subnets
-    from bridge_tunnels cross join unnest(allowed_subnets) as subnet group by resource_id
-  ) as tunnels
-  join resources on resources.id = tunnels.resource_id
+    from (
+      select resource_id, unnest(allowed_subnets) as subnet from bridge_tunnels
+      union all select resource_id, peer_subnet from bridge_user_access where peer_subnet is not null
+    ) as parts group by resource_id
+  ) as routed
+  join resources on resources.id = routed.resource_id
   cross join lateral (${HOST}) as host`
 
 /** A digest of what the subnets of each Domain are to be chosen by. */
@@ -45,7 +48,7 @@ export async function outdatedSubnets(db: Db, max: number): Promise<readonly str
   return rows.map((row) => row.domain_id)
 }
 
-/** The bridges of a Domain that have tunnels and hosts, by resource id. */
+/** The bridges of a Domain that have subnets and hosts, by resource id. */
 export async function readHostedBridges(tx: Db, domainId: string): Promise<readonly HostedBridge[]> {
   const { rows } = await sql<{ resource_id: string; host_id: string; subnets: string[] }>`
     select resource_id, host_id, subnets from (${BRIDGES}) as bridges
