@@ -6,6 +6,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { UserAccess } from '../../bridges/bridge-parts.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
+import { parsePublicKey } from '../../sql/public-key.ts'
 import { bridgeOf, changeBridge, publish, type Held } from './change-bridge.ts'
 import { nameOf, type PartKey } from './part-kind.ts'
 import * as store from './peer-store.ts'
@@ -22,6 +23,7 @@ type Served = Pick<
 export function createUserAccessPeers({ datastore }: { readonly datastore: Datastore }): Served {
   return {
     async CreateBridgeUserAccessPeer(ctx, { body, slug, ...path }) {
+      parsePublicKey(body.public_key)
       const row = await changeBridge({ ctx, path, datastore }, async (held) => {
         const key = { resource_id: held.bridge.resourceId, slug }
         const address = await freeAddress(held.change.db, key)

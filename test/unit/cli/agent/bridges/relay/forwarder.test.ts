@@ -72,7 +72,8 @@ describe('a forwarder', () => {
 
   test('sends a first message to two addresses at most, and in turn to those that may be the peer', () => {
     const neighbours = [61_011, 61_012, 61_013, 61_014].map((port) => at(AT_X.host, port))
-    for (const [index, from] of neighbours.entries()) forwarder.take(initiation({ to: Y.publicKey, sender: index }), from)
+    for (const [index, from] of neighbours.entries())
+      forwarder.take(initiation({ to: Y.publicKey, sender: index }), from)
     const tried = [1, 2].flatMap((sender) => {
       nowMs += 5_000
       const to = forwarder.take(initiation({ to: X.publicKey, sender: 100 + sender }), AT_Y)
@@ -168,7 +169,9 @@ describe('a forwarder', () => {
 
   test('never sends more than two copies, and only where a peer may be or a session has its end', () => {
     const port = fc.integer({ min: 61_000, max: 61_004 })
-    const from = fc.tuple(fc.constantFrom(AT_X.host, AT_Y.host, STRANGER.host), port).map(([host, each]) => at(host, each))
+    const from = fc
+      .tuple(fc.constantFrom(AT_X.host, AT_Y.host, STRANGER.host), port)
+      .map(([host, each]) => at(host, each))
     const index = fc.integer({ min: 0, max: 3 })
     const to = fc.constantFrom(X.publicKey, Y.publicKey)
     const packet = fc.oneof(
