@@ -277,6 +277,10 @@ export const KeyRotationCompleted = z
   })
   .meta({ id: 'KeyRotationCompleted', description: 'What a completed rotation leaves.' })
 
+const EdgePath = z
+  .enum(['direct', 'relayed', 'none'])
+  .meta({ id: 'EdgePath', description: 'How packets go over an edge; none: there is no session of the tunnel.' })
+
 export const MeshTopology = z
   .object({
     domain_id: InDomain,
@@ -299,6 +303,9 @@ export const MeshTopology = z
           to: Uuid.describe('Node at the other end'),
           mode: EdgeMode.describe('Whether packets go directly or through a relay'),
           relay_node_id: Uuid.optional().describe('Node that relays; absent for a direct edge'),
+          path: EdgePath.nullable().describe(
+            'How packets go by the last report of `from`; null where it has not reported it, or sends no heartbeats',
+          ),
         }),
       )
       .describe('Directed: how `from` reaches `to`; by `from`, then `to`'),

@@ -1,3 +1,4 @@
+import { pathsReport } from '../../../src/shared/mesh/paths-report.ts'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startMeshFleet, type MeshFleet } from '../../support/fleet/mesh-fleet.ts'
@@ -9,6 +10,7 @@ interface Edge {
   readonly from: string
   readonly to: string
   readonly mode: string
+  readonly path: string | null
   readonly relay_node_id?: string
 }
 
@@ -62,8 +64,8 @@ describe.each(STORES)('The topology of a mesh on the $name store', (store) => {
         },
       ])
       expect(answer.body['edges']).toEqual([
-        { from: one.node_id, to: two.node_id, mode: 'direct' },
-        { from: two.node_id, to: one.node_id, mode: 'direct' },
+        { from: one.node_id, to: two.node_id, mode: 'direct', path: null },
+        { from: two.node_id, to: one.node_id, mode: 'direct', path: null },
       ])
       expect(await fleet.audit(answer)).toMatchObject({
         relation: 'mesh_topology.read',
@@ -79,18 +81,18 @@ describe.each(STORES)('The topology of a mesh on the $name store', (store) => {
       await fleet.endpoint(a)
       await fleet.choose()
       expect(await edges()).toEqual([
-        { from: a, to: b, mode: 'relayed', relay_node_id: c },
-        { from: a, to: c, mode: 'relayed', relay_node_id: b },
-        { from: a, to: d, mode: 'relayed', relay_node_id: b },
-        { from: b, to: a, mode: 'direct' },
-        { from: b, to: c, mode: 'direct' },
-        { from: b, to: d, mode: 'direct' },
-        { from: c, to: a, mode: 'direct' },
-        { from: c, to: b, mode: 'direct' },
-        { from: c, to: d, mode: 'relayed', relay_node_id: b },
-        { from: d, to: a, mode: 'direct' },
-        { from: d, to: b, mode: 'relayed', relay_node_id: c },
-        { from: d, to: c, mode: 'relayed', relay_node_id: b },
+        { from: a, to: b, mode: 'relayed', relay_node_id: c, path: null },
+        { from: a, to: c, mode: 'relayed', relay_node_id: b, path: null },
+        { from: a, to: d, mode: 'relayed', relay_node_id: b, path: null },
+        { from: b, to: a, mode: 'direct', path: null },
+        { from: b, to: c, mode: 'direct', path: null },
+        { from: b, to: d, mode: 'direct', path: null },
+        { from: c, to: a, mode: 'direct', path: null },
+        { from: c, to: b, mode: 'direct', path: null },
+        { from: c, to: d, mode: 'relayed', relay_node_id: b, path: null },
+        { from: d, to: a, mode: 'direct', path: null },
+        { from: d, to: b, mode: 'relayed', relay_node_id: c, path: null },
+        { from: d, to: c, mode: 'relayed', relay_node_id: b, path: null },
       ])
       expect((await edges(`?node_id=${d}`)).map(({ to }) => to)).toEqual([a, b, c])
     })
@@ -103,7 +105,7 @@ describe.each(STORES)('The topology of a mesh on the $name store', (store) => {
       await fleet.choose()
       expect(await edges(`?node_id=${c}`)).toMatchObject([{ relay_node_id: b }, { relay_node_id: a }])
       expect(await fleet.call(fleet.root, `DELETE /v1/nodes/${a}`)).toMatchObject({ status: 204 })
-      expect(await edges(`?node_id=${c}`)).toEqual([{ from: c, to: b, mode: 'direct' }])
+      expect(await edges(`?node_id=${c}`)).toEqual([{ from: c, to: b, mode: 'direct', path: null }])
     })
 
     it('is that of a naive computation, over fleets of all kinds', async () => {
@@ -129,7 +131,7 @@ describe.each(STORES)('The topology of a mesh on the $name store', (store) => {
               if (from === to) return []
               const relay = suitable.find((id) => id !== to)
               const isRelayed = drawn[at]?.endpoint !== 'fresh' && relay !== undefined && relay !== from
-              return [isRelayed ? { from, to, mode: 'relayed', relay_node_id: relay } : { from, to, mode: 'direct' }]
+              return [isRelayed ? { from, to, mode: 'relayed', relay_node_id: relay, path: null } : { from, to, mode: 'direct', path: null }]
             }),
           )
           expect(await edges()).toEqual(expected)
@@ -138,6 +140,29 @@ describe.each(STORES)('The topology of a mesh on the $name store', (store) => {
         { numRuns: 40 },
       )
     }, 60_000)
+
+    it('has the path of each edge as the node at its beginning has reported it, while that node sends heartbeats', async () => {
+      const [one, two, three] = [
+        await fleet.enrol(domain, { name: 'one' }),
+        await fleet.enrol(domain, { name: 'two' }),
+        await fleet.enrol(domain, { name: 'three' }),
+      ]
+      const pathsFrom = async ({ node_id: from }: { readonly node_id: string }) =>
+        Object.fromEntries((await edges()).filter((edge) => edge.from === from).map(({ to, path }) => [to, path]))
+      const report = async (value: unknown) =>
+        expect(
+          await fleet.call(one.nsk, `PUT /v1/nodes/${one.node_id}/state/reports/mesh.paths`, { value }),
+        ).toMatchObject({ status: 200 })
+      await report(pathsReport([{ nodeId: two.node_id, relay: '203.0.113.1:51821' }]))
+      expect(await pathsFrom(one)).toEqual({ [two.node_id]: null, [three.node_id]: null })
+      await fleet.beat(one)
+      expect(await pathsFrom(one)).toEqual({ [two.node_id]: 'relayed', [three.node_id]: 'none' })
+      expect(await pathsFrom(two)).toEqual({ [one.node_id]: null, [three.node_id]: null })
+      await report(pathsReport([two, three].map(({ node_id: nodeId }) => ({ nodeId, relay: undefined }))))
+      expect(await pathsFrom(one)).toEqual({ [two.node_id]: 'direct', [three.node_id]: 'direct' })
+      await report({ direct: 'all of them' })
+      expect(await pathsFrom(one)).toEqual({ [two.node_id]: null, [three.node_id]: null })
+    })
 
     it('is shown whole up to 300 nodes, and of one node at a time beyond', async () => {
       const ids = await fleet.many(domain, 300)

@@ -186,8 +186,8 @@ function topologyOf(nodes: readonly RotatingNode[], from: string | null) {
           .filter((other) => other !== one)
           .map((other) =>
             other.endpoint === null && one.id !== relay
-              ? { from: one.id, to: other.id, mode: 'relayed', relay_node_id: relay }
-              : { from: one.id, to: other.id, mode: 'direct' },
+              ? { from: one.id, to: other.id, mode: 'relayed', relay_node_id: relay, path: 'relayed' }
+              : { from: one.id, to: other.id, mode: 'direct', path: 'direct' },
           ),
       ),
   }

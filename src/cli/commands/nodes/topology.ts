@@ -32,7 +32,7 @@ export function topology(manifest: Manifest): Command {
   return {
     description: [
       'An edge is direct while the far end has a fresh endpoint, else relayed where there is a relay.',
-      'A row for each node, with how many others reach it how; with --node a row for each of its edges. -o json has every edge.',
+      'A row for each node, with how many others reach it how; with --node a row for each of its edges, where PATH is how packets go by the report of the agent. -o json has every edge.',
       'A Domain of more than 300 nodes is shown one node at a time: add --node.',
     ].join('\n'),
     flags: { ...flagsBut(operation, manifest, []), ...FLAGS },

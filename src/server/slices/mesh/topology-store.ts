@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { PATHS_KEY } from '../../../shared/mesh/paths-report.ts'
 import type { Db } from '../../ports/datastore.ts'
 
 /** A node as a topology needs it. */
@@ -36,6 +37,20 @@ export async function isNodeOf(db: Db, domainId: string, nodeId: string): Promis
     .where('domain_id', '=', domainId)
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** What nodes of a Domain have reported of the ways to their peers: canonical JSON by node id. One node, or all of them. */
+export async function readPathReports(
+  db: Db,
+  domainId: string,
+  nodeId: string | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const isWanted = nodeId === undefined ? sql`true` : sql`nodes.id = ${nodeId}`
+  const { rows } = await sql<{ id: string; value: string }>`
+    select nodes.id, reports.value
+    from nodes join node_state_reports as reports on reports.node_id = nodes.id and reports.key = ${PATHS_KEY}
+    where nodes.domain_id = ${domainId} and ${isWanted}`.execute(db)
+  return new Map(rows.map(({ id, value }) => [id, value]))
 }
 
 /** Every node of a Domain, by id. */

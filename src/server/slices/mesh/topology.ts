@@ -1,5 +1,6 @@
 import type { mesh } from '../../../shared/contract/mesh.ts'
 import type { Result } from '../../../shared/contract/operation-types.ts'
+import { readPathsReport } from '../../../shared/mesh/paths-report.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
@@ -9,7 +10,7 @@ import { readHops, relaysOf } from '../../sql/relay-hops.ts'
 import { stateAt } from '../../sql/reachability.ts'
 import { visibleAmong } from '../../policies/visible-ids.ts'
 import type { Worlds } from '../../policies/worlds.ts'
-import { domainExists, hasMoreNodes, isNodeOf, readPlaced, type PlacedNode } from './topology-store.ts'
+import { domainExists, hasMoreNodes, isNodeOf, readPathReports, readPlaced, type PlacedNode } from './topology-store.ts'
 
 type Topology = Result<(typeof mesh)['operations']['GetDomainMeshTopology']>
 
@@ -37,12 +38,13 @@ export function createTopology({
       const nodes = await readPlaced(db, domainId)
       const relays = relaysAmong(nodes, chosen)
       const from = nodeId === undefined ? nodes : nodes.filter(({ id }) => id === nodeId)
+      const pathsOf = readPaths(from, await readPathReports(db, domainId, nodeId), ctx.nowMs)
       const seenBy = (id: string) => visibleAmong(nodes, (node) => node.id, { visibility, nodeId: id })
       const shown = nodeId === undefined || visibility === undefined ? nodes : inOrder([...from, ...seenBy(nodeId)])
       return {
         domain_id: domainId,
         nodes: shown.map((node) => viewOf(node, ctx.nowMs)),
-        edges: from.flatMap(({ id }) => edgesFrom(id, seenBy(id), relays)),
+        edges: from.flatMap(({ id }) => withPaths(edgesFrom(id, seenBy(id), relays), pathsOf(id))),
       }
     },
   }
@@ -66,13 +68,38 @@ export function relaysAmong(nodes: readonly { readonly id: string }[], chosen: R
   return { ...pairAmong(chosen), preferred: new Map(preferred) }
 }
 
+type Edge = Topology['edges'][number]
+/** How packets reach a node; null where that is not known. */
+type PathTo = (nodeId: string) => Edge['path']
+
+/** The reports of those nodes that send heartbeats: of others nothing is known. */
+function readPaths(
+  from: readonly PlacedNode[],
+  reports: ReadonlyMap<string, string>,
+  nowMs: number,
+): (from: string) => PathTo {
+  const read = new Map<string, PathTo | undefined>()
+  for (const { id, accepted_at } of from) {
+    const report = stateAt(accepted_at?.getTime(), nowMs) === 'healthy' ? reports.get(id) : undefined
+    read.set(id, report === undefined ? undefined : readPathsReport(report))
+  }
+  return (id) => read.get(id) ?? (() => null)
+}
+
+function withPaths(edges: readonly ChosenEdge[], pathTo: PathTo): readonly Edge[] {
+  return edges.map((edge) => ({ ...edge, path: pathTo(edge.to) }))
+}
+
+/** An edge as the server has chosen it. */
+type ChosenEdge = Omit<Edge, 'path'>
+
 /** The edges that begin at a node, by where they end. */
 export function edgesFrom(
   from: string,
   nodes: readonly (Pick<PlacedNode, 'id' | 'endpoint'> & { readonly bridge_id?: string | null })[],
   relays: Relays,
-): Topology['edges'] {
-  const edges: Topology['edges'] = []
+): readonly ChosenEdge[] {
+  const edges: ChosenEdge[] = []
   for (const { id: to, endpoint, bridge_id: bridgeId } of nodes) {
     if (to === from) continue
     const way = edgeWay(from, { nodeId: to, hasEndpoint: endpoint !== null, bridgeId: bridgeId ?? null }, relays)

@@ -9,14 +9,15 @@ interface Table {
 /** A row for each edge: what one node reaches how. */
 export function edgeRows({ edges }: Topology, { nodes }: Picture): Table {
   const names = new Map(nodes.map(({ node_id, display_name }) => [node_id, display_name]))
-  const rows = edges.map(({ from, to, mode, relay_node_id }) => ({
+  const rows = edges.map(({ from, to, mode, relay_node_id, path }) => ({
     from: names.get(from) ?? from,
     to: names.get(to) ?? to,
     mode,
     relay: relay_node_id === undefined ? null : (names.get(relay_node_id) ?? relay_node_id),
+    path,
     to_id: to,
   }))
-  return { rows, view: { columns: ['from', 'to', 'mode', 'relay', 'to_id'] } }
+  return { rows, view: { columns: ['from', 'to', 'mode', 'relay', 'path', 'to_id'] } }
 }
 
 /** A row for each node: how many others reach it directly, and how many by which relays. */

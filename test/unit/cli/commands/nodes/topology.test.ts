@@ -27,8 +27,8 @@ function meshOf(count: number, name: (index: number) => string = (index) => `web
       .filter((to) => to !== from)
       .map((to): Topology['edges'][number] =>
         to.endpoint === '' && relay !== undefined && relay !== from
-          ? { from: from.node_id, to: to.node_id, mode: 'relayed', relay_node_id: relay.node_id }
-          : { from: from.node_id, to: to.node_id, mode: 'direct' },
+          ? { from: from.node_id, to: to.node_id, mode: 'relayed', relay_node_id: relay.node_id, path: 'relayed' }
+          : { from: from.node_id, to: to.node_id, mode: 'direct', path: 'direct' },
       ),
   )
   return { domain_id: 'd', nodes, edges }
