@@ -1,4 +1,5 @@
-import { pathsReport } from '../../../src/shared/mesh/paths-report.ts'
+import { canonicalize } from '../../../src/shared/canonical-json.ts'
+import { PATHS_KEY, pathsReport } from '../../../src/shared/mesh/paths-report.ts'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startMeshFleet, type MeshFleet } from '../../support/fleet/mesh-fleet.ts'
@@ -149,10 +150,14 @@ describe.each(STORES)('The topology of a mesh on the $name store', (store) => {
       ]
       const pathsFrom = async ({ node_id: from }: { readonly node_id: string }) =>
         Object.fromEntries((await edges()).filter((edge) => edge.from === from).map(({ to, path }) => [to, path]))
-      const report = async (value: unknown) =>
-        expect(
-          await fleet.call(one.nsk, `PUT /v1/nodes/${one.node_id}/state/reports/mesh.paths`, { value }),
-        ).toMatchObject({ status: 200 })
+      const report = async (reported: unknown) => {
+        const value = canonicalize(reported)
+        await fleet.db
+          .insertInto('node_state_reports')
+          .values({ node_id: one.node_id, key: PATHS_KEY, value })
+          .onConflict((conflict) => conflict.columns(['node_id', 'key']).doUpdateSet({ value }))
+          .execute()
+      }
       await report(pathsReport([{ nodeId: two.node_id, relay: '203.0.113.1:51821' }]))
       expect(await pathsFrom(one)).toEqual({ [two.node_id]: null, [three.node_id]: null })
       await fleet.beat(one)

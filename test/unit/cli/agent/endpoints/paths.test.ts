@@ -1,0 +1,163 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { createPaths, type Paths, type ReachedPeer } from '../../../../../src/cli/agent/endpoints/paths.ts'
+import { createRelayAddresses, type RelayAddresses } from '../../../../../src/cli/agent/endpoints/relay-addresses.ts'
+import type { PeerStatus } from '../../../../../src/cli/agent/device/device.ts'
+import { had, KEYS } from '../../../../support/mesh/device-records.ts'
+
+const [DIRECT, RELAY, OTHER_RELAY] = ['203.0.113.7:51820', '198.51.100.1:51821', '198.51.100.2:51821']
+const DATA_BYTES = 128
+/** All direct paths are tried this often at least. */
+const PROBE_MS = 15_000
+
+describe('the path to a peer', () => {
+  let nowMs = 0
+  let relays: RelayAddresses
+  let paths: Paths
+  let status: PeerStatus
+  let ownRelay: string | undefined
+
+  beforeEach(() => {
+    nowMs = 1_000_000
+    ownRelay = undefined
+    relays = createRelayAddresses()
+    takeRelays(RELAY)
+    paths = createPaths({ relays, isOwnRelay: (each) => each === ownRelay, now: () => nowMs, random: () => 0 })
+    status = had({ publicKey: KEYS[0], endpoint: DIRECT, latestHandshakeMs: nowMs, receivedBytes: 92, sentBytes: 148 })
+  })
+
+  function takeRelays(...texts: readonly string[]): void {
+    relays.take(
+      texts.map((fallback_endpoint) => ({
+        node_id: fallback_endpoint,
+        name: '',
+        public_key: '',
+        mesh_address: '',
+        endpoint: '',
+        psk_issued_at: '',
+        groups: [],
+        fallback_endpoint,
+      })),
+    )
+  }
+
+  /** Looks after some time, with what the device has then. */
+  function look(afterMs: number, change: Partial<PeerStatus> = {}, facts: Partial<ReachedPeer> = {}) {
+    nowMs += afterMs
+    status = { ...status, ...change }
+    const { moves, wakes } = paths.look([{ nodeId: 'n', status, given: DIRECT, fallback: RELAY, ...facts }])
+    for (const { endpoint, isAnew } of moves)
+      status = { ...status, endpoint, ...(isAnew && { receivedBytes: 0, sentBytes: 148, latestHandshakeMs: undefined }) }
+    return { moves: moves.map(({ endpoint, isAnew }) => [endpoint, isAnew ? 'anew' : 'in session']), wakes: wakes.length }
+  }
+
+  const NOTHING = { moves: [], wakes: 0 }
+  const sends = (): Partial<PeerStatus> => ({ sentBytes: status.sentBytes + DATA_BYTES })
+  const receives = (): Partial<PeerStatus> => ({ receivedBytes: status.receivedBytes + DATA_BYTES })
+  const way = () => paths.wayOf('n', status).way
+
+  /** The direct path has failed, and the handshake through the relay is complete. */
+  function relayed(): void {
+    look(0)
+    look(1_000, sends())
+    expect(look(11_000).moves).toEqual([[RELAY, 'anew']])
+    look(1_000, { ...receives(), latestHandshakeMs: nowMs + 1_000 })
+    expect(way()).toBe('relayed')
+  }
+
+  test('goes to the relay with a new handshake once data is without an answer for 10.5 s', () => {
+    look(0)
+    expect([look(1_000, sends()), look(10_000, sends())]).toEqual([NOTHING, NOTHING])
+    expect(look(500)).toEqual({ moves: [[RELAY, 'anew']], wakes: 0 })
+  })
+
+  test('goes to the relay once a handshake is without an answer for 10 s', () => {
+    look(0, { latestHandshakeMs: undefined, receivedBytes: 0, sentBytes: 148 })
+    expect(look(9_900)).toEqual(NOTHING)
+    expect(look(100).moves).toEqual([[RELAY, 'anew']])
+  })
+
+  test('stays where answers come, and where only keepalives are sent', () => {
+    look(0)
+    for (let count = 0; count < 20; count += 1) expect(look(9_000, { ...sends(), ...receives() })).toEqual(NOTHING)
+    for (let count = 0; count < 20; count += 1)
+      expect(look(25_000, { sentBytes: status.sentBytes + 32, latestHandshakeMs: nowMs })).toEqual(NOTHING)
+  })
+
+  test('goes to the relay at once where the peer has no endpoint', () => {
+    expect(look(0, { endpoint: undefined, latestHandshakeMs: undefined }, { given: '' }).moves).toEqual([[RELAY, 'anew']])
+  })
+
+  test('stays where there is no relay, or this machine is it', () => {
+    look(0, sends(), { fallback: undefined })
+    expect(look(20_000, sends(), { fallback: undefined })).toEqual(NOTHING)
+    ownRelay = RELAY
+    expect(look(20_000, sends())).toEqual(NOTHING)
+  })
+
+  test('is tried directly every 15 s for one second, without a new handshake, and with a packet after it', () => {
+    relayed()
+    expect(look(PROBE_MS).moves).toEqual([[DIRECT, 'in session']])
+    expect(way()).toBe('relayed')
+    expect([look(500), look(400)]).toEqual([NOTHING, NOTHING])
+    expect(look(100).moves).toEqual([[RELAY, 'in session']])
+    expect(look(100)).toEqual(NOTHING)
+    expect(look(PROBE_MS - 2_000)).toEqual(NOTHING)
+    expect(look(2_000).moves).toEqual([[DIRECT, 'in session']])
+  })
+
+  test('is held for 400 ms only where packets come', () => {
+    relayed()
+    expect(look(PROBE_MS, receives()).moves).toEqual([[DIRECT, 'in session']])
+    expect(look(300)).toEqual(NOTHING)
+    expect(look(100).moves).toEqual([[RELAY, 'in session']])
+  })
+
+  test('stays direct once a packet came by it', () => {
+    relayed()
+    look(PROBE_MS)
+    look(100)
+    look(100, receives())
+    expect(way()).toBe('direct')
+    expect(look(5_000)).toEqual(NOTHING)
+  })
+
+  test('does not count a packet that came before the endpoint was set as a direct one', () => {
+    relayed()
+    look(PROBE_MS)
+    look(100, receives())
+    expect(look(1_000).moves).toEqual([[RELAY, 'in session']])
+  })
+
+  test('is direct with a new handshake where late packets of the relay lead back after a try that found it', () => {
+    relayed()
+    look(PROBE_MS)
+    look(100)
+    look(100, receives())
+    expect(look(100, { ...receives(), endpoint: RELAY }).moves).toEqual([[DIRECT, 'anew']])
+  })
+
+  test('is answered where the far end tries the direct one', () => {
+    relayed()
+    expect(look(400, { ...receives(), endpoint: DIRECT })).toEqual({ moves: [], wakes: 1 })
+    expect(look(400)).toEqual(NOTHING)
+  })
+
+  test('goes to another relay of the mesh where this one does not answer for 5 s', () => {
+    takeRelays(RELAY, RELAY, OTHER_RELAY)
+    look(0)
+    look(1_000, sends())
+    look(11_000)
+    look(1_000)
+    expect(look(5_000).moves).toEqual([[OTHER_RELAY, 'anew']])
+    look(1_000)
+    expect(look(5_000).moves).toEqual([[RELAY, 'anew']])
+  })
+
+  test('leaves a relay that is gone', () => {
+    relayed()
+    takeRelays(OTHER_RELAY)
+    expect(look(1_000, {}, { fallback: OTHER_RELAY }).moves).toEqual([[OTHER_RELAY, 'anew']])
+    takeRelays()
+    expect(look(1_000, {}, { fallback: undefined }).moves).toEqual([[DIRECT, 'anew']])
+  })
+})
