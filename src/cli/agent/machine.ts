@@ -1,18 +1,16 @@
 import { existsSync } from 'node:fs'
 import type { AgentCore } from './agent-core.ts'
-import { createBridgeHosts, type BridgeHosts } from './bridges/bridge-hosts.ts'
-import { createBridgeParts, type BridgePartsPorts } from './bridges/bridge-parts.ts'
+import type { BridgeHosts } from './bridges/bridge-hosts.ts'
 import { readForwards } from './bridges/forwards/forwards-file.ts'
-import { openForwarding } from './bridges/forwards/open-forwarding.ts'
+import type { IngressPart } from './bridges/ingress/ingress-part.ts'
+import { openBridges } from './bridges/open-bridges.ts'
 import { relayPeersOf } from './bridges/relay/peers-of-machine.ts'
-import type { RelayPart } from './bridges/relay/relay-part.ts'
 import type { Device } from './device/device.ts'
 import { isOwnRelay } from './endpoints/own-relay.ts'
 import { createPaths, type Paths } from './endpoints/paths.ts'
 import { createRelayAddresses, type RelayAddresses } from './endpoints/relay-addresses.ts'
 import { reasonOf } from './errors.ts'
 import type { Firewall } from './firewall/firewall.ts'
-import type { Forward } from './firewall/firewall-view.ts'
 import type { MeshNames } from './names/mesh-names.ts'
 import { createCoalescedWork, type CoalescedWork } from './process/coalesced-work.ts'
 import { doEach } from './process/do-each.ts'
@@ -30,6 +28,7 @@ export interface Machine {
   readonly names: MeshNames
   /** Of the bridges that this machine hosts. */
   readonly bridges: BridgeHosts
+  readonly ingress: Pick<IngressPart, 'rows'>
   readonly applier: MeshApplier
   /** The choice between direct ways and relays. */
   readonly paths: Paths
@@ -65,13 +64,16 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
   let uplink = found
   // Last: whatever fails before it leaves nothing behind.
   const opened = await openParts(core, network, () => restarted())
-  const { relay, ...parts } = withBridges(core, network, {
-    opened,
+  const { bridges, firewall, relay, ingress } = openBridges(core, {
     before,
+    firewall: opened.firewall,
+    network: () => network.now(),
+    peers: () => applier.accepted().peers,
     relayPeers: () => relayPeersOf({ device, applier }),
-    changed: () => work.request(),
+    work: () => work,
   })
-  const { device, bridges } = parts
+  const parts = { ...opened, firewall }
+  const { device } = parts
   const relays = createRelayAddresses()
   const keepaliveSeconds = (): number => (uplink !== undefined && isPublic(uplink) ? 0 : KEEPALIVE_SECONDS)
   const applier = applierOf(core, network, {
@@ -118,6 +120,8 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
 
   return {
     ...parts,
+    bridges,
+    ingress,
     applier,
     paths,
     relays,
@@ -141,30 +145,6 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
       await doEach([() => bridges.close(mode), () => closeParts(parts, mode)])
     },
   }
-}
-
-interface BridgePorts {
-  readonly opened: Parts
-  /** What an earlier process forwarded. */
-  readonly before: readonly Forward[]
-  readonly relayPeers: BridgePartsPorts['relayPeers']
-  readonly changed: () => void
-}
-
-/** The parts with the bridges, and with a firewall that judges what they forward. */
-function withBridges(
-  core: AgentCore,
-  network: KeptNetwork,
-  { opened, before, changed, relayPeers }: BridgePorts,
-): Parts & Pick<Machine, 'bridges'> & { readonly relay: RelayPart } {
-  const firewall = openForwarding(core, opened.firewall, { before, forwards: () => bridges.forwards() })
-  const parts = createBridgeParts(core, {
-    network: () => network.now(),
-    enforceForwards: () => firewall.enforceForwards(),
-    relayPeers,
-  })
-  const bridges = createBridgeHosts({ parts, log: core.log, forwardsChanged: changed })
-  return { ...opened, firewall, bridges, relay: parts.relay }
 }
 
 interface OwnKey {

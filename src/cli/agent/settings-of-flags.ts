@@ -5,6 +5,7 @@ import { usageError } from '../errors/cli-error.ts'
 import { isLoopback } from '../commands/doctor/loopback.ts'
 import type { UpFlags } from '../commands/agent/flags.ts'
 import { digestFrom, fetchAuthority } from '../session/authority-flag.ts'
+import { DEFAULT_LISTEN, readListenAddress } from './bridges/ingress/listen-address.ts'
 import { reasonOf } from './errors.ts'
 import type { MachineSettings, NameWay, ServerSettings } from './state/agent-state.ts'
 
@@ -36,6 +37,7 @@ export function machineOf(flags: UpFlags, before: MachineSettings = DEFAULTS): M
     is_userspace: flags.userspace ?? before.is_userspace,
     names: namesOf(flags, before.names),
     ...sessionTargetsOf(flags, before),
+    ...ingressListenOf(flags, before),
   }
 }
 
@@ -52,6 +54,16 @@ function sessionTargetsOf(flags: UpFlags, before: MachineSettings): Pick<Machine
     )
   }
   return targets.length === 0 ? {} : { session_targets: targets }
+}
+
+function ingressListenOf(flags: UpFlags, before: MachineSettings): Pick<MachineSettings, 'ingress_listen'> {
+  const text = flags['ingress-listen'] ?? before.ingress_listen ?? DEFAULT_LISTEN
+  if (readListenAddress(text) === undefined)
+    throw usageError(
+      `--ingress-listen ${text} is no address with a port`,
+      'Write it as 203.0.113.7:443, [2001:db8::7]:443, or :443 for all addresses.',
+    )
+  return text === DEFAULT_LISTEN ? {} : { ingress_listen: text }
 }
 
 interface Range {

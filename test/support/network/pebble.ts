@@ -8,7 +8,7 @@ import { freePort } from '../datastores/postgres-cluster.ts'
 
 /** Let's Encrypt's test server, with a directory at `url` on loopback. */
 export interface Pebble {
-  /** `https://127.0.0.1:<port>/dir`; a query is ignored. */
+  /** `https://<host>:<port>/dir`; a query is ignored. */
   readonly url: string
   readonly port: number
   /** File with the certificate that vouches for it. */
@@ -19,32 +19,48 @@ export interface Pebble {
   stop(): Promise<void>
 }
 
+/** How it is started where the defaults do not fit. */
+export interface PebbleOptions {
+  /** Address on which it listens; 127.0.0.1 by default. */
+  readonly host?: string
+  /** Program and arguments before its own, such as those that enter a namespace. */
+  readonly enter?: readonly string[]
+  /** Port on which it looks for answers to TLS-ALPN-01; 5001 by default. */
+  readonly tlsPort?: number
+  /** Keys of accounts, base64url, by their id: it serves only those who have one. */
+  readonly externalKeys?: Readonly<Record<string, string>>
+}
+
 /** Starts the program on free ports, with a certificate of its own making. Needs openssl. */
-export async function startPebble(program: string): Promise<Pebble> {
+export async function startPebble(program: string, options: PebbleOptions = {}): Promise<Pebble> {
+  const { host = '127.0.0.1', enter = [], tlsPort = 5001, externalKeys } = options
   const folder = mkdtempSync(join(tmpdir(), 'ctl-pebble-'))
   const [key, certificate, configuration] = ['key.pem', 'cert.pem', 'pebble.json'].map((name) => join(folder, name))
   if (key === undefined || certificate === undefined || configuration === undefined) throw new Error('no paths')
   const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
-  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const subject = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=IP:${host}`]
   execFileSync('openssl', [...made, ...subject, '-keyout', key, '-out', certificate], { stdio: 'ignore' })
   const [port, managementPort] = [await freePort(), await freePort()]
   const pebble = {
-    listenAddress: `127.0.0.1:${port}`,
-    managementListenAddress: `127.0.0.1:${managementPort}`,
+    listenAddress: `${host}:${port}`,
+    managementListenAddress: `${host}:${managementPort}`,
     certificate,
     privateKey: key,
     httpPort: 5002,
-    tlsPort: 5001,
+    tlsPort,
     ocspResponderURL: '',
-    externalAccountBindingRequired: false,
+    externalAccountBindingRequired: externalKeys !== undefined,
+    externalAccountMACKeys: externalKeys ?? {},
   }
   writeFileSync(configuration, JSON.stringify({ pebble }))
-  const child = spawn(program, ['-config', configuration, '-strict'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const [command = program, ...args] = [...enter, program, '-config', configuration, '-strict']
+  const env = { ...process.env, PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0' }
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'], env })
   let printed = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
   await vi.waitUntil(() => printed.includes('ACME directory available at'), { timeout: 30_000, interval: 20 })
   return {
-    url: `https://127.0.0.1:${port}/dir`,
+    url: `https://${host}:${port}/dir`,
     port,
     caFile: certificate,
     suspend: () => void child.kill('SIGSTOP'),

@@ -29,6 +29,11 @@ export const REQUIREMENTS = {
   chromium: { find: () => onPath('chromium'), enable: 'apt-get install chromium' },
   nginx: { find: () => onPath('nginx') ?? ['/usr/sbin/nginx'].find(isExecutable), enable: 'apt-get install nginx' },
   pebble: { find: () => onPath('pebble'), enable: 'apt-get install pebble' },
+  haproxy: {
+    find: () => onPath('haproxy') ?? ['/usr/sbin/haproxy'].find(isExecutable),
+    enable: 'apt-get install haproxy',
+  },
+  caddy: { find: () => onPath('caddy'), enable: 'apt-get install caddy' },
   promtool: { find: () => onPath('promtool'), enable: 'apt-get install prometheus' },
   'systemd-analyze': { find: () => onPath('systemd-analyze'), enable: 'apt-get install systemd' },
   'systemd-resolved': {

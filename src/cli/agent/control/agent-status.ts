@@ -1,4 +1,6 @@
 import type { AgentCore } from '../agent-core.ts'
+import type { IngressRow } from '../bridges/ingress/ingress-rows.ts'
+import { DEFAULT_LISTEN } from '../bridges/ingress/listen-address.ts'
 import { reasonOf } from '../errors.ts'
 import type { RuleCounter } from '../firewall/firewall.ts'
 import type { DeviceStatus, PeerStatus } from '../device/device.ts'
@@ -45,6 +47,8 @@ export interface AgentStatus {
     readonly connections: number
     readonly fault: string | null
   }
+  /** Rules of the bridges that this node hosts. */
+  readonly ingress: { readonly listen: string; readonly rules: readonly IngressRow[] }
   /** What does not work now. Empty: nothing. */
   readonly faults: readonly string[]
   readonly counts: Readonly<Record<string, number>>
@@ -82,9 +86,10 @@ type Whole = Machine & { readonly sessions: Pick<Sessions, 'status'> }
 /** Reads the status of the agent. */
 export async function statusOf(core: AgentCore, machine: Whole): Promise<AgentStatus> {
   const { member, health } = core
-  const [device, policies, { version }] = await Promise.all([
+  const [device, policies, ingressRules, { version }] = await Promise.all([
     deviceOf(core, machine),
     policiesOf(core, machine),
+    machine.ingress.rows(),
     core.binary(),
   ])
   return {
@@ -107,6 +112,7 @@ export async function statusOf(core: AgentCore, machine: Whole): Promise<AgentSt
     peers: peersOf(machine, device.peers),
     policies,
     sessions: sessionsOf(machine),
+    ingress: { listen: core.state.machine.ingress_listen ?? DEFAULT_LISTEN, rules: ingressRules },
     faults: [...device.faults, ...faultsOf(core, machine)],
     counts: health.report().counts,
   }

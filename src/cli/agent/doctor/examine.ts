@@ -7,6 +7,7 @@ import type { DoctorSystem, NodeFacts } from './doctor-facts.ts'
 import { lookAtAgent } from './look-at-agent.ts'
 import { lookAtConflicts } from './look-at-conflicts.ts'
 import { lookAtFirewall } from './look-at-firewall.ts'
+import { lookAtIngress } from './look-at-ingress.ts'
 import { lookAtInterface } from './look-at-interface.ts'
 import { lookAtMachine } from './look-at-machine.ts'
 import { lookAtNames } from './look-at-names.ts'
@@ -42,6 +43,7 @@ async function lookAtRunning(node: NodeFacts): Promise<readonly Finding[]> {
       await lookAtFirewall(facts),
       ...(await lookAtInterface(facts)),
       ...(await lookAtNames(facts)),
+      lookAtIngress(facts),
     ]
   } catch (error) {
     return [problem('agent', reasonOf(error), 'See ctl agent logs; restart the agent.'), ...notSeen()]
@@ -49,5 +51,7 @@ async function lookAtRunning(node: NodeFacts): Promise<readonly Finding[]> {
 }
 
 function notSeen(): readonly Finding[] {
-  return ['events', 'keys', 'peers', 'firewall', 'interface', 'names'].map((check) => skipped(check, 'no agent runs'))
+  return ['events', 'keys', 'peers', 'firewall', 'interface', 'names', 'ingress'].map((check) =>
+    skipped(check, 'no agent runs'),
+  )
 }

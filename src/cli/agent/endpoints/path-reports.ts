@@ -22,7 +22,13 @@ const SETTLED_MS = 3_000
 const PAUSE_MS = 10_000
 
 /** Makes the reports. A way counts once it has held for a moment. */
-export function createPathReports({ agent, member }: { readonly agent: AgentDeps; readonly member: Member }): PathReports {
+export function createPathReports({
+  agent,
+  member,
+}: {
+  readonly agent: AgentDeps
+  readonly member: Member
+}): PathReports {
   const { clock, tasks } = agent
   let present: PathsReport = pathsReport([])
   let sinceMs = clock.now()

@@ -18,7 +18,8 @@ export const UNIT_MARKER =
 /**
  * The unit of an agent. It keeps what the agent and its programs need: wireguard-go makes the interface (`/dev/net/tun`) and its
  * socket in `/run/wireguard`, `ip`, `wg`, `nft` and `conntrack` need CAP_NET_ADMIN and netlink, and the resolver of the names has
- * port 53. A host of bridges lets the interfaces concerned forward, which are settings of `/proc/sys`.
+ * port 53. A host of bridges lets the interfaces concerned forward, which are settings of `/proc/sys`. haproxy opens the port of
+ * ingress, changes to its user, and writes with caddy into `/run/ctl-ingress`.
  */
 export function unitText({ node, program, stateDir, writesEtc }: UnitFacts): string {
   const writable = [stateDir, '-/run/resolvconf', FORWARDING, ...(writesEtc ? ['/etc'] : [])]
@@ -42,14 +43,14 @@ RestartPreventExitStatus=2 4 5 6
 # The agent was asked to start again.
 RestartForceExitStatus=143
 SuccessExitStatus=143
-# wireguard-go goes on when the agent ends, and with it the tunnels.
+# wireguard-go, haproxy and caddy go on when the agent ends, and with them tunnels and ingress.
 KillMode=process
 TimeoutStopSec=20
-RuntimeDirectory=wireguard
+RuntimeDirectory=wireguard ctl-ingress
 RuntimeDirectoryPreserve=yes
 UMask=0077
 
-CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_BIND_SERVICE
+CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_BIND_SERVICE CAP_SETUID CAP_SETGID
 AmbientCapabilities=CAP_NET_ADMIN CAP_NET_BIND_SERVICE
 NoNewPrivileges=yes
 DevicePolicy=closed
@@ -72,8 +73,8 @@ LockPersonality=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
-# The hosts file keeps its owner.
-SystemCallFilter=@chown
+# The hosts file keeps its owner, and haproxy changes to its user.
+SystemCallFilter=@chown @setuid
 SystemCallErrorNumber=EPERM
 # No MemoryDenyWriteExecute: the JavaScript engine writes what it runs. No ProtectProc: it hides processes that have more rights than
 # this one, so that the lock of an agent that "ctl agent up" has started would count as that of a process that has ended.

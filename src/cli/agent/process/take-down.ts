@@ -5,6 +5,8 @@ import { isEnrolled } from '../enrolled-state.ts'
 import type { EnrolledState } from '../agent-core.ts'
 import { askAgent } from '../control/ask-agent.ts'
 import { agentError, systemCode } from '../errors.ts'
+import { ingressPlace } from '../bridges/ingress/ingress-place.ts'
+import { removeIngress } from '../bridges/ingress/remove-ingress.ts'
 import { removeDevice } from '../device/open-device.ts'
 import { removeOwnLinks } from '../device/remove-own-links.ts'
 import { removeFirewall } from '../firewall/remove-firewall.ts'
@@ -38,7 +40,7 @@ export async function takeDown(place: Place): Promise<TakenDown> {
     const state = await readState(place.state)
     await rm(place.socket, { force: true })
     if (!isEnrolled(state)) return { wasRunning: owner !== undefined, enrolled: undefined }
-    await removeLeftovers(state)
+    await removeLeftovers(state, place)
     const { enrolment, machine } = state
     return {
       wasRunning: owner !== undefined,
@@ -85,9 +87,10 @@ async function hasEnded({ lock }: Place, { pid }: LockOwner): Promise<boolean> {
   return true
 }
 
-async function removeLeftovers({ machine, enrolment }: EnrolledState): Promise<void> {
+async function removeLeftovers({ machine, enrolment }: EnrolledState, place: Place): Promise<void> {
   const { interface_name: interfaceName } = machine
   const log = (): void => undefined // What cannot be removed is thrown.
+  await removeIngress(ingressPlace(enrolment.node_id, place.directory))
   // First: where the interface is that of another agent, its names and rules stay, too.
   await removeDevice({ name: interfaceName, owner: enrolment.node_id })
   await doEach([

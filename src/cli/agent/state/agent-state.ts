@@ -13,6 +13,8 @@ export interface MachineSettings {
   readonly names: NameWay
   /** Networks that mediated sessions may reach beside 127.0.0.1, as CIDRs. */
   readonly session_targets?: readonly string[] | undefined
+  /** Where ingress of bridges listens, `address:port`; absent: TCP 443 of all addresses. */
+  readonly ingress_listen?: string | undefined
 }
 
 /** The server and how it is trusted. */

@@ -38,6 +38,11 @@ export function requireTun(program = 'wireguard-go'): void {
 
 /** Whether this process may change network interfaces. */
 export function hasNetAdmin(): boolean {
+  return hasCapabilities([NET_ADMIN_BIT])
+}
+
+/** Whether this process has capabilities, by their numbers in linux/capability.h. */
+export function hasCapabilities(bits: readonly bigint[]): boolean {
   const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
-  return effective !== undefined && ((BigInt(`0x${effective}`) >> NET_ADMIN_BIT) & 1n) === 1n
+  return effective !== undefined && bits.every((bit) => ((BigInt(`0x${effective}`) >> bit) & 1n) === 1n)
 }

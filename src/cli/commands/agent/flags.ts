@@ -34,6 +34,12 @@ export const UP_FLAGS = {
     describe: 'Networks that mediated sessions may reach through this node, or none',
     fallback: '127.0.0.1 alone',
   },
+  'ingress-listen': {
+    kind: 'text',
+    value: 'ADDRESS:PORT',
+    describe: 'Where this node accepts connections for ingress rules of its bridges',
+    fallback: ':443',
+  },
   userspace: { kind: 'switch', describe: 'Use wireguard-go even where the kernel has WireGuard' },
   // The variable is for commands of operators.
   'ca-sha256': {

@@ -26,7 +26,11 @@ export function destinationsOf(peer: KnownPeer, from: EndpointAddress, places: P
   if (binding !== undefined && binding.unanswered <= UNANSWERED_MAX) return [binding.address]
   const guesses = guessesOf(peer, places)
   for (const guess of guesses) guess.triedMs = now()
-  const all = [...guesses.map(({ address }) => address), ...(binding === undefined ? [] : [binding.address]), ...peer.endpoints]
+  const all = [
+    ...guesses.map(({ address }) => address),
+    ...(binding === undefined ? [] : [binding.address]),
+    ...peer.endpoints,
+  ]
   const byText = new Map(all.map((address) => [formatEndpoint(address), address]))
   byText.delete(formatEndpoint(from))
   return [...byText.values()].slice(0, COPIES_MAX)

@@ -12,10 +12,12 @@ export interface PeersOfMachine {
 export async function relayPeersOf({ device, applier }: PeersOfMachine): Promise<readonly RelayPeer[]> {
   const { peers } = await device.status()
   const seen = new Map(peers.map(({ publicKey, endpoint }) => [publicKey, endpoint]))
-  return applier.accepted().peers.map(({ node_id: nodeId, public_key: publicKey, endpoint, fallback_endpoint: fallback }) => ({
-    nodeId,
-    publicKey,
-    endpoints: [...new Set([seen.get(publicKey) ?? '', endpoint])].filter((text) => text !== ''),
-    fallback,
-  }))
+  return applier
+    .accepted()
+    .peers.map(({ node_id: nodeId, public_key: publicKey, endpoint, fallback_endpoint: fallback }) => ({
+      nodeId,
+      publicKey,
+      endpoints: [...new Set([seen.get(publicKey) ?? '', endpoint])].filter((text) => text !== ''),
+      fallback,
+    }))
 }

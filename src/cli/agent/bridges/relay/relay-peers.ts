@@ -61,7 +61,9 @@ export function createRelayPeers(now: () => number): RelayPeers {
     const before = keys.get(nodeId)
     const raw = before?.has(publicKey) === true ? undefined : keyOfBase64(publicKey)
     const present = before?.get(publicKey)?.key ?? (raw === undefined ? undefined : mac1Key(raw))
-    const former = [...(before ?? [])].filter(([key, { untilMs }]) => key !== publicKey && (untilMs ?? Infinity) > now())
+    const former = [...(before ?? [])].filter(
+      ([key, { untilMs }]) => key !== publicKey && (untilMs ?? Infinity) > now(),
+    )
     const held = new Map<string, HeldKey>()
     if (present !== undefined) held.set(publicKey, { key: present, untilMs: undefined })
     for (const [key, last] of former) held.set(key, { ...last, untilMs: last.untilMs ?? now() + FORMER_MS })
@@ -104,6 +106,7 @@ function endpointsOf({ endpoints }: RelayPeer, relays: ReadonlySet<string>): rea
 function hostsOf(peers: ReadonlyMap<string, KnownPeer>): ReadonlyMap<string, readonly string[]> {
   const byHost = new Map<string, string[]>()
   for (const { nodeId, endpoints } of peers.values())
-    for (const host of new Set(endpoints.map((each) => each.host))) byHost.set(host, [...(byHost.get(host) ?? []), nodeId])
+    for (const host of new Set(endpoints.map((each) => each.host)))
+      byHost.set(host, [...(byHost.get(host) ?? []), nodeId])
   return byHost
 }

@@ -58,6 +58,7 @@ describe('the doctor on a running agent', () => {
         name: 'web-1',
         mesh_address: '100.64.0.1',
         mesh_cidr: '100.64.0.0/10',
+        ingress: { listen: ':443', rules: [] },
         server: {
           url: 'http://127.0.0.1:7443',
           reachable: true,

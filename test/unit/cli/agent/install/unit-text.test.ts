@@ -33,9 +33,11 @@ describe('the unit of the agent', () => {
     expect(settings(text, 'RestartForceExitStatus')).toEqual(['143'])
   })
 
-  test('gives the agent two rights, one device and its own folder', () => {
+  test('gives the agent the rights for networks, low ports and the user of haproxy, one device and its own folder', () => {
     const text = unitText(FACTS)
-    expect(settings(text, 'CapabilityBoundingSet')).toEqual(['CAP_NET_ADMIN CAP_NET_BIND_SERVICE'])
+    expect(settings(text, 'CapabilityBoundingSet')).toEqual([
+      'CAP_NET_ADMIN CAP_NET_BIND_SERVICE CAP_SETUID CAP_SETGID',
+    ])
     expect(settings(text, 'DeviceAllow')).toEqual(['/dev/net/tun rw'])
     expect(settings(text, 'ReadWritePaths')).toEqual(['/var/lib/ctl-agent -/run/resolvconf /proc/sys/net/ipv4/conf'])
   })

@@ -1,0 +1,84 @@
+import { chmod, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { agentError } from '../../errors.ts'
+import { askCaddy } from './ask-caddy.ts'
+import { endPrograms, hasEnded, startInBackground } from './background-program.ts'
+import { firstCaddyConfig } from './caddy-config.ts'
+import type { IngressPlace } from './ingress-place.ts'
+
+/** Caddy, which ends TLS for names with a certificate from ACME. It outlives the agent, and the next one takes it over. */
+export interface Caddy {
+  /** Runs that configuration, and does nothing where it runs already. @throws CliError where it cannot; what ran before goes on. */
+  apply(config: string): Promise<void>
+  end(): Promise<void>
+}
+
+/** What Caddy needs. */
+export interface CaddyDeps {
+  readonly place: IngressPlace
+  /** Variables with which it trusts certificate authorities, such as SSL_CERT_FILE. */
+  readonly environment: Readonly<Record<string, string>>
+}
+
+const PROGRAM = 'caddy'
+const READY_MS_MAX = 15_000
+const POLL_MS = 50
+
+/** Makes the port. Nothing is started before the first configuration. */
+export function createCaddy({ place, environment }: CaddyDeps): Caddy {
+  const { adminSocket, tlsSocket, caddyConfig: file, caddyLog } = place
+  const sign = { program: PROGRAM, argument: file }
+  let loaded: string | undefined
+  let isEnded = false
+
+  const isAnswering = async (): Promise<boolean> =>
+    (await askCaddy(adminSocket, { method: 'GET', path: '/config/admin' }))?.status === 200
+
+  async function start(): Promise<void> {
+    loaded = undefined
+    isEnded = false
+    await endPrograms(sign)
+    for (const socket of [adminSocket, tlsSocket]) await rm(socket, { force: true })
+    await writeFile(file, firstCaddyConfig(place), { mode: 0o600 })
+    const child = await startInBackground({
+      program: PROGRAM,
+      args: ['run', '--config', file],
+      logFile: caddyLog,
+      // What it keeps is in `certificates`.
+      environment: { ...environment, HOME: dirname(file) },
+    })
+    const deadline = Date.now() + READY_MS_MAX
+    while (!(await isAnswering())) {
+      if (hasEnded(child) || Date.now() >= deadline)
+        throw agentError('caddy_failed', `caddy did not start; its log is ${caddyLog}`)
+      await pause(POLL_MS)
+    }
+  }
+
+  async function load(config: string): Promise<void> {
+    const answer = await askCaddy(adminSocket, { method: 'POST', path: '/load', body: config })
+    // The reason may have a part of the configuration, and with it a key.
+    if (answer?.status !== 200)
+      throw agentError('caddy_failed', `caddy refuses its configuration; its log is ${caddyLog}`)
+    // HAProxy has a user of its own, and the folder keeps the others out.
+    await chmod(tlsSocket, 0o666)
+    loaded = config
+  }
+
+  return {
+    async apply(config) {
+      const isRunning = await isAnswering()
+      if (isRunning && loaded === config) return
+      if (!isRunning) await start()
+      await load(config)
+    },
+    async end() {
+      // The processes of the machine are looked through once.
+      if (isEnded) return
+      loaded = undefined
+      await endPrograms(sign)
+      isEnded = true
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import type { ChildProcess } from 'node:child_process'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import { agentError, systemCode } from '../../errors.ts'
+import type { RunProgram } from '../../system/run-program.ts'
+import { askHaproxy, haproxyProcesses, runningDigest, type HaproxyProcesses } from './ask-haproxy.ts'
+import { endPrograms, hasEnded, startInBackground } from './background-program.ts'
+import { backendsIn, type haproxyConfig } from './haproxy-config.ts'
+import type { IngressPlace } from './ingress-place.ts'
+
+/** A configuration with its digest. */
+export type HaproxyConfig = ReturnType<typeof haproxyConfig>
+
+/** HAProxy of this machine's ingress. It outlives the agent, and the next one takes it over. */
+export interface Haproxy {
+  /** The configuration that it runs; undefined where it does not run. */
+  running(): Promise<HaproxyConfig | undefined>
+  /**
+   * Runs that configuration, and does nothing where it runs already. Connections go on, save those of backends that are gone or have
+   * another address.
+   *
+   * @throws CliError where it cannot; what ran before goes on.
+   */
+  apply(config: HaproxyConfig): Promise<void>
+  /** Ends it with all connections. */
+  end(): Promise<void>
+}
+
+/** What HAProxy needs. */
+export interface HaproxyDeps {
+  readonly place: IngressPlace
+  readonly run: RunProgram
+  /** @throws CliError where the port is taken. */
+  readonly assertFree: () => Promise<void>
+}
+
+const PROGRAM = 'haproxy'
+const READY_MS_MAX = 15_000
+const POLL_MS = 50
+
+/** Makes the port. Nothing is started before the first configuration. */
+export function createHaproxy({ place, run, assertFree }: HaproxyDeps): Haproxy {
+  const { haproxyConfig: file, masterSocket, haproxyLog } = place
+  const sign = { program: PROGRAM, argument: file }
+  const next = `${file}.next`
+
+  async function running(): Promise<HaproxyConfig | undefined> {
+    const digest = await runningDigest(masterSocket)
+    if (digest === undefined) return undefined
+    const text = await textIn(file)
+    // A file that another process has changed since is not what runs.
+    return text.includes(`  description ${digest}\n`) ? { text, digest } : { text: '', digest }
+  }
+
+  async function check({ text }: HaproxyConfig): Promise<void> {
+    await writeFile(next, text, { mode: 0o600 })
+    const { exitCode, stdout, stderr } = await run(PROGRAM, ['-c', '-f', next])
+    if (exitCode !== 0) throw refused('refuses its configuration', alertIn(`${stdout}\n${stderr}`))
+  }
+
+  async function start({ digest }: HaproxyConfig): Promise<void> {
+    // One that does not answer holds the port.
+    await endPrograms(sign)
+    await assertFree()
+    const args = ['-W', '-S', `${masterSocket},mode,600`, '-f', file]
+    const child = await startInBackground({ program: PROGRAM, args, logFile: haproxyLog })
+    if (await answers(digest, () => hasEndedNow(child))) return
+    const why = alertIn(await textIn(haproxyLog))
+    await endPrograms(sign)
+    throw refused('did not start', why)
+  }
+
+  async function reload({ digest }: HaproxyConfig): Promise<boolean> {
+    const before = await haproxyProcesses(masterSocket)
+    await askHaproxy(masterSocket, 'reload')
+    return answers(digest, () => hasFailedSince(before))
+  }
+
+  async function hasFailedSince(before: HaproxyProcesses | undefined): Promise<boolean> {
+    const now = await haproxyProcesses(masterSocket)
+    return now !== undefined && now.failedReloads > (before?.failedReloads ?? 0)
+  }
+
+  /** Waits until the configuration runs, or cannot any more. */
+  async function answers(digest: string, hasFailed: () => Promise<boolean>): Promise<boolean> {
+    const deadline = Date.now() + READY_MS_MAX
+    while ((await runningDigest(masterSocket)) !== digest) {
+      if ((await hasFailed()) || Date.now() >= deadline) return false
+      await pause(POLL_MS)
+    }
+    return true
+  }
+
+  /** Its workers of before carry the connections that are open; those that lead elsewhere now are cut. */
+  async function cutFormer(before: HaproxyConfig, after: HaproxyConfig): Promise<void> {
+    const present = backendsIn(after.text)
+    const gone = [...backendsIn(before.text)].filter(([name, address]) => present.get(name) !== address)
+    const { oldWorkers = [] } = (await haproxyProcesses(masterSocket)) ?? {}
+    for (const pid of oldWorkers)
+      for (const [name] of gone) await askHaproxy(masterSocket, `@!${pid} shutdown sessions server ${name}/target`)
+  }
+
+  async function replace(before: HaproxyConfig, after: HaproxyConfig): Promise<void> {
+    if (await reload(after)) return cutFormer(before, after)
+    const why = alertIn(await textIn(haproxyLog))
+    await writeFile(file, before.text, { mode: 0o600 })
+    await reload(before)
+    throw refused('did not take its new configuration', why)
+  }
+
+  return {
+    running,
+    async apply(config) {
+      const before = await running()
+      if (before?.digest === config.digest) return
+      await check(config)
+      await rename(next, file)
+      await (before === undefined ? start(config) : replace(before, config))
+    },
+    end: () => endPrograms(sign),
+  }
+}
+
+async function hasEndedNow(child: ChildProcess): Promise<boolean> {
+  return hasEnded(child)
+}
+
+function refused(what: string, why: string) {
+  return agentError('haproxy_failed', `haproxy ${what}: ${why}`)
+}
+
+/** The last line of HAProxy about a failure, without its prefix. */
+function alertIn(text: string): string {
+  const alerts = [...text.matchAll(/^\[ALERT\]\s+\(\d+\) : (.*)$/gm)].map(([, line = '']) => line)
+  return (
+    alerts.find((line) => !/ : (?:Error\(s\) found|Fatal errors found)/.test(line)) ?? 'it gives no reason'
+  ).slice(0, 300)
+}
+
+async function textIn(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return ''
+    throw error
+  }
+}

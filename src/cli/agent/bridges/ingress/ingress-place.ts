@@ -1,0 +1,44 @@
+import { chmod, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CaddyPlace } from './caddy-config.ts'
+
+/** The files of ingress. */
+export interface IngressPlace extends CaddyPlace {
+  /** Everything but the certificates. It is gone after a restart of the machine. */
+  readonly folder: string
+  readonly haproxyConfig: string
+  readonly masterSocket: string
+  readonly haproxyLog: string
+  readonly caddyConfig: string
+  readonly caddyLog: string
+}
+
+const RUN = '/run/ctl-ingress'
+
+/** The files of the node's ingress. The state folder keeps the certificates, because authorities give only so many a week. */
+export function ingressPlace(nodeId: string, stateDirectory: string, run: string = RUN): IngressPlace {
+  const folder = join(run, nodeId)
+  const own = (name: string): string => join(folder, 'private', name)
+  return {
+    folder,
+    haproxyConfig: own('haproxy.cfg'),
+    masterSocket: own('haproxy.sock'),
+    haproxyLog: own('haproxy.log'),
+    caddyConfig: own('caddy.json'),
+    caddyLog: own('caddy.log'),
+    adminSocket: own('caddy.sock'),
+    tlsSocket: join(folder, 'tls', 'caddy.sock'),
+    certificates: join(stateDirectory, 'ingress'),
+  }
+}
+
+/** Makes the folders. Only the one with the socket that ends TLS is open to the user of HAProxy. */
+export async function makeFolders({ folder, certificates }: IngressPlace): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o711 })
+  // The umask of the agent takes rights away.
+  await chmod(folder, 0o711)
+  await mkdir(join(folder, 'private'), { recursive: true, mode: 0o700 })
+  await mkdir(join(folder, 'tls'), { recursive: true, mode: 0o711 })
+  await chmod(join(folder, 'tls'), 0o711)
+  await mkdir(certificates, { recursive: true, mode: 0o700 })
+}
