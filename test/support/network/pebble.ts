@@ -27,13 +27,15 @@ export interface PebbleOptions {
   readonly enter?: readonly string[]
   /** Port on which it looks for answers to TLS-ALPN-01; 5001 by default. */
   readonly tlsPort?: number
+  /** `address:port` of the name server that it asks; that of the machine by default. */
+  readonly nameServer?: string
   /** Keys of accounts, base64url, by their id: it serves only those who have one. */
   readonly externalKeys?: Readonly<Record<string, string>>
 }
 
 /** Starts the program on free ports, with a certificate of its own making. Needs openssl. */
 export async function startPebble(program: string, options: PebbleOptions = {}): Promise<Pebble> {
-  const { host = '127.0.0.1', enter = [], tlsPort = 5001, externalKeys } = options
+  const { host = '127.0.0.1', enter = [], tlsPort = 5001, nameServer, externalKeys } = options
   const folder = mkdtempSync(join(tmpdir(), 'ctl-pebble-'))
   const [key, certificate, configuration] = ['key.pem', 'cert.pem', 'pebble.json'].map((name) => join(folder, name))
   if (key === undefined || certificate === undefined || configuration === undefined) throw new Error('no paths')
@@ -54,6 +56,7 @@ export async function startPebble(program: string, options: PebbleOptions = {}):
   }
   writeFileSync(configuration, JSON.stringify({ pebble }))
   const [command = program, ...args] = [...enter, program, '-config', configuration, '-strict']
+  if (nameServer !== undefined) args.push('-dnsserver', nameServer)
   const env = { ...process.env, PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0' }
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'], env })
   let printed = ''

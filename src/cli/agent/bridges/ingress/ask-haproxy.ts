@@ -47,3 +47,14 @@ export async function haproxyProcesses(socketPath: string): Promise<HaproxyProce
   const pids = [...old.matchAll(/^(\d+)\s+worker\s/gm)].map(([, pid]) => Number(pid))
   return { failedReloads: Number(failed), oldWorkers: pids }
 }
+
+/** Cuts the connections of workers with former configurations that go to one of the backends. */
+export async function cutOldSessions(socketPath: string, backends: ReadonlySet<string>): Promise<void> {
+  const { oldWorkers } = (await haproxyProcesses(socketPath)) ?? { oldWorkers: [] }
+  for (const pid of oldWorkers) {
+    // Backends of these workers are disabled, so that their connections are cut one by one.
+    const sessions = (await askHaproxy(socketPath, `@!${pid} show sess`)) ?? ''
+    for (const [, id = '', backend = ''] of sessions.matchAll(/^(0x[0-9a-f]+): .* be=(\S+) /gm))
+      if (backends.has(backend)) await askHaproxy(socketPath, `@!${pid} shutdown session ${id}`)
+  }
+}

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { agentError, systemCode } from '../../errors.ts'
 import type { RunProgram } from '../../system/run-program.ts'
-import { askHaproxy, haproxyProcesses, runningDigest, type HaproxyProcesses } from './ask-haproxy.ts'
+import { askHaproxy, cutOldSessions, haproxyProcesses, runningDigest, type HaproxyProcesses } from './ask-haproxy.ts'
 import { endPrograms, hasEnded, startInBackground } from './background-program.ts'
 import { backendsIn, type haproxyConfig } from './haproxy-config.ts'
 import type { IngressPlace } from './ingress-place.ts'
@@ -95,9 +95,7 @@ export function createHaproxy({ place, run, assertFree }: HaproxyDeps): Haproxy 
   async function cutFormer(before: HaproxyConfig, after: HaproxyConfig): Promise<void> {
     const present = backendsIn(after.text)
     const gone = [...backendsIn(before.text)].filter(([name, address]) => present.get(name) !== address)
-    const { oldWorkers = [] } = (await haproxyProcesses(masterSocket)) ?? {}
-    for (const pid of oldWorkers)
-      for (const [name] of gone) await askHaproxy(masterSocket, `@!${pid} shutdown sessions server ${name}/target`)
+    if (gone.length > 0) await cutOldSessions(masterSocket, new Set(gone.map(([name]) => name)))
   }
 
   async function replace(before: HaproxyConfig, after: HaproxyConfig): Promise<void> {
