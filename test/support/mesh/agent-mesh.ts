@@ -37,11 +37,27 @@ export interface AgentMesh {
   close(): Promise<void>
 }
 
+/** What a mesh is started with. */
+interface MeshOptions {
+  readonly hasIpv6?: boolean
+  /** Makes what the server needs before it starts: flags of the server, and variables of server and agents. */
+  readonly prepare?: (lab: Lab) => Promise<MeshSetup>
+}
+
+interface MeshSetup {
+  readonly serverFlags: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+}
+
 /** Starts a lab with a server on the embedded datastore and a join token for many nodes. */
-export async function startAgentMesh(prefix: string, { hasIpv6 = false } = {}): Promise<AgentMesh> {
+export async function startAgentMesh(
+  prefix: string,
+  { hasIpv6 = false, prepare = async () => ({ serverFlags: [], environment: {} }) }: MeshOptions = {},
+): Promise<AgentMesh> {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-mesh-'))
   const lab = await createLab({ prefix, hasIpv6 })
   const serverBox = await lab.box('server')
+  let setup: MeshSetup = { serverFlags: [], environment: {} }
   const url = `http://${serverBox.address}:${PORT}`
   const listen = hasIpv6 ? '[::]' : serverBox.address
   const config = join(folder, 'config')
@@ -50,7 +66,8 @@ export async function startAgentMesh(prefix: string, { hasIpv6 = false } = {}): 
 
   const exec = (box: Box, argv: readonly string[]): Promise<ProgramResult> =>
     lab.exec(box, argv, { timeoutMs: RUN_MS_MAX })
-  const ctl = (box: Box, args: readonly string[]) => exec(box, ['env', process.execPath, CTL, ...args])
+  const variables = () => Object.entries(setup.environment).map(([name, value]) => `${name}=${value}`)
+  const ctl = (box: Box, args: readonly string[]) => exec(box, ['env', ...variables(), process.execPath, CTL, ...args])
   const operatorCommand = (...args: readonly string[]) => [
     'env',
     `CTL_CONFIG_DIR=${config}`,
@@ -66,8 +83,8 @@ export async function startAgentMesh(prefix: string, { hasIpv6 = false } = {}): 
   async function startServer(): Promise<void> {
     const data = join(folder, 'data')
     const argv = [...serverBox.namespace.enter, process.execPath, CTL, 'serve', '--insecure-http']
-    const [program, ...args] = [...argv, '--listen', `${listen}:${PORT}`, '--data-dir', data]
-    server = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const [program, ...args] = [...argv, '--listen', `${listen}:${PORT}`, '--data-dir', data, ...setup.serverFlags]
+    server = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...setup.environment } })
     await readyLine(server)
   }
 
@@ -85,6 +102,7 @@ export async function startAgentMesh(prefix: string, { hasIpv6 = false } = {}): 
   }
 
   try {
+    setup = await prepare(lab)
     await startServer()
     const token = join(folder, 'data', 'bootstrap-token')
     await succeeded(operator('login', '--url', url, '--token-file', token))
