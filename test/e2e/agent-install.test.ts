@@ -28,7 +28,7 @@ const UPLINK = [
 const CONFINED = [
   'mount --bind /run/wireguard /run/wireguard',
   'for folder in / /run /etc; do mount -o remount,bind,ro $folder; done',
-  'exec setpriv --no-new-privs --bounding-set=-all,+net_admin,+net_bind_service "$@"',
+  'exec setpriv --no-new-privs --bounding-set=-all,+net_admin,+net_bind_service,+setuid,+setgid "$@"',
 ].join(' && ')
 
 describe.skipIf(requirement('mesh-lab') === undefined)('an agent as a service', () => {

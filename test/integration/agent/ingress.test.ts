@@ -107,7 +107,7 @@ describe.skipIf(isMissing)('Ingress of a host', () => {
     ])
   })
   afterEach(async () => {
-    for (const agent of agents) await agent.end('remove')
+    for (const each of agents) await each.end('remove')
     rmSync(folder, { recursive: true })
   })
 
@@ -223,9 +223,9 @@ describe.skipIf(isMissing)('Ingress of a host', () => {
       },
       { acme_account_ref: SECRET_REF, secret: undefined },
     ]
-    for (const part_ of bad)
-      expect([part_, await part.apply(LOW, [{ ...passed('shop', 'a.example.test'), ...part_ }])]).toEqual([
-        part_,
+    for (const change of bad)
+      expect([change, await part.apply(LOW, [{ ...passed('shop', 'a.example.test'), ...change }])]).toEqual([
+        change,
         expect.stringMatching(/^(?:rule|a rule) /),
       ])
     expect(await talk('shop.example.test')).toBe('shop hello')

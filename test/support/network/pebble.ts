@@ -55,8 +55,8 @@ export async function startPebble(program: string, options: PebbleOptions = {}):
     externalAccountMACKeys: externalKeys ?? {},
   }
   writeFileSync(configuration, JSON.stringify({ pebble }))
-  const [command = program, ...args] = [...enter, program, '-config', configuration, '-strict']
-  if (nameServer !== undefined) args.push('-dnsserver', nameServer)
+  const asked = nameServer === undefined ? [] : ['-dnsserver', nameServer]
+  const [command, ...args] = [...enter, program, '-config', configuration, '-strict', ...asked]
   const env = { ...process.env, PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0' }
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'], env })
   let printed = ''

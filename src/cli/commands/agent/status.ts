@@ -24,6 +24,7 @@ const COLUMNS = [
   'peers.relayed',
   'policies.count',
   'names.way',
+  'ingress.rules',
 ] as const
 
 export const status = defineCommand({

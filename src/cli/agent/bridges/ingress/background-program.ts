@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { closeSync, constants, openSync, readFileSync, readdirSync } from 'node:fs'
+import { closeSync, constants, openSync, readFileSync, readdirSync, statSync, truncateSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { agentError, reasonOf, systemCode } from '../../errors.ts'
@@ -26,6 +26,15 @@ const END_MS_MAX = 5_000
 const POLL_MS = 20
 /** A log is appended to, so that it can be emptied while the program writes. */
 const LOG_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND
+
+/** The log is in memory, as all of `/run` is. */
+const LOG_BYTES_MAX = 1024 * 1024
+
+/** Empties a log that is large. */
+export function shortenLog(file: string): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size > LOG_BYTES_MAX) truncateSync(file)
+}
 
 /** Starts it in a session of its own. @throws CliError where it is not installed. */
 export function startInBackground({

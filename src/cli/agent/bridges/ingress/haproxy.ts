@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { agentError, systemCode } from '../../errors.ts'
+import type { Log } from '../../log.ts'
 import type { RunProgram } from '../../system/run-program.ts'
 import { askHaproxy, cutOldSessions, haproxyProcesses, runningDigest, type HaproxyProcesses } from './ask-haproxy.ts'
 import { endPrograms, hasEnded, startInBackground } from './background-program.ts'
@@ -30,6 +31,7 @@ export interface Haproxy {
 export interface HaproxyDeps {
   readonly place: IngressPlace
   readonly run: RunProgram
+  readonly log: Log
   /** @throws CliError where the port is taken. */
   readonly assertFree: () => Promise<void>
 }
@@ -39,7 +41,7 @@ const READY_MS_MAX = 15_000
 const POLL_MS = 50
 
 /** Makes the port. Nothing is started before the first configuration. */
-export function createHaproxy({ place, run, assertFree }: HaproxyDeps): Haproxy {
+export function createHaproxy({ place, run, log, assertFree }: HaproxyDeps): Haproxy {
   const { haproxyConfig: file, masterSocket, haproxyLog } = place
   const sign = { program: PROGRAM, argument: file }
   const next = `${file}.next`
@@ -64,7 +66,7 @@ export function createHaproxy({ place, run, assertFree }: HaproxyDeps): Haproxy 
     await assertFree()
     const args = ['-W', '-S', `${masterSocket},mode,600`, '-f', file]
     const child = await startInBackground({ program: PROGRAM, args, logFile: haproxyLog })
-    if (await answers(digest, () => hasEndedNow(child))) return
+    if (await answers(digest, () => hasEndedNow(child))) return log.line('ingress: haproxy runs')
     const why = alertIn(await textIn(haproxyLog))
     await endPrograms(sign)
     throw refused('did not start', why)

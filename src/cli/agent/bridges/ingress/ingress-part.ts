@@ -6,6 +6,7 @@ import { startPeriodicWork } from '../../process/periodic-work.ts'
 import type { RunProgram } from '../../system/run-program.ts'
 import type { BridgePart } from '../bridge-part.ts'
 import type { WantedIngress } from '../wanted-parts.ts'
+import { shortenLog } from './background-program.ts'
 import { createCaddy, type Caddy } from './caddy.ts'
 import { readRule, type CheckedRule } from './checked-rule.ts'
 import { claimNames, type Claims } from './claimed-names.ts'
@@ -53,8 +54,8 @@ interface Programs {
 export function createIngressPart(deps: IngressDeps): IngressPart {
   const { place, listen, environment, run, log } = deps
   const programs: Programs = {
-    haproxy: createHaproxy({ place, run, assertFree: () => assertFree(listen) }),
-    caddy: createCaddy({ place, environment }),
+    haproxy: createHaproxy({ place, run, log, assertFree: () => assertFree(listen) }),
+    caddy: createCaddy({ place, log, environment }),
   }
   const bridges = new Map<string, readonly CheckedRule[]>()
   let last: Promise<unknown> = Promise.resolve()
@@ -78,6 +79,7 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
 
   async function look(): Promise<void> {
     if (bridges.size === 0) return
+    for (const file of [place.haproxyLog, place.caddyLog]) shortenLog(file)
     try {
       await bring()
       fault = undefined
@@ -159,10 +161,11 @@ function conflictOf({ shadowed }: Claims, bridgeId: string): string | undefined 
 }
 
 /**
- * HAProxy first: Caddy would open the port of a challenge itself where nobody has it yet. Where Caddy fails, HAProxy goes back to
- * what it ran before.
+ * HAProxy has its port before Caddy gets a site: Caddy would open it for a challenge where it is free. Where Caddy fails, HAProxy
+ * goes back to what it ran before.
  */
 async function bringPlan({ haproxy, caddy }: Programs, plan: IngressPlan): Promise<void> {
+  if (plan.caddy !== undefined) await caddy.prepare(plan.caddy)
   const before = await haproxy.running()
   await haproxy.apply(plan.haproxy)
   try {

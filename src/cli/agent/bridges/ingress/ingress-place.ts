@@ -1,5 +1,5 @@
 import { chmod, mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { CaddyPlace } from './caddy-config.ts'
 
 /** The files of ingress. */
@@ -34,11 +34,11 @@ export function ingressPlace(nodeId: string, stateDirectory: string, run: string
 
 /** Makes the folders. Only the one with the socket that ends TLS is open to the user of HAProxy. */
 export async function makeFolders({ folder, certificates }: IngressPlace): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o711 })
-  // The umask of the agent takes rights away.
-  await chmod(folder, 0o711)
+  for (const open of [dirname(folder), folder, join(folder, 'tls')]) {
+    await mkdir(open, { recursive: true })
+    // The umask of the agent takes rights away.
+    await chmod(open, 0o711)
+  }
   await mkdir(join(folder, 'private'), { recursive: true, mode: 0o700 })
-  await mkdir(join(folder, 'tls'), { recursive: true, mode: 0o711 })
-  await chmod(join(folder, 'tls'), 0o711)
   await mkdir(certificates, { recursive: true, mode: 0o700 })
 }
