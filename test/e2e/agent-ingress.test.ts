@@ -97,6 +97,13 @@ describe.skipIf(isMissing)('Public ingress of a bridge', () => {
     expect(await page()).toEqual({ issuer: '', text: '' })
   })
 
+  test('is not for members of the mesh', async () => {
+    const { mesh_address: address } = await statusOf(edge)
+    const member = openBrowser(mesh.lab, web, { address, name: 'shop.example.org' })
+    expect(await member.next()).not.toHaveProperty('opened')
+    member.close()
+  })
+
   test('ends TLS with a certificate from ACME, while a connection of before stays open', async () => {
     const shop = openBrowser(mesh.lab, browser, { address: edge.address, name: 'shop.example.org' })
     expect(await shop.next()).toHaveProperty('opened')

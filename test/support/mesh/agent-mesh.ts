@@ -83,8 +83,11 @@ export async function startAgentMesh(
   async function startServer(): Promise<void> {
     const data = join(folder, 'data')
     const argv = [...serverBox.namespace.enter, process.execPath, CTL, 'serve', '--insecure-http']
-    const [program, ...args] = [...argv, '--listen', `${listen}:${PORT}`, '--data-dir', data, ...setup.serverFlags]
-    server = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...setup.environment } })
+    const [program, ...args] = [...argv, '--listen', `${listen}:${PORT}`, '--data-dir', data]
+    server = spawn(program, [...args, ...setup.serverFlags], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...setup.environment },
+    })
     await readyLine(server)
   }
 

@@ -10,6 +10,8 @@ export type RequirementName =
   | 'chromium'
   | 'nginx'
   | 'pebble'
+  | 'haproxy'
+  | 'caddy'
   | 'promtool'
   | 'systemd-analyze'
   | 'systemd-resolved'

@@ -3,7 +3,7 @@ import type { IngressRow } from '../bridges/ingress/ingress-rows.ts'
 import type { RunningFacts } from './doctor-facts.ts'
 
 /** Whether the ingress rules in force have what they need. Those that are refused are a fault of the agent. */
-export function lookAtIngress({ status }: RunningFacts): Finding {
+export function lookAtIngress({ status }: { readonly status: Pick<RunningFacts['status'], 'ingress'> }): Finding {
   const { listen, rules } = status.ingress
   if (rules.length === 0) return skipped('ingress', 'this node serves no ingress rule')
   return targets(rules) ?? certificates(rules) ?? ok('ingress', `${rules.length} names on ${listen}`)

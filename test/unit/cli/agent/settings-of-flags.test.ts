@@ -22,7 +22,21 @@ describe('the settings of an agent', () => {
     expect(machineOf({ 'allow-session-targets': ['none'] }, before)).not.toHaveProperty('session_targets')
   })
 
+  test('keep the address of ingress until another one is given', () => {
+    const before = machineOf({ 'ingress-listen': '203.0.113.7:443' })
+    expect(before.ingress_listen).toBe('203.0.113.7:443')
+    expect(machineOf({}, before)).toEqual(before)
+    expect(machineOf({ 'ingress-listen': '[2001:db8::7]:8443' }, before).ingress_listen).toBe('[2001:db8::7]:8443')
+    expect(machineOf({ 'ingress-listen': ':443' }, before)).not.toHaveProperty('ingress_listen')
+  })
+
   test.each([
+    [{ 'ingress-listen': '443' }, '--ingress-listen 443'],
+    [{ 'ingress-listen': 'edge.example.org:443' }, '--ingress-listen'],
+    [{ 'ingress-listen': '203.0.113.7:0' }, '--ingress-listen'],
+    [{ 'ingress-listen': '203.0.113.7:65536' }, '--ingress-listen'],
+    [{ 'ingress-listen': '2001:db8::7:443' }, '--ingress-listen'],
+    [{ 'ingress-listen': ':443\n  mode http' }, '--ingress-listen'],
     [{ interface: 'ctl0; rm' }, '--interface'],
     [{ interface: 'a-name-of-16-char' }, '--interface'],
     [{ 'listen-port': 0 }, '--listen-port'],

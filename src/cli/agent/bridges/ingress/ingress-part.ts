@@ -15,6 +15,7 @@ import { haproxyUser } from './haproxy-user.ts'
 import { makeFolders, type IngressPlace } from './ingress-place.ts'
 import { planIngress, type IngressPlan, type PlanFacts } from './ingress-plan.ts'
 import { ingressRows, type IngressRow } from './ingress-rows.ts'
+import { createMissingCertificates } from './missing-certificates.ts'
 import { assertFree, bindArguments, type ListenAddress } from './listen-address.ts'
 import { removeIngress } from './remove-ingress.ts'
 
@@ -57,6 +58,7 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
     haproxy: createHaproxy({ place, run, log, assertFree: () => assertFree(listen) }),
     caddy: createCaddy({ place, log, environment }),
   }
+  const missing = createMissingCertificates(place, () => deps.clock.now())
   const bridges = new Map<string, readonly CheckedRule[]>()
   let last: Promise<unknown> = Promise.resolve()
   let fault: string | undefined
@@ -82,6 +84,7 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
     for (const file of [place.haproxyLog, place.caddyLog]) shortenLog(file)
     try {
       await bring()
+      await missing.look(claimNames(bridges).inForce)
       fault = undefined
     } catch (error) {
       fault = explained(error)
@@ -131,7 +134,7 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
         // What an earlier agent has left for a bridge of these goes when that one is applied.
         if (gone.length > 0 || bridgeIds.size === 0) await bring()
       }),
-    faults: () => faultsOf(claimNames(bridges), deps, fault),
+    faults: () => [...faultsOf(claimNames(bridges), deps, fault), ...missing.faults()],
     forwards: () => [],
     rows: () => ingressRows(claimNames(bridges).inForce, { place, addressOf: deps.addressOf }),
     close: (mode) =>
