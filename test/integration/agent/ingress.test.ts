@@ -296,11 +296,19 @@ describe.skipIf(isMissing)('Ingress of a host', () => {
     )
   })
 
-  test('starts programs again that were killed', async () => {
+  test.each([
+    ['its worker', (pids: readonly number[]) => pids.slice(-1)],
+    ['all of its processes', (pids: readonly number[]) => pids],
+  ])('starts HAProxy again where %s was killed', async (_, chosen) => {
     const { part } = agent()
     await part.apply(LOW, [passed('shop', 'shop.example.test')])
-    for (const pid of pidsWith(place.haproxyConfig)) process.kill(pid, 'SIGKILL')
-    await vi.waitFor(async () => expect(await talk('shop.example.test')).toBe('shop hello'), WITHIN)
+    const before = pidsWith(place.haproxyConfig)
+    for (const pid of chosen(before)) process.kill(pid, 'SIGKILL')
+    await vi.waitFor(async () => {
+      expect(pidsWith(place.haproxyConfig).filter((pid) => before.includes(pid))).toEqual([])
+      expect(await talk('shop.example.test')).toBe('shop hello')
+    }, WITHIN)
+    expect(part.faults()).toEqual([])
   })
 
   test('hands its programs with open connections to the next agent, and ends them when it is taken down', async () => {
