@@ -24,9 +24,10 @@ const UPLINK = [
   'route add default via 192.0.2.1',
 ]
 
-/** What the unit leaves to the service: two rights, and folders that can be written. */
+/** What the unit leaves to the service: four rights, and folders that can be written. */
 const CONFINED = [
-  'mount --bind /run/wireguard /run/wireguard',
+  'mkdir /run/ctl-ingress',
+  'for folder in /run/wireguard /run/ctl-ingress; do mount --bind $folder $folder; done',
   'for folder in / /run /etc; do mount -o remount,bind,ro $folder; done',
   'exec setpriv --no-new-privs --bounding-set=-all,+net_admin,+net_bind_service,+setuid,+setgid "$@"',
 ].join(' && ')

@@ -63,6 +63,7 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
   let last: Promise<unknown> = Promise.resolve()
   let fault: string | undefined
   let isWatching = false
+  let isClean = false
   let setup: Pick<PlanFacts, 'bind' | 'port' | 'user'> | undefined
 
   function serially<T>(work: () => Promise<T>): Promise<T> {
@@ -71,8 +72,16 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
     return result
   }
 
+  /** Once: it looks through the processes of the machine. */
+  async function clean(): Promise<void> {
+    if (isClean) return
+    await removeIngress(place)
+    isClean = true
+  }
+
   async function bring(): Promise<void> {
-    if (bridges.size === 0) return removeIngress(place)
+    if (bridges.size === 0) return clean()
+    isClean = false
     await makeFolders(place)
     setup ??= { bind: await bindArguments(listen), port: listen.port, user: await haproxyUser() }
     const facts = { ...setup, place, ownAddress: deps.ownAddress(), addressOf: deps.addressOf }
