@@ -202,6 +202,14 @@ describe.skipIf(isMissing)('Ingress of a host', () => {
     expect(await leads('any.wild.example.test')).toBe(true)
   })
 
+  test('reads from the internet as another user than root', async () => {
+    const { part } = agent()
+    await part.apply(LOW, [passed('shop', 'shop.example.test')])
+    const users = pidsWith(place.haproxyConfig).map((pid) => statSync(`/proc/${pid}`).uid)
+    expect(users.toSorted((one, other) => one - other)).toEqual([0, expect.any(Number)])
+    expect(Math.max(...users)).toBeGreaterThan(0)
+  })
+
   test('refuses a rule with a directive in one of its texts, and goes on with the former ones', async () => {
     const { part } = agent()
     expect(await part.apply(LOW, [passed('shop', 'shop.example.test')])).toBeUndefined()
@@ -327,6 +335,26 @@ describe.skipIf(isMissing)('Ingress of a host', () => {
     await next.end('remove')
     expect(pidsWith(place.haproxyConfig)).toEqual([])
     expect(existsSync(place.folder)).toBe(false)
+  })
+
+  test('keeps what an earlier agent left until each bridge of the host was applied', async () => {
+    const first = agent()
+    await first.part.apply(HIGH, [passed('shop', 'shop.example.test')])
+    const kept = await openByName(at('shop.example.test'))
+    kept.on('error', () => undefined)
+    await first.end('keep')
+    const { part } = agent()
+    await part.keepOnly(new Set([LOW, HIGH]))
+    expect(await part.apply(LOW, [])).toBeUndefined()
+    expect(await talk('shop.example.test')).toBe('shop hello')
+    expect(await part.apply(LOW, [passed('other', 'other.example.test')])).toBeUndefined()
+    kept.write('still\r')
+    expect(String((await once(kept, 'data'))[0])).toBe('shop still')
+    expect(await part.apply(HIGH, [])).toBeUndefined()
+    expect(await talk('other.example.test')).toBe('shop hello')
+    await part.keepOnly(new Set())
+    expect(pidsWith(place.haproxyConfig)).toEqual([])
+    kept.destroy()
   })
 
   test('ends what an earlier agent left once no bridge of it is hosted any more', async () => {

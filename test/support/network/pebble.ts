@@ -56,9 +56,9 @@ export async function startPebble(program: string, options: PebbleOptions = {}):
   }
   writeFileSync(configuration, JSON.stringify({ pebble }))
   const asked = nameServer === undefined ? [] : ['-dnsserver', nameServer]
-  const [command, ...args] = [...enter, program, '-config', configuration, '-strict', ...asked]
+  const [command, ...args] = [...enter, program, '-config', configuration, '-strict']
   const env = { ...process.env, PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0' }
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'], env })
+  const child = spawn(command, [...args, ...asked], { stdio: ['ignore', 'pipe', 'ignore'], env })
   let printed = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
   await vi.waitUntil(() => printed.includes('ACME directory available at'), { timeout: 30_000, interval: 20 })

@@ -45,3 +45,13 @@ function placeFault({ sni_host: host, target_node_id: nodeId, target_port: port 
 function refused(why: string): ReadRule {
   return { ok: false, why }
 }
+
+/** The name of the rule's backend. */
+export function backendOf({ bridgeId, slug }: Pick<CheckedRule, 'bridgeId' | 'slug'>): string {
+  return `${bridgeId}:${slug}`
+}
+
+/** The id of the bridge that a backend is of. */
+export function bridgeOf(backend: string): string {
+  return backend.split(':')[0] ?? ''
+}

@@ -27,7 +27,7 @@ export interface HaproxyFacts {
 }
 
 /** Name of the backend that ends TLS. */
-const TLS_BACKEND = 'acme'
+export const TLS_BACKEND = 'acme'
 const CONNECTIONS_MAX = 8_192
 const CONNECTIONS_OF_ONE_ADDRESS_MAX = 1_024
 

@@ -32,6 +32,8 @@ export interface HaproxyDeps {
   readonly place: IngressPlace
   readonly run: RunProgram
   readonly log: Log
+  /** Whether open connections of a backend may be cut once it is gone, or has another address. */
+  readonly mayCut: (backend: string) => boolean
   /** @throws CliError where the port is taken. */
   readonly assertFree: () => Promise<void>
 }
@@ -41,7 +43,7 @@ const READY_MS_MAX = 15_000
 const POLL_MS = 50
 
 /** Makes the port. Nothing is started before the first configuration. */
-export function createHaproxy({ place, run, log, assertFree }: HaproxyDeps): Haproxy {
+export function createHaproxy({ place, run, log, mayCut, assertFree }: HaproxyDeps): Haproxy {
   const { haproxyConfig: file, masterSocket, haproxyLog } = place
   const sign = { program: PROGRAM, argument: file }
   const next = `${file}.next`
@@ -96,7 +98,7 @@ export function createHaproxy({ place, run, log, assertFree }: HaproxyDeps): Hap
   /** Its workers of before carry the connections that are open; those that lead elsewhere now are cut. */
   async function cutFormer(before: HaproxyConfig, after: HaproxyConfig): Promise<void> {
     const present = backendsIn(after.text)
-    const gone = [...backendsIn(before.text)].filter(([name, address]) => present.get(name) !== address)
+    const gone = [...backendsIn(before.text)].filter(([name, address]) => present.get(name) !== address && mayCut(name))
     if (gone.length > 0) await cutOldSessions(masterSocket, new Set(gone.map(([name]) => name)))
   }
 

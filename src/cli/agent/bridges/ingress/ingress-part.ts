@@ -8,13 +8,15 @@ import type { BridgePart } from '../bridge-part.ts'
 import type { WantedIngress } from '../wanted-parts.ts'
 import { shortenLog } from './background-program.ts'
 import { createCaddy, type Caddy } from './caddy.ts'
-import { readRule, type CheckedRule } from './checked-rule.ts'
+import { bridgeOf, readRule, type CheckedRule } from './checked-rule.ts'
 import { claimNames, type Claims } from './claimed-names.ts'
 import { createHaproxy, type Haproxy, type HaproxyConfig } from './haproxy.ts'
 import { haproxyUser } from './haproxy-user.ts'
 import { makeFolders, type IngressPlace } from './ingress-place.ts'
 import { planIngress, type IngressPlan, type PlanFacts } from './ingress-plan.ts'
+import { TLS_BACKEND } from './haproxy-config.ts'
 import { ingressRows, type IngressRow } from './ingress-rows.ts'
+import { createKnownBridges } from './known-bridges.ts'
 import { createMissingCertificates } from './missing-certificates.ts'
 import { assertFree, bindArguments, type ListenAddress } from './listen-address.ts'
 import { removeIngress } from './remove-ingress.ts'
@@ -54,8 +56,11 @@ interface Programs {
 /** Makes the ingress of a machine that hosts no bridge yet. Programs of an earlier agent go on until the first change. */
 export function createIngressPart(deps: IngressDeps): IngressPart {
   const { place, listen, environment, run, log } = deps
+  const known = createKnownBridges()
+  const mayCut = (backend: string): boolean =>
+    backend === TLS_BACKEND ? known.areAllKnown() : known.isKnown(bridgeOf(backend))
   const programs: Programs = {
-    haproxy: createHaproxy({ place, run, log, assertFree: () => assertFree(listen) }),
+    haproxy: createHaproxy({ place, run, log, mayCut, assertFree: () => assertFree(listen) }),
     caddy: createCaddy({ place, log, environment }),
   }
   const missing = createMissingCertificates(place, () => deps.clock.now())
@@ -72,9 +77,9 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
     return result
   }
 
-  /** Once: it looks through the processes of the machine. */
+  /** Once, since it looks through the processes of the machine, and not before what these may serve is known. */
   async function clean(): Promise<void> {
-    if (isClean) return
+    if (isClean || !known.areAllKnown()) return
     await removeIngress(place)
     isClean = true
   }
@@ -110,6 +115,7 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
   async function take(bridgeId: string, rules: readonly CheckedRule[]): Promise<string | undefined> {
     const before = bridges.get(bridgeId)
     set(bridgeId, rules)
+    known.applied(bridgeId)
     try {
       await bring()
       fault = undefined
@@ -138,9 +144,9 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
       }),
     keepOnly: (bridgeIds) =>
       serially(async () => {
+        known.pulled(bridgeIds)
         const gone = [...bridges.keys()].filter((id) => !bridgeIds.has(id))
         for (const id of gone) bridges.delete(id)
-        // What an earlier agent has left for a bridge of these goes when that one is applied.
         if (gone.length > 0 || bridgeIds.size === 0) await bring()
       }),
     faults: () => [...faultsOf(claimNames(bridges), deps, fault), ...missing.faults()],

@@ -1,5 +1,5 @@
 import { caddyConfig, type Site } from './caddy-config.ts'
-import type { CheckedRule } from './checked-rule.ts'
+import { backendOf, type CheckedRule } from './checked-rule.ts'
 import { claimNames, type Claims, type RulesByBridge } from './claimed-names.ts'
 import { haproxyConfig, type Route } from './haproxy-config.ts'
 import type { HaproxyConfig } from './haproxy.ts'
@@ -40,8 +40,8 @@ type AddressOf = PlanFacts['addressOf']
 
 /** A connection for a node that is no peer now is closed. */
 function routesOf(rule: CheckedRule, addressOf: AddressOf): readonly Route[] {
-  const { bridgeId, slug, host, account } = rule
-  const [target, backend] = [targetOf(rule, addressOf), `${bridgeId}:${slug}`]
+  const { host, account } = rule
+  const [target, backend] = [targetOf(rule, addressOf), backendOf(rule)]
   if (account !== undefined) return [{ host, backend, target: undefined }]
   return target === undefined ? [] : [{ host, backend, target }]
 }
