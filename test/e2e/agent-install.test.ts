@@ -97,7 +97,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('an agent as a service', 
       expect(main).toMatch(/^\/usr\/local\/lib\/ctl-mesh\/\d+\.\d+\.\d+-[0-9a-f]{12}\/dist\/agent\/ctl-agent\.cjs$/)
       expect(rest).toEqual(['agent', 'run', '--state-dir', '/var/lib/ctl-agent'])
       service = await startService()
-      expect(readFileSync(`/proc/${service.pid}/status`, 'utf8')).toMatch(/^CapBnd:\t0000000000001400$/m)
+      expect(readFileSync(`/proc/${service.pid}/status`, 'utf8')).toMatch(/^CapBnd:\t00000000000014c0$/m)
     },
     2 * WITHIN_MS,
   )
