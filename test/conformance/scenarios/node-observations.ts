@@ -8,7 +8,12 @@ const detected_at = '2026-01-02T03:04:05Z'
 export const nodeObservationScenarios: Scenarios<World, typeof nodeObservations> = {
   async PutNodeEndpoint({ node }) {
     const [own, other] = [await node(), await node()]
-    const body = { endpoint: '198.51.100.7:51820', nat_type: 'cone' as const, reported_at: new Date().toISOString() }
+    const body = {
+      endpoint: '198.51.100.7:51820',
+      candidates: ['192.168.1.7:51820'],
+      nat_type: 'cone' as const,
+      reported_at: new Date().toISOString(),
+    }
     return { input: { id: own.id, body }, as: own.nsk, lesser: other.nsk }
   },
   async PutNodeObservedEndpoints({ node }) {
