@@ -40,6 +40,8 @@ export interface AgentMesh {
 /** What a mesh is started with. */
 interface MeshOptions {
   readonly hasIpv6?: boolean
+  /** The first two numbers of the addresses of the internet of the lab. */
+  readonly network?: string
   /** Makes what the server needs before it starts: flags of the server, and variables of server and agents. */
   readonly prepare?: (lab: Lab) => Promise<MeshSetup>
 }
@@ -52,10 +54,14 @@ interface MeshSetup {
 /** Starts a lab with a server on the embedded datastore and a join token for many nodes. */
 export async function startAgentMesh(
   prefix: string,
-  { hasIpv6 = false, prepare = async () => ({ serverFlags: [], environment: {} }) }: MeshOptions = {},
+  {
+    hasIpv6 = false,
+    network = '10.99',
+    prepare = async () => ({ serverFlags: [], environment: {} }),
+  }: MeshOptions = {},
 ): Promise<AgentMesh> {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-mesh-'))
-  const lab = await createLab({ prefix, hasIpv6 })
+  const lab = await createLab({ prefix, hasIpv6, network })
   const serverBox = await lab.box('server')
   let setup: MeshSetup = { serverFlags: [], environment: {} }
   const url = `http://${serverBox.address}:${PORT}`

@@ -16,7 +16,7 @@ export interface Box {
   readonly router: Namespace | undefined
 }
 
-/** Machines on an internet of their own, 10.99.0.0/16 and fd99::/16. */
+/** Machines on an internet of their own, 10.99.0.0/16 or another network, and fd99::/16. */
 export interface Lab {
   /** A machine with a public address. */
   box(name: string): Promise<Box>
@@ -59,9 +59,12 @@ table inet lab {
 export async function createLab({
   prefix,
   hasIpv6 = false,
+  network = '10.99',
 }: {
   readonly prefix: string
   readonly hasIpv6?: boolean
+  /** The first half of IPv4 addresses of the internet. Those of 10.99 are private. */
+  readonly network?: string
 }): Promise<Lab> {
   for (const name of leftovers(prefix)) await removeNamespace(name)
   const made: Namespace[] = []
@@ -80,7 +83,7 @@ export async function createLab({
     const internet = await make('internet')
     await forward(internet)
     await internet.nft(FIREWALL)
-    return { ...boxes({ make, internet, hasIpv6 }), ...paths(internet), ...programs(spawned), close }
+    return { ...boxes({ make, internet, hasIpv6, network }), ...paths(internet), ...programs(spawned), close }
   } catch (error) {
     await close()
     throw error
@@ -91,16 +94,17 @@ interface Ground {
   readonly make: (name: string) => Promise<Namespace>
   readonly internet: Namespace
   readonly hasIpv6: boolean
+  readonly network: string
 }
 
-function boxes({ make, internet, hasIpv6 }: Ground): Pick<Lab, 'box' | 'natBox' | 'natSite'> {
+function boxes({ make, internet, hasIpv6, network }: Ground): Pick<Lab, 'box' | 'natBox' | 'natSite'> {
   let count = 0
   const uplink = async (namespace: Namespace) => {
     count += 1
     const number = count
-    const address = `10.99.${number}.2`
+    const address = `${network}.${number}.2`
     const address6 = hasIpv6 ? `fd99:0:0:${number}::2` : undefined
-    await connect(internet, { port: `to${number}`, gateway: `10.99.${number}.1`, to: namespace, address })
+    await connect(internet, { port: `to${number}`, gateway: `${network}.${number}.1`, to: namespace, address })
     if (hasIpv6)
       await connect6(internet, {
         port: `to${number}`,
