@@ -229,8 +229,10 @@ class PeerChanges(unittest.TestCase):
         self.assertEqual(self.peers[A], {**peer(A, NEW), "name": "db-2"})
         self.assertFalse(self.peers.apply({"node_id": B, "changes": ["renamed"], "name": "db-2"}))
 
-    def test_an_endpoint_comes_with_its_fallback(self):
-        self.peers.apply({"node_id": A, "changes": ["endpoint_changed"], "endpoint": "", "fallback_endpoint": "relay"})
+    def test_an_endpoint_comes_with_its_fallback_and_its_candidates(self):
+        reached = {"endpoint": "", "fallback_endpoint": "relay", "candidates": ["192.168.1.7:51820"]}
+        self.peers.apply({"node_id": A, "changes": ["endpoint_changed"], **reached})
+        self.assertEqual(self.peers[A], {**peer(A, NEW), **reached})
         self.peers.apply({"node_id": A, "changes": ["endpoint_changed"], "endpoint": "new"})
         self.assertEqual(self.peers[A], {**peer(A, NEW), "endpoint": "new"})
 
