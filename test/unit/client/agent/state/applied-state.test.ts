@@ -221,6 +221,27 @@ function slowPull() {
   return { slow, answer: (state: PulledBytes) => answer(state) }
 }
 
+describe('A change of where a peer is reached', () => {
+  test('brings its candidates or ends them, and leaves its subnets until these change', async () => {
+    const reached = { candidates: ['192.168.1.7:51820'], subnets: ['10.20.0.0/16'] }
+    const world = notified([pulled({ peers: [peer(2, { endpoint: '198.18.0.1:1', ...reached })] })])
+    await world.pull()
+    const change = (of: object) => {
+      world.event('node_state_updated', hint({ peers: [{ node_id: id(2), ...of }] }))
+      return world.node.view?.list()
+    }
+    const others = { endpoint: '198.18.0.2:2', candidates: ['10.0.0.7:1'] }
+    expect(world.node.view?.list()).toMatchObject([reached])
+    expect(change({ changes: ['endpoint_changed'], ...others })).toMatchObject([
+      { ...others, subnets: reached.subnets },
+    ])
+    expect(change({ changes: ['endpoint_changed'], endpoint: '' })).toMatchObject([
+      { endpoint: '', candidates: [], subnets: reached.subnets },
+    ])
+    expect(change({ changes: ['subnets_changed'], subnets: [] })).toMatchObject([{ endpoint: '', subnets: [] }])
+  })
+})
+
 describe('A change that an event brings during a pull', () => {
   test('of a peer stays in force though the answer lacks it, and the next pull decides', async () => {
     const { slow, answer } = slowPull()

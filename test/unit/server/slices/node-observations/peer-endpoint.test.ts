@@ -37,6 +37,18 @@ describe('Peers get', () => {
     ['nothing of a node that nobody has reported of', undefined, [], undefined],
     ['what the node has determined, whatever peers see', own(A, 'cone'), [seen(B, 1), seen(B, 2)], A],
     ['the guess of a node that no peer sees', own(A), [], A],
+    [
+      'the public address and not a local candidate that more peers see',
+      { ...own(LOCAL), candidates: [LOCAL] },
+      [seen(A, 1), seen(LOCAL, 2), seen(LOCAL, 3)],
+      A,
+    ],
+    [
+      'a local candidate where no peer sees a public address',
+      { ...own(LOCAL), candidates: [LOCAL] },
+      [seen(LOCAL, 2)],
+      LOCAL,
+    ],
     ['what a peer sees instead of a guess', own(A), [seen(B, 1)], B],
     ['what a peer sees of a node that reports nothing', undefined, [seen(B, 1)], B],
     ['an IPv6 address like any other', own(A), [seen(C, 1)], C],
