@@ -34,12 +34,12 @@ describe.each(STORES)('The peers of a user-access provider on the $name store', 
     const add = (name: string, public_key: string) =>
       fleet.on(bridge, 'POST /user-access/staff/peers', { name, public_key })
     const remove = (name: string) => fleet.on(bridge, `DELETE /user-access/staff/peers/${name}`)
-    const update = (members: object) =>
-      fleet.on(bridge, 'PATCH /user-access/staff', withoutSlug(staff(members) as Record<string, unknown>))
+    const update = (members: object) => fleet.on(bridge, 'PATCH /user-access/staff', withoutSlug(staff(members)))
     const code = ({ status, body }: Awaited<ReturnType<typeof add>>) => [status, body['code']]
     const wanted = async () => {
-      const [one] = (await fleet.configOf(bridge))?.['user_access'] as readonly Readonly<Record<string, unknown>>[]
-      return one
+      const config = await fleet.configOf(bridge)
+      const providers = (config?.['user_access'] ?? []) as readonly Readonly<Record<string, unknown>>[]
+      return providers[0]
     }
 
     it('get the lowest free address, and the hosts receive keys and addresses, by key', async () => {

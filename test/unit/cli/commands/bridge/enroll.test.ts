@@ -117,7 +117,7 @@ describe('The QR code of a configuration', () => {
       ' ': [false, false],
     }
     const rows = lines.flatMap((line) => {
-      const pairs = [...line].map((half) => halves[half] ?? [false, false])
+      const pairs = Array.from(line, (half) => halves[half] ?? [false, false])
       return [pairs.map(([upper]) => !upper), pairs.map(([, lower]) => !lower)]
     })
     expect(rows.slice(0, data.length)).toEqual(data)

@@ -48,6 +48,7 @@ function machine({ left = [] as string[], refused = undefined as string | undefi
         })),
       }),
       wake: async () => undefined,
+      move: async () => undefined,
       setAddress: async (address) => void (state.address = address),
       setRoutes: async (routes) => void (state.routes = routes),
       remove: async () => void open.delete(name),
