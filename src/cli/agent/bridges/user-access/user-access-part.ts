@@ -61,7 +61,7 @@ export function createUserAccessPart(deps: UserAccessDeps): BridgePart<readonly 
     return taken === undefined ? undefined : `its subnet overlaps ${taken}, which another provider has here`
   }
 
-  /** Changes the provider of that interface, or opens it anew where it cannot be changed. */
+  /** Changes the provider of that interface, or closes and opens it where it cannot be changed. */
   async function run(bridgeId: string, provider: Provider): Promise<void> {
     const { interfaceName: name } = provider
     const present = placed.get(name)
