@@ -78,6 +78,8 @@ describe('The bridges of a node', () => {
     ['a slug twice', { tunnels: [TUNNEL, TUNNEL] }],
     ['subnets out of order', { tunnels: [{ ...TUNNEL, allowed_subnets: ['10.2.0.0/16', '10.1.0.0/16'] }] }],
     ['subnets of another form', { tunnels: [{ ...TUNNEL, allowed_subnets: [4] }] }],
+    ['peers out of order', { user_access: [{ slug: 'staff', peers: [{ public_key: 'B' }, { public_key: 'A' }] }] }],
+    ['peers of another form', { user_access: [{ slug: 'staff', peers: {} }] }],
     ['a relay without a port', { relay: { assignments: [], enabled: true } }],
     [
       'assignments out of order',
