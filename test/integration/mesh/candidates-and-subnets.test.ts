@@ -166,6 +166,29 @@ describe.each(STORES)('On the $name store', (store) => {
         expect(await seenBy(x, a)).not.toHaveProperty('subnets')
       })
 
+      it('of the devices of people, beside those of tunnels', async () => {
+        const bridge = await hosting([a])
+        await stored(bridge, 'hq', ['10.20.0.0/16'])
+        await fleet.db
+          .insertInto('bridge_user_access')
+          .values({
+            resource_id: bridge,
+            slug: 'staff',
+            kind: 'wireguard',
+            interface_name: 'wg-staff',
+            listen_port: 51_830,
+            max_peers: 5,
+            auth_secret_ref: 'secret:d/p/staff',
+            routing_policy: '{}',
+            peer_subnet: '10.77.0.0/24',
+            created_at: new Date(fleet.clock.nowMs),
+            updated_at: new Date(fleet.clock.nowMs),
+          })
+          .execute()
+        await settle()
+        expect(await seenBy(x, a)).toMatchObject({ subnets: ['10.20.0.0/16', '10.77.0.0/24'] })
+      })
+
       it('from the reachable host with the lowest id, and from the lowest one where none is reachable', async () => {
         await stored(await hosting([a, b]), 'hq', ['10.20.0.0/16'])
         await settle()
