@@ -1,14 +1,13 @@
 import type { AgentClock } from '../../../../../client/agent/agent-clock.ts'
 import type { Device, DeviceOptions } from '../../../device/device.ts'
-import { sameKey } from '../../../device/keys.ts'
 import { readIp, type IpRoute } from '../../../doctor/read-ip.ts'
 import { reasonOf } from '../../../errors.ts'
-import { doEach } from '../../../process/do-each.ts'
 import { isInside, type MeshNetwork } from '../../../server-answers/mesh-network.ts'
 import type { AddressLookup } from '../../../sessions/address-lookup.ts'
 import type { RunProgram } from '../../../system/run-program.ts'
 import type { Tunnel, TunnelDriver, TunnelPlace } from '../tunnel-driver.ts'
 import { findRemoteEnd, type RemoteEnd } from './remote-end.ts'
+import { createOpenSites, type OpenSites } from './open-sites.ts'
 import { readSiteSecret, type SiteSecret } from './site-secret.ts'
 import { createSiteTunnel, type SiteTunnel } from './site-tunnel.ts'
 
@@ -33,109 +32,32 @@ const LOOK_MS = 5_000
 
 /** Makes the driver of WireGuard tunnels. Each has an interface of its own. */
 export function createWireguardDriver(deps: WireguardDeps): TunnelDriver {
-  const open = new Map<string, SiteTunnel>()
-  /** Why a tunnel that was open before does not work at all. */
-  const broken = new Map<string, string>()
   const ending = new AbortController()
-  let last: Promise<unknown> = Promise.resolve()
-
-  function serially<T>(work: () => Promise<T>): Promise<T> {
-    const next = last.then(work, work)
-    last = next.catch(() => undefined)
-    return next
-  }
-
-  function openInterface(name: string, { privateKey, listenPort }: SiteSecret): Promise<Device> {
-    return deps.openDevice({
-      ...deps.device,
-      name,
-      privateKey,
-      listenPort,
-      onRestarted: () => {
-        void serially(() => putAgain(name)).then(deps.onRestarted)
-      },
-    })
-  }
-
-  async function putAgain(name: string): Promise<void> {
-    const fault = await open
-      .get(name)
-      ?.put()
-      .then(() => undefined, reasonOf)
-    note(name, fault)
-  }
-
-  function note(name: string, fault: string | undefined): void {
-    if (fault === undefined) broken.delete(name)
-    else broken.set(name, fault)
-  }
-
-  /** The interface with the key and the port of the secret. Where it cannot have them it goes on with the former ones. */
-  async function interfaceFor(name: string, secret: SiteSecret): Promise<Device> {
-    const former = open.get(name)
-    if (former === undefined) return openInterface(name, secret)
-    const { secret: had, device } = former
-    if (sameKey(had.privateKey, secret.privateKey) && had.listenPort === secret.listenPort) return device
-    await device.close()
-    try {
-      return await openInterface(name, secret)
-    } catch (error) {
-      await goBack(name, former)
-      throw error
-    }
-  }
-
-  /** Opens the interface with its former key, and gives it its former peer. */
-  async function goBack(name: string, { tunnel, secret }: SiteTunnel): Promise<void> {
-    await open.get(name)?.device.close()
-    const device = await openInterface(name, secret)
-    open.set(name, siteTunnel({ tunnel, secret, device }))
-    await putAgain(name)
-  }
-
-  function siteTunnel(parts: Pick<SiteTunnel, 'tunnel' | 'secret' | 'device'>, remote = UNKNOWN): SiteTunnel {
-    const find = () => findRemoteEnd(parts.tunnel, deps.network(), deps.lookup)
-    return createSiteTunnel({ ...parts, remote, find, network: deps.network, now: () => deps.clock.now() })
-  }
-
-  async function place(name: string, next: Next): Promise<void> {
-    const former = open.get(name)
-    const isNew = former === undefined && !deps.isOwn(name)
-    const device = await interfaceFor(name, next.secret)
-    open.set(name, siteTunnel({ ...next, device }, next.remote))
-    try {
-      await open.get(name)?.put()
-      broken.delete(name)
-    } catch (error) {
-      if (former !== undefined) await goBack(name, former)
-      else await leave(name, isNew ? 'remove' : 'close')
-      throw error
-    }
-  }
-
-  /** What an earlier process has left goes on; what was made just now does not stay. */
-  async function leave(name: string, how: 'remove' | 'close'): Promise<void> {
-    await open.get(name)?.device[how]()
-    open.delete(name)
-    broken.delete(name)
-  }
+  const serially = createQueue()
+  const sites: OpenSites = createOpenSites({
+    ...deps,
+    openInterface: (name, { privateKey, listenPort }) => {
+      const onRestarted = (): void => void serially(() => sites.putAgain(name)).then(deps.onRestarted)
+      return deps.openDevice({ ...deps.device, name, privateKey, listenPort, onRestarted })
+    },
+    remake: ({ tunnel, secret }, device) => siteTunnel(deps, { tunnel, secret, device }, UNKNOWN),
+  })
 
   async function lookAtAll(): Promise<void> {
-    for (const [name, tunnel] of open) {
+    for (const [name, site] of sites.list()) {
       await serially(async () => {
-        if (open.get(name) !== tunnel) return
-        note(name, await tunnel.look().then(() => undefined, reasonOf))
+        if (sites.find(name) === site) sites.note(name, await site.look().then(() => undefined, reasonOf))
       })
     }
     const routes = await readIp<IpRoute>(deps.run, ['-4', 'route', 'show'])
-    for (const [name, tunnel] of open) {
+    for (const [name, site] of sites.list()) {
       const own = new Set(routes.flatMap(({ dst = '', dev }) => (dev === name ? [withLength(dst)] : [])))
-      if (tunnel.misses(own)) await serially(async () => (open.get(name) === tunnel ? putAgain(name) : undefined))
+      if (site.misses(own)) await serially(() => sites.putAgain(name))
     }
   }
 
   async function keepLooking(): Promise<void> {
-    for (;;) {
+    while (!ending.signal.aborted) {
       await deps.clock.pause(LOOK_MS, ending.signal)
       if (ending.signal.aborted) return
       await lookAtAll().catch((error: unknown) => deps.log(`tunnels: ${reasonOf(error)}`))
@@ -152,31 +74,38 @@ export function createWireguardDriver(deps: WireguardDeps): TunnelDriver {
       if (fault !== undefined) return fault
       const remote = await findRemoteEnd(tunnel, deps.network(), deps.lookup)
       if (remote.fault !== undefined) return remote.fault
-      await serially(() => place(name, { tunnel, secret, remote }))
+      await serially(() => sites.place(name, secret, (device) => siteTunnel(deps, { tunnel, secret, device }, remote)))
       return undefined
     },
-    remove: (name) => serially(() => (open.has(name) ? leave(name, 'remove') : deps.removeDevice(name))),
-    fault: (name) => broken.get(name) ?? open.get(name)?.fault(),
+    remove: (name) => serially(() => sites.remove(name)),
+    fault: (name) => sites.fault(name),
     async close() {
       ending.abort()
       await looking
-      await serially(() =>
-        doEach(
-          [...open.values()].map(
-            ({ device }) =>
-              () =>
-                device.close(),
-          ),
-        ),
-      )
+      await serially(() => sites.close())
     },
   }
 }
 
 const UNKNOWN: RemoteEnd = { endpoints: [], fault: undefined }
 
-interface Next extends Pick<SiteTunnel, 'tunnel' | 'secret'> {
-  readonly remote: RemoteEnd
+function siteTunnel(
+  { network, lookup, clock }: WireguardDeps,
+  parts: Pick<SiteTunnel, 'tunnel' | 'secret' | 'device'>,
+  remote: RemoteEnd,
+): SiteTunnel {
+  const find = () => findRemoteEnd(parts.tunnel, network(), lookup)
+  return createSiteTunnel({ ...parts, remote, find, network, now: () => clock.now() })
+}
+
+/** Runs one job after another. */
+function createQueue(): (work: () => Promise<void>) => Promise<void> {
+  let last: Promise<void> = Promise.resolve()
+  return (work) => {
+    const next = last.then(work)
+    last = next.catch(() => undefined)
+    return next
+  }
 }
 
 function addressFault({ address }: SiteSecret, { cidr, ownAddress }: MeshNetwork): string | undefined {
