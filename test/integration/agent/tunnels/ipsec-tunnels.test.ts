@@ -172,7 +172,9 @@ describe.skipIf(isMissing)('tunnels with IPsec', { timeout: 120_000 }, () => {
   it('go on as before where a change cannot be applied', async () => {
     await applyOne()
     await expect(applyOne({ psk: '0x00' })).rejects.toThrow('a "psk" that is not 16 to 512 bytes long')
-    await expect(applyOne({ psk }, { allowed_subnets: ['2001:db8::/33', '10.60.0.1/16'] })).rejects.toThrow('host bits')
+    await expect(applyOne({ psk }, { allowed_subnets: ['2001:db8::/33', '10.60.0.1/16'] })).rejects.toThrow(
+      'The subnet "10.60.0.1/16" must have no host bits set.',
+    )
     expect(await swanctl(sites.one, '--list-conns')).toContain('remote: 10.60.0.0/24')
   })
 

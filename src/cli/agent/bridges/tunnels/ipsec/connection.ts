@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readSubnet, spanOf } from '../../../../../shared/bridges/subnet.ts'
-import { checkedRemote } from '../checked-remote.ts'
+import { spanOf } from '../../../../../shared/bridges/subnet.ts'
+import { checkedRemote, checkedSubnet, checkedSubnets } from '../checked-tunnel.ts'
 import { tunnelFault } from '../tunnel-fault.ts'
 import type { Tunnel } from '../tunnel-driver.ts'
 import type { IpsecSecret } from './ipsec-secret.ts'
@@ -55,7 +55,7 @@ export function connectionOf(tunnel: Tunnel, secret: IpsecSecret, place: Connect
         [name]: {
           mode: 'tunnel',
           local_ts: localSubnetsOf(secret, place.meshCidr),
-          remote_ts: tunnel.allowed_subnets.map(checkedSubnet),
+          remote_ts: checkedSubnets(tunnel),
           esp_proposals: place.proposals.esp,
           ...actionsOf(tunnel),
         },
@@ -95,10 +95,4 @@ function localSubnetsOf({ localSubnets }: IpsecSecret, meshCidr: string): readon
     throw tunnelFault(`The secret has "local_subnets" outside of the mesh, ${meshCidr}.`)
   }
   return localSubnets ?? [meshCidr]
-}
-
-function checkedSubnet(text: string): string {
-  const read = readSubnet(text)
-  if (!read.ok) throw tunnelFault(`${JSON.stringify(text)} is no subnet of a tunnel: it ${read.rule}.`)
-  return read.text
 }

@@ -1,4 +1,5 @@
 import { reasonOf } from '../../../errors.ts'
+import { checkedSubnets } from '../checked-tunnel.ts'
 import type { ProgramDriverDeps } from '../driver-deps.ts'
 import type { TunnelDriver } from '../tunnel-driver.ts'
 import { openTunnelLink, removeTunnelLink } from '../tunnel-link.ts'
@@ -94,6 +95,7 @@ export function createIpsecDriver(deps: ProgramDriverDeps): TunnelDriver {
   return {
     async apply({ interfaceName: name }, tunnel) {
       const secret = readIpsecSecret(tunnel.secret)
+      checkedSubnets(tunnel)
       await inTurn(() => apply(name, { tunnel, secret }))
       return undefined
     },

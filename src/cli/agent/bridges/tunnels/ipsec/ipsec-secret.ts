@@ -22,7 +22,9 @@ export interface IpsecSecret {
   readonly localSubnets: readonly string[] | undefined
 }
 
-const Identity = z.string().refine((text) => IDENTITY.test(text) || parseAddress(text) !== undefined)
+const Identity = z.string().refine((text) => IDENTITY.test(text) || parseAddress(text) !== undefined, {
+  error: 'is missing or malformed',
+})
 const Shape = z.strictObject({
   psk: z
     .string()
@@ -34,7 +36,7 @@ const Shape = z.strictObject({
   local_id: Identity.optional(),
   remote_id: Identity.optional(),
   local_subnets: z
-    .array(z.string().refine((text) => readSubnet(text).ok))
+    .array(z.string().refine((text) => readSubnet(text).ok, { error: 'is not a network' }))
     .min(1)
     .max(SUBNETS_MAX)
     .optional(),

@@ -1,4 +1,4 @@
-import { checkedRemote } from '../checked-remote.ts'
+import { checkedRemote } from '../checked-tunnel.ts'
 import type { Tunnel } from '../tunnel-driver.ts'
 import type { OpenvpnSecret } from './openvpn-secret.ts'
 

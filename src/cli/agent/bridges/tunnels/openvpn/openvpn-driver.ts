@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { requireTun } from '../../../system/privileges.ts'
 import { endMarked, markedProcesses } from '../../../system/marked-processes.ts'
+import { checkedSubnets } from '../checked-tunnel.ts'
 import type { ProgramDriverDeps } from '../driver-deps.ts'
 import { keepRunning, type KeptProcess, type KeptProgram } from '../kept-process.ts'
 import type { Tunnel, TunnelDriver, TunnelPlace } from '../tunnel-driver.ts'
@@ -66,11 +67,12 @@ export function createOpenvpnDriver(deps: ProgramDriverDeps): TunnelDriver {
 
   return {
     async apply({ interfaceName: name }: TunnelPlace, tunnel: Tunnel) {
+      const subnets = checkedSubnets(tunnel)
       const program = programOf(deps, name, tunnel)
       requireTun('openvpn')
       const before = running.get(name)
       try {
-        await run(name, { program, subnets: tunnel.allowed_subnets })
+        await run(name, { program, subnets })
       } catch (error) {
         // The reason is that of the new configuration, also where the former one cannot be started again.
         await (before === undefined ? remove(name) : run(name, before)).catch(() => undefined)
