@@ -13,14 +13,16 @@ export function readSecret<T>(secret: Uint8Array, shape: z.ZodType<T>, form: str
   const read = shape.safeParse(value)
   if (read.success) return read.data
   const [issue] = read.error.issues
-  const member = issue?.path.join('.') ?? ''
-  const rule = issue?.code === 'custom' ? issue.message : ruleOf(issue?.code)
-  throw tunnelFault(
-    `The secret has ${member === '' ? 'a member that' : `a "${member}" that`} ${rule}; its form is ${form}.`,
-  )
+  throw tunnelFault(`The secret has ${issue === undefined ? 'another form' : faultOf(issue)}; its form is ${form}.`)
 }
 
-function ruleOf(code: string | undefined): string {
+function faultOf(issue: z.core.$ZodIssue): string {
+  const member = issue.path.join('.')
+  const rule = issue.code === 'custom' ? issue.message : ruleOf(issue.code)
+  return `${member === '' ? 'a member that' : `a "${member}" that`} ${rule}`
+}
+
+function ruleOf(code: string): string {
   return code === 'unrecognized_keys' ? 'is not known' : 'is missing or malformed'
 }
 
