@@ -75,6 +75,8 @@ SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
 # The hosts file keeps its owner, and haproxy changes to its user.
 SystemCallFilter=@chown @setuid
+# charon, which the agent starts for IPsec where the machine runs none, gives up capabilities that it does not need.
+SystemCallFilter=capset
 SystemCallErrorNumber=EPERM
 # No MemoryDenyWriteExecute: the JavaScript engine writes what it runs. No ProtectProc: it hides processes that have more rights than
 # this one, so that the lock of an agent that "ctl agent up" has started would count as that of a process that has ended.
