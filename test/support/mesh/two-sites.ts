@@ -17,7 +17,8 @@ export interface Site {
   /** An address of its network. */
   readonly address: string
   driver: TunnelDriverProcess
-  apply(tunnel: Partial<Tunnel> & Pick<Tunnel, 'remote_host' | 'remote_port'>, secret: unknown): Promise<unknown>
+  /** Rejects with why the tunnel is not applied. */
+  apply(tunnel: Partial<Tunnel> & Pick<Tunnel, 'remote_host' | 'remote_port'>, secret: unknown): Promise<void>
   remove(): Promise<unknown>
   fault(): Promise<unknown>
   /** Kills the driver as nothing that it can prepare for, and starts another one with the same state folder. */
@@ -86,7 +87,10 @@ function siteOf(lab: Lab, box: Box, { bundle, side, subnet }: Parts): Site {
     side,
     address: side.mesh.address,
     driver: start(),
-    apply: (given, secret) => site.driver.call({ method: 'apply', place, tunnel: tunnelOf(given, secret) }),
+    async apply(given, secret) {
+      const fault = await site.driver.call({ method: 'apply', place, tunnel: tunnelOf(given, secret) })
+      if (typeof fault === 'string') throw new Error(fault)
+    },
     remove: () => site.driver.call({ method: 'remove', interfaceName: TUNNEL }),
     fault: () => site.driver.call({ method: 'fault', interfaceName: TUNNEL }),
     async restart() {

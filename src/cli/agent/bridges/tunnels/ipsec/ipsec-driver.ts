@@ -1,7 +1,7 @@
-import { reasonOf } from '../../../errors.ts'
+import { explained, reasonOf } from '../../../errors.ts'
 import { checkedSubnets } from '../checked-tunnel.ts'
 import type { ProgramDriverDeps } from '../driver-deps.ts'
-import type { TunnelDriver } from '../tunnel-driver.ts'
+import type { Tunnel, TunnelDriver } from '../tunnel-driver.ts'
 import { openTunnelLink, removeTunnelLink } from '../tunnel-link.ts'
 import { createCharon } from './charon.ts'
 import { connectionName } from './connection.ts'
@@ -92,13 +92,15 @@ export function createIpsecDriver(deps: ProgramDriverDeps): TunnelDriver {
     }
   }
 
+  const applyChecked = async (name: string, tunnel: Tunnel) => {
+    const secret = readIpsecSecret(tunnel.secret)
+    checkedSubnets(tunnel)
+    await inTurn(() => apply(name, { tunnel, secret }))
+  }
+
   return {
-    async apply({ interfaceName: name }, tunnel) {
-      const secret = readIpsecSecret(tunnel.secret)
-      checkedSubnets(tunnel)
-      await inTurn(() => apply(name, { tunnel, secret }))
-      return undefined
-    },
+    // With the way out, such as the package that is missing.
+    apply: ({ interfaceName: name }, tunnel) => applyChecked(name, tunnel).then(() => undefined, explained),
     remove: (name) => inTurn(() => remove(name)),
     fault(name) {
       const tunnel = running.get(name)

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { explained } from '../../../errors.ts'
 import { requireTun } from '../../../system/privileges.ts'
 import { endMarked, markedProcesses } from '../../../system/marked-processes.ts'
 import { checkedSubnets } from '../checked-tunnel.ts'
 import type { ProgramDriverDeps } from '../driver-deps.ts'
 import { keepRunning, type KeptProcess, type KeptProgram } from '../kept-process.ts'
-import type { Tunnel, TunnelDriver, TunnelPlace } from '../tunnel-driver.ts'
+import type { Tunnel, TunnelDriver } from '../tunnel-driver.ts'
 import { addTun, openTunnelLink, removeTunnelLink } from '../tunnel-link.ts'
 import { openvpnState } from './management.ts'
 import { openvpnConfig } from './openvpn-config.ts'
@@ -65,21 +66,23 @@ export function createOpenvpnDriver(deps: ProgramDriverDeps): TunnelDriver {
     for (const path of [socketOf(deps, name), logOf(deps, name)]) await rm(path, { force: true })
   }
 
+  const apply = async (name: string, tunnel: Tunnel) => {
+    const subnets = checkedSubnets(tunnel)
+    const program = programOf(deps, name, tunnel)
+    requireTun('openvpn')
+    const before = running.get(name)
+    try {
+      await run(name, { program, subnets })
+    } catch (error) {
+      // The reason is that of the new configuration, also where the former one cannot be started again.
+      await (before === undefined ? remove(name) : run(name, before)).catch(() => undefined)
+      throw error
+    }
+  }
+
   return {
-    async apply({ interfaceName: name }: TunnelPlace, tunnel: Tunnel) {
-      const subnets = checkedSubnets(tunnel)
-      const program = programOf(deps, name, tunnel)
-      requireTun('openvpn')
-      const before = running.get(name)
-      try {
-        await run(name, { program, subnets })
-      } catch (error) {
-        // The reason is that of the new configuration, also where the former one cannot be started again.
-        await (before === undefined ? remove(name) : run(name, before)).catch(() => undefined)
-        throw error
-      }
-      return undefined
-    },
+    // With the way out, such as the package that is missing.
+    apply: ({ interfaceName: name }, tunnel) => apply(name, tunnel).then(() => undefined, explained),
     remove,
     fault(name) {
       const tunnel = running.get(name)
