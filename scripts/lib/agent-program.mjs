@@ -1,15 +1,17 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join, resolve, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 import { noticesOf } from './notices.mjs'
+import { root } from './root.mjs'
 
 const ENTRY = '\0agent-program'
 const ELSEWHERE = '\0elsewhere'
 
 /**
  * Puts the commands of the agent together in one file, `dist/agent/ctl-agent.cjs`, with the packages that they load: it is what
- * `ctl agent install` copies. Names and lines are kept for stack traces.
+ * `ctl agent install` copies. Version and contract are part of it, so that its checksum is about all that it does, and a release is one
+ * file. Names and lines are kept for stack traces.
  */
 export async function bundleAgent(dist) {
   const main = join(dist, 'cli/main.js')
@@ -21,6 +23,16 @@ export async function bundleAgent(dist) {
 throw usageError('this copy of ctl has the commands of the agent only', 'Use that of the package: npx ctl-mesh')`
   const isOfAgent = (path) =>
     ['cli/agent', 'cli/commands/agent', 'client'].some((folder) => path.startsWith(join(dist, folder) + sep))
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const contract = JSON.stringify(readFileSync(join(dist, 'contract-manifest.json'), 'utf8').trim())
+  const built = new Map([
+    [join(dist, 'cli/own-version.js'), `export const ownVersion = () => ${JSON.stringify(version)}`],
+    [
+      join(dist, 'cli/argv/built-manifest.js'),
+      `let built
+export const builtManifest = () => (built ??= JSON.parse(${contract}))`,
+    ],
+  ])
   const program = {
     name: 'agent-program',
     resolveId(id, importer, { kind }) {
@@ -33,7 +45,7 @@ throw usageError('this copy of ctl has the commands of the agent only', 'Use tha
     },
     load(id) {
       if (id === ELSEWHERE) return elsewhere
-      if (id !== ENTRY) return undefined
+      if (id !== ENTRY) return built.get(id)
       return `import { main } from ${JSON.stringify(main)}
 void main(process.argv.slice(2)).then((exitCode) => {
   process.exitCode = exitCode

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import type { Manifest } from '../shared/contract/manifest-format.ts'
 import { builtManifest } from './argv/built-manifest.ts'
 import { endWithOutput, guardProcess } from './errors/guard.ts'
 import type { Io } from './output/io.ts'
-import { packageFile } from '../shared/package-files.ts'
+import { ownVersion } from './own-version.ts'
 
 /** What `main` may be given instead of the process and the built files. */
 export interface MainOptions {
@@ -23,7 +22,7 @@ export async function main(argv: readonly string[], options: MainOptions = {}): 
   if (argv.length <= 1 && HELP_WORDS.has(first)) return showHelp(options)
   const [{ runApp }, io] = await Promise.all([import('./app.ts'), options.io ?? processIo()])
   const guard = options.io === undefined ? guardProcess : undefined
-  return runApp(argv, { io, version: version(), manifest: () => options.manifest ?? builtManifest(), guard })
+  return runApp(argv, { io, version: ownVersion(), manifest: () => options.manifest ?? builtManifest(), guard })
 }
 
 function asksVersion(first: string, { length }: readonly string[]): boolean {
@@ -31,7 +30,7 @@ function asksVersion(first: string, { length }: readonly string[]): boolean {
 }
 
 function showVersion({ io }: MainOptions): number {
-  const text = `ctl ${version()}\n`
+  const text = `ctl ${ownVersion()}\n`
   if (io) io.stdout.write(text)
   else {
     endWithOutput(process.stdout)
@@ -54,9 +53,4 @@ async function showHelp({ io: given, manifest }: MainOptions): Promise<number> {
 
 async function processIo(): Promise<Io> {
   return (await import('./output/process-io.ts')).processIo()
-}
-
-function version(): string {
-  const text = readFileSync(packageFile('package.json'), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }

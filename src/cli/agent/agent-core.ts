@@ -16,6 +16,7 @@ import type { AgentState, Enrolment } from './state/agent-state.ts'
 import { writeState } from './state/state-file.ts'
 import { createStateKeeper, type StateKeeper } from './state/state-keeper.ts'
 import type { RunProgram } from './system/run-program.ts'
+import type { Upgrading } from './upgrade/upgrading.ts'
 
 /** The state of an enrolled node. */
 export type EnrolledState = AgentState & { readonly enrolment: Enrolment }
@@ -30,6 +31,8 @@ export interface AgentOptions {
   readonly ports: MeshPorts
   readonly run: RunProgram
   readonly log: Log
+  /** Absent where the agent is not upgraded by itself. */
+  readonly upgrading?: Upgrading
 }
 
 /** The parts of an agent that know nothing of this machine. */

@@ -1,4 +1,5 @@
 import type { MemberDeps } from '../../client/agent/agent-deps.ts'
+import type { AgentEnd } from './agent-end.ts'
 import { createAgentCore, type AgentCore, type AgentOptions } from './agent-core.ts'
 import { peerRows, statusOf, type AgentStatus, type PeerRow } from './control/agent-status.ts'
 import { executeOnce } from './executions/executions-once.ts'
@@ -12,10 +13,9 @@ import { networksOf, targetRule } from './sessions/session-target.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { wayBack } from './way-back.ts'
 import { createSignatureVerifier } from '../../client/verify-signature.ts'
+import { confirmUpgrade } from './upgrade/confirm-upgrade.ts'
+import { createUpgrades } from './upgrade/upgrades.ts'
 import { pullSoon } from '../../client/agent/state/state-pull.ts'
-
-/** How an agent ended: the tunnels stay up, everything was removed, it is to be started again, or the server refused its key. */
-export type AgentEnd = 'stopped' | 'removed' | 'restart' | 'refused'
 
 /** A running agent. */
 export interface RunningAgent {
@@ -47,6 +47,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   machine.work.request()
   whole.sessions.addressChanged()
   tasks.track(startRoutines({ core, machine, deps, capabilities }))
+  tasks.track(confirmUpgrade({ core, capabilities, stop: ending.stopSoon }))
   return {
     ready: ready(core, machine),
     ended: ending.ended,
@@ -112,7 +113,7 @@ function settledLater<T>() {
 /** Ends calls and stream, writes the state, and then leaves the machine or cleans it up. */
 async function wind(core: AgentCore, machine: Machine, how: AgentEnd): Promise<void> {
   const { ending, tasks, member, connection, keeper, log } = core
-  const isKept = how === 'stopped' || how === 'restart'
+  const isKept = how === 'stopped' || how === 'restart' || how === 'upgrade'
   log.line(`agent: ends (${how}); ${isKept ? 'the tunnels stay up' : 'interface, policies and names are removed'}`)
   ending.abort()
   tasks.cancelScheduled()
@@ -172,6 +173,7 @@ function partsOf(core: AgentCore, machine: Machine, { stopSoon }: Ending): Parts
   const capabilities = createCapabilities(core, deps)
   const executions = {
     runHook: createHookRunner(core, deps, capabilities),
+    upgrades: createUpgrades({ core, agent: deps, stop: stopSoon }),
     agent: deps,
     save: () => keeper.save(),
     log: (line: string) => log.line(line),

@@ -20,6 +20,11 @@ type Body = Parameters<AgentDeps['client']['PutNodeCapabilities']>[0]['body']
 /** As releases name them. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' }
 
+/** The architecture of this machine, as releases name it. */
+export function machineArchitecture(): string {
+  return ARCHITECTURES[process.arch] ?? process.arch
+}
+
 /** Makes the capabilities of a node that has reported none since its agent was started. */
 export function createCapabilities(core: AgentCore, deps: AgentDeps): Capabilities {
   const { member, log } = core
@@ -35,7 +40,7 @@ export function createCapabilities(core: AgentCore, deps: AgentDeps): Capabiliti
     return {
       binary_version: binary.version,
       binary_checksum: binary.checksum,
-      architecture: ARCHITECTURES[process.arch] ?? process.arch,
+      architecture: machineArchitecture(),
       ...(fingerprint !== undefined && { ssh_host_key_fingerprint: fingerprint }),
       hooks: [...hooks],
     }

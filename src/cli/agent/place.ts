@@ -15,6 +15,8 @@ export interface Place {
   readonly socket: string
   readonly lock: string
   readonly log: string
+  /** The program before the last upgrade. */
+  readonly formerProgram: string
   /** The log of wireguard-go. */
   readonly deviceLog: string
 }
@@ -30,6 +32,7 @@ export function placeOf(directory: string): Place {
     socket: file('agent.sock'),
     lock: file('agent.lock'),
     log: file('agent.log'),
+    formerProgram: file('former-ctl-agent.cjs'),
     deviceLog: file('wireguard-go.log'),
   }
 }

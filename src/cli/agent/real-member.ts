@@ -1,7 +1,7 @@
 import type { HeldStream, StreamProgress } from '../../client/agent/events/held-stream.ts'
 import { newMember, type Member } from '../../client/agent/member.ts'
 import { formatEdgeEpoch, parseEdgeEpoch, type EdgeEpoch } from '../../shared/mesh/edge-epoch.ts'
-import type { Enrolment, TakenExecution } from './state/agent-state.ts'
+import type { Enrolment, TakenExecution, TakenUpgrade } from './state/agent-state.ts'
 import type { HeldKey } from './tunnel/plan-tunnel.ts'
 
 /** The node of this machine. */
@@ -10,6 +10,8 @@ export interface RealMember extends Member {
   readonly keys: Map<string, HeldKey>
   /** Executions that are not over, by id. */
   readonly executions: Map<string, TakenExecution>
+  /** The last upgrade, until the server knows how it ended. */
+  upgrade: TakenUpgrade | undefined
   /** End the hooks that run now, by the id of their execution. */
   readonly cancels: Map<string, AbortController>
   /** Undefined before the stream is opened. */
@@ -40,6 +42,7 @@ export function realMember(stored: Enrolment): RealMember {
     },
     keys: new Map(),
     executions: new Map(Object.entries(stored.executions)),
+    upgrade: stored.upgrade,
     cancels: new Map(),
     stream: undefined,
   }
@@ -47,7 +50,7 @@ export function realMember(stored: Enrolment): RealMember {
 
 /** What a restart needs of the member. Executions that have expired are left out. */
 export function enrolmentOf(member: RealMember, before: Enrolment, nowMs: number): Enrolment {
-  const { identity, self, nextKey, isNextInDoubt, edges, executions, stream } = member
+  const { identity, self, nextKey, isNextInDoubt, edges, executions, upgrade, stream } = member
   const live = [...executions].filter(([, { expires_at: expiresAt }]) => Date.parse(expiresAt) > nowMs)
   return {
     node_id: before.node_id,
@@ -66,6 +69,7 @@ export function enrolmentOf(member: RealMember, before: Enrolment, nowMs: number
     epochs: Object.fromEntries([...(edges ?? [])].map(([peerId, epoch]) => [peerId, formatEdgeEpoch(epoch)])),
     ...(stream?.progress() ?? positionOf(before)),
     executions: Object.fromEntries(live),
+    upgrade,
     refused: before.refused,
   }
 }

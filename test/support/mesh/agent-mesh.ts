@@ -15,6 +15,10 @@ const RUN_MS_MAX = 150_000
 export interface AgentMesh {
   readonly lab: Lab
   readonly url: string
+  /** A folder that is removed with the mesh. */
+  readonly folder: string
+  /** The folder of the server. */
+  readonly dataDirectory: string
   /** A join token for many nodes. */
   readonly tokenFile: string
   /** The same server over IPv6, where the lab has it. */
@@ -68,6 +72,7 @@ export async function startAgentMesh(
   const listen = hasIpv6 ? '[::]' : serverBox.address
   const config = join(folder, 'config')
   const tokenFile = join(folder, 'join-token')
+  const data = join(folder, 'data')
   let server: ChildProcess | undefined
 
   const exec = (box: Box, argv: readonly string[]): Promise<ProgramResult> =>
@@ -87,7 +92,6 @@ export async function startAgentMesh(
     ctl(box, ['agent', ...args, '--state-dir', stateDirectory(box)])
 
   async function startServer(): Promise<void> {
-    const data = join(folder, 'data')
     const argv = [...serverBox.namespace.enter, process.execPath, CTL, 'serve', '--insecure-http']
     const [program, ...args] = [...argv, '--listen', `${listen}:${PORT}`, '--data-dir', data]
     server = spawn(program, [...args, ...setup.serverFlags], {
@@ -113,7 +117,7 @@ export async function startAgentMesh(
   try {
     setup = await prepare(lab)
     await startServer()
-    const token = join(folder, 'data', 'bootstrap-token')
+    const token = join(data, 'bootstrap-token')
     await succeeded(operator('login', '--url', url, '--token-file', token))
     const made = await succeeded(
       operator('join-tokens', 'create', '--domain', 'default', '--max-uses', '50', '-o', 'json'),
@@ -128,6 +132,8 @@ export async function startAgentMesh(
   return {
     lab,
     url,
+    folder,
+    dataDirectory: data,
     tokenFile,
     url6: `http://[${serverBox.address6 ?? ''}]:${PORT}`,
     operator,

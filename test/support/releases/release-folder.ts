@@ -18,6 +18,8 @@ interface FolderMembers {
   readonly kind?: 'dsse' | 'message'
   /** Whose bundles they are, where it is not the version's own. */
   readonly attestedVersion?: string
+  /** The binary of each architecture, where it is not the usual one. */
+  readonly binary?: Buffer
   /** Whether the binaries are beside them. */
   readonly withBinaries?: boolean
 }
@@ -29,15 +31,16 @@ export async function makeReleaseFolder(
   members: FolderMembers = {},
 ): Promise<string> {
   const { description = {}, kind = 'dsse', attestedVersion = version, withBinaries = true } = members
+  const binaryFor = (architecture: string): Buffer => members.binary ?? binaryOf(version, architecture)
   const folder = mkdtempSync(join(tmpdir(), 'ctl-release-'))
   const architectures = ARCHITECTURES.map((architecture) => ({
     architecture,
-    checksum: createHash('sha256').update(binaryOf(version, architecture)).digest('hex'),
+    checksum: createHash('sha256').update(binaryFor(architecture)).digest('hex'),
   }))
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'release.json'), JSON.stringify({ version, architectures, ...description }))
   for (const architecture of ARCHITECTURES) {
-    const binary = binaryOf(version, architecture)
+    const binary = binaryFor(architecture)
     const bundle = await world.attest({ binary, kind, version: attestedVersion })
     writeFileSync(join(folder, `${architecture}.sigstore.json`), bundle)
     if (withBinaries) writeFileSync(join(folder, architecture), binary)

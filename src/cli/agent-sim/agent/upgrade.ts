@@ -1,4 +1,4 @@
-import { attempt } from '../../../client/agent/calls/attempt.ts'
+import { releaseChecksum } from '../../../client/agent/releases/release-checksum.ts'
 import { sha256, type Binary } from '../binary.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { PulledExecution } from '../../../client/agent/state/snapshot.ts'
@@ -26,39 +26,22 @@ export async function tryUpgrade(
 ): Promise<Upgrade> {
   const { version, execution_id: id, parameters } = execution
   deps.mesh.wanted.asked(version)
-  const outcome = await attempt(deps, node, {
-    operation: 'release',
-    isRepeatable: true,
-    toleratedCodes: ['release_not_found'],
-    call: (token) => deps.client.GetPlexdArtifact({ version }, { token }),
+  const asked = parameters?.['checksum']
+  const { architecture } = node.binary
+  const found = await releaseChecksum(deps, node, {
+    version,
+    architecture,
+    // A value that is no text is no checksum of a release.
+    asked: asked === undefined ? undefined : String(asked),
   })
-  if (!outcome.ok) return { failure: `release ${version} cannot be read: ${outcome.code}` }
-  const found = checksumIn(outcome.value, node.binary.architecture)
   if ('failure' in found) return found
   const { checksum } = found
-  if (parameters?.['checksum'] !== undefined && parameters['checksum'] !== checksum)
-    return { failure: `release ${version} has another checksum than the one asked for` }
   const { upgradeFailures, wrongChecksums } = deps.mesh.habits
   const draw = Number.parseInt(id.slice(-8), 16) / 2 ** 32
   if (draw < upgradeFailures) return { failure: `${version} did not start in the simulation` }
   const isLie = draw < upgradeFailures + wrongChecksums
-  const { architecture } = node.binary
   const reported = isLie ? sha256(`altered ${version}`) : checksum
   return { binary: { version, checksum: reported, expected_checksum: checksum, architecture } }
-}
-
-type Release = Awaited<ReturnType<MeshAgentDeps['client']['GetPlexdArtifact']>>
-
-/** The checksum for the architecture, or why the release must not be installed. */
-function checksumIn(
-  { version, verdict, verdict_reason: reason, support_status: support, architectures }: Release,
-  architecture: string,
-): { readonly checksum: string } | { readonly failure: string } {
-  if (verdict !== 'verified')
-    return { failure: `release ${version} is ${verdict}${reason === undefined ? '' : `: ${reason}`}` }
-  if (support === 'withdrawn') return { failure: `release ${version} was withdrawn` }
-  const found = architectures.find((one) => one.architecture === architecture)
-  return found ?? { failure: `release ${version} has nothing for the architecture ${architecture}` }
 }
 
 /** Runs the binary from now on, as an agent that has restarted. */

@@ -22,7 +22,6 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     return succeeded('reloaded\n')
   },
   restart_agent: async ({ restart }) => ({ ...succeeded('restarting\n'), afterwards: restart }),
-  upgrade_agent: async () => failed('this agent has no upgrade program: install the release by hand, then restart it'),
 }
 
 /** Carries out an action. One that the agent does not have fails. */
@@ -32,7 +31,8 @@ export function performBuiltin(ports: BuiltinPorts, { action, type }: PulledExec
   return Promise.resolve(failed(`this agent has no action ${action}`))
 }
 
-function succeeded(output: string): End {
+/** An execution that ended with success. */
+export function succeeded(output: string): End {
   return { callback: { status: 'succeeded', exit_code: 0, output } }
 }
 

@@ -4,6 +4,7 @@ import type { PulledExecution } from '../../../client/agent/state/snapshot.ts'
 import { reasonOf } from '../errors.ts'
 import type { RealMember } from '../real-member.ts'
 import type { TakenExecution } from '../state/agent-state.ts'
+import { isOver, type Upgrades } from '../upgrade/upgrades.ts'
 import { failed, performBuiltin, type BuiltinPorts } from './builtins.ts'
 
 /** What executions need. */
@@ -12,6 +13,7 @@ export interface ExecutionDeps {
   readonly ports: BuiltinPorts
   /** Runs a hook; it is killed when the signal is aborted. */
   readonly runHook: (execution: PulledExecution, signal: AbortSignal) => Promise<End>
+  readonly upgrades: Upgrades
   readonly save: () => Promise<void>
   readonly log: (line: string) => void
 }
@@ -37,7 +39,7 @@ export function executeOnce(deps: ExecutionDeps, member: RealMember, execution: 
   const performer: Performer<RealMember> = {
     perform: () =>
       isBegunBefore
-        ? Promise.resolve(failed('the agent was restarted while it was carried out'))
+        ? outcomeOf(deps, id)
         : perform(deps, member, execution),
     async report(node, body, send) {
       // A begun one stays begun, so that a second restart does not carry it out.
@@ -50,11 +52,22 @@ export function executeOnce(deps: ExecutionDeps, member: RealMember, execution: 
   runExecution(deps.agent, member, { execution, performer })
 }
 
+/** How one that an earlier run of the agent began has ended. An upgrade goes on over the restart that it needs. */
+async function outcomeOf({ upgrades }: ExecutionDeps, id: string): Promise<End | undefined> {
+  if (upgrades.isBegun(id)) return upgrades.outcome()
+  return failed('the agent was restarted while it was carried out')
+}
+
+const UPGRADE = 'upgrade_agent'
+
 /** Carries an action out. What goes wrong in it ends the execution, and not the agent. */
-async function perform(deps: ExecutionDeps, member: RealMember, execution: PulledExecution): Promise<End> {
+async function perform(deps: ExecutionDeps, member: RealMember, execution: PulledExecution): Promise<End | undefined> {
   try {
-    if (execution.type !== 'hook') return await performBuiltin(deps.ports, execution)
-    return await performHook(deps, member, execution)
+    if (execution.type === 'hook')
+      return await untilCancelled(deps, member, { execution, run: (signal) => deps.runHook(execution, signal) })
+    if (execution.action !== UPGRADE) return await performBuiltin(deps.ports, execution)
+    const run = (signal: AbortSignal) => deps.upgrades.perform(execution, signal)
+    return await untilCancelled(deps, member, { execution, run })
   } catch (error) {
     const reason = reasonOf(error)
     deps.log(`execution ${execution.execution_id}: ${execution.action} failed: ${reason}`)
@@ -62,18 +75,30 @@ async function perform(deps: ExecutionDeps, member: RealMember, execution: Pulle
   }
 }
 
-async function performHook(deps: ExecutionDeps, { cancels }: RealMember, execution: PulledExecution): Promise<End> {
+interface Cancellable {
+  readonly execution: PulledExecution
+  readonly run: (signal: AbortSignal) => Promise<End | undefined>
+}
+
+/** Runs what ends with the execution, or with the agent. */
+async function untilCancelled(
+  deps: ExecutionDeps,
+  { cancels }: RealMember,
+  { execution, run }: Cancellable,
+): Promise<End | undefined> {
   const cancel = new AbortController()
   cancels.set(execution.execution_id, cancel)
   try {
-    return await deps.runHook(execution, AbortSignal.any([cancel.signal, deps.agent.until]))
+    return await run(AbortSignal.any([cancel.signal, deps.agent.until]))
   } finally {
     cancels.delete(execution.execution_id)
   }
 }
 
 /** Stops hooks whose executions have ended for the server, and forgets what has ended for both. */
-export function forgetEnded({ executions, cancels }: RealMember, liveIds: ReadonlySet<string>): void {
+export function forgetEnded(member: RealMember, liveIds: ReadonlySet<string>): void {
+  const { executions, cancels, upgrade } = member
   for (const [id, cancel] of cancels) if (!liveIds.has(id)) cancel.abort()
   for (const [id, { stage }] of executions) if (stage === 'ended' && !liveIds.has(id)) executions.delete(id)
+  if (upgrade !== undefined && isOver(upgrade) && !liveIds.has(upgrade.execution_id)) member.upgrade = undefined
 }

@@ -8,6 +8,9 @@ export interface HookCall {
   readonly executionId: string
   /** Written to its stdin as JSON. */
   readonly parameters: Readonly<Record<string, unknown>>
+  readonly args?: readonly string[]
+  /** Variables beside the usual ones. */
+  readonly env?: Readonly<Record<string, string>>
   /** Time after which it is killed, in ms. */
   readonly timeoutMs: number
   /** Kills it when it is aborted. */
@@ -36,7 +39,7 @@ export async function runHook(hook: OpenHook, call: HookCall): Promise<HookEnd> 
   const output = collectOutput()
   let child: ChildProcess
   try {
-    child = start(hook, call.executionId)
+    child = start(hook, call)
   } catch (error) {
     return { exitCode: undefined, output: '', fault: 'not_started', detail: codeOf(error) }
   }
@@ -54,8 +57,8 @@ export async function runHook(hook: OpenHook, call: HookCall): Promise<HookEnd> 
 }
 
 /** The hook leads a process group of its own, so that everything that it starts can be killed with it. */
-function start({ file, name }: OpenHook, executionId: string): ChildProcess {
-  return spawn(`/proc/self/fd/${HOOK_FD}`, [], {
+function start({ file, name }: OpenHook, { executionId, args = [], env }: HookCall): ChildProcess {
+  return spawn(`/proc/self/fd/${HOOK_FD}`, args, {
     argv0: name,
     cwd: '/',
     detached: true,
@@ -64,6 +67,7 @@ function start({ file, name }: OpenHook, executionId: string): ChildProcess {
       HOME: '/root',
       LANG: 'C.UTF-8',
       CTL_EXECUTION_ID: executionId,
+      ...env,
     },
     stdio: ['pipe', 'pipe', 'pipe', file.fd],
   })

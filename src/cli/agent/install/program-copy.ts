@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { builtFile, packageFile } from '../../../shared/package-files.ts'
+import { builtFile } from '../../../shared/package-files.ts'
 import { agentError, reasonOf, systemCode } from '../errors.ts'
 import { distrustOf } from './trusted-file.ts'
 
@@ -17,13 +17,11 @@ const MAIN = 'dist/agent/ctl-agent.cjs'
 /** Where the files of a copy are read, by their path in the copy. */
 export type ProgramSources = readonly (readonly [path: string, source: URL])[]
 
-/** The files that the agent needs: the program, the contract that its calls are made from, and the version. */
+/** The files of the agent: the program, which needs no other one, and the licences of what is in it. */
 export function builtProgram(): ProgramSources {
   return [
     [MAIN, builtFile('agent/ctl-agent.cjs')],
     ['dist/agent/LICENSES.txt', builtFile('agent/LICENSES.txt')],
-    ['dist/contract-manifest.json', builtFile('contract-manifest.json')],
-    ['package.json', packageFile('package.json')],
   ]
 }
 

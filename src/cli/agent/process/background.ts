@@ -1,10 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { builtFile } from '../../../shared/package-files.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
 import type { Place } from '../place.ts'
+import { SERVICE_VARIABLE, TRIAL_VARIABLE } from '../upgrade/upgrading.ts'
 
 /** What a starting agent reports to the process that started it. */
 export type StartReport =
@@ -50,12 +51,18 @@ export async function startInBackground(place: Place): Promise<number> {
 
 /** Starts the command line that this process was started with once more, for when it has ended. */
 export function startSuccessor(): void {
-  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-    detached: true,
-    stdio: 'inherit',
-    env: agentEnvironment(),
-  })
-  child.unref()
+  startAgain({ detached: true, env: agentEnvironment() }).unref()
+}
+
+/** Starts the command line that this process was started with once more, to be watched by this one. */
+export function startTrial(): ChildProcess {
+  const service = process.env[SERVICE_VARIABLE]
+  const env = { ...agentEnvironment(), [TRIAL_VARIABLE]: `${process.pid}` }
+  return startAgain({ env: service === undefined ? env : { ...env, [SERVICE_VARIABLE]: service } })
+}
+
+function startAgain(options: Pick<SpawnOptions, 'detached' | 'env'>): ChildProcess {
+  return spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], { ...options, stdio: 'inherit' })
 }
 
 /** The one file of the agent, which an upgrade of the package does not change while it runs; this program where it was not built. */

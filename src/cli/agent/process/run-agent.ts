@@ -1,6 +1,8 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
-import { startAgent, type AgentEnd, type RunningAgent } from '../agent.ts'
+import { startAgent, type RunningAgent } from '../agent.ts'
+import type { Upgrading } from '../upgrade/upgrading.ts'
 import type { EnrolledState } from '../agent-core.ts'
+import type { AgentEnd } from '../agent-end.ts'
 import { listenForControl, type ControlHandler } from '../control/control-socket.ts'
 import { agentError, reasonOf } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -17,6 +19,7 @@ export interface RunOptions {
   readonly version: string
   readonly userAgent: string
   readonly log: Log
+  readonly upgrading: Upgrading
   /** Ends the agent; its tunnels stay up. */
   readonly interrupted: AbortSignal
   /** Called when the agent carries the mesh, or found that the server is away. */

@@ -34,6 +34,22 @@ export interface TakenExecution {
   readonly expires_at: string
 }
 
+/** An upgrade that has begun. It ends as `is_confirmed`, or with a `failure`. */
+export interface TakenUpgrade {
+  readonly execution_id: string
+  readonly version: string
+  /** SHA-256 of the file of the release, 64 hex digits. */
+  readonly checksum: string
+  /** SHA-256 of the file before it, of which a copy is kept. */
+  readonly former_checksum: string
+  /** What the upgrade program printed. */
+  readonly output: string
+  /** The new agent has reported to the server. */
+  readonly is_confirmed?: boolean
+  /** Why the former file is back. */
+  readonly failure?: string
+}
+
 /** Who the node is, with its secrets: what a restart needs. */
 export interface Enrolment {
   readonly node_id: string
@@ -62,6 +78,8 @@ export interface Enrolment {
   /** When the newest event occurred. */
   readonly last_occurred_at?: string | undefined
   readonly executions: Readonly<Record<string, TakenExecution>>
+  /** The last upgrade, until the server knows how it ended. */
+  readonly upgrade?: TakenUpgrade | undefined
   /** Why the server refused the node's key for good, and when. */
   readonly refused?: { readonly code: string; readonly at: string } | undefined
 }

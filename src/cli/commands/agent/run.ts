@@ -2,10 +2,14 @@ import { fstatSync, statSync } from 'node:fs'
 import { enrolledState, openPlace } from '../../agent/enrolled-state.ts'
 import { openLog, type Log } from '../../agent/log.ts'
 import type { Place } from '../../agent/place.ts'
-import { reportStart, startSuccessor } from '../../agent/process/background.ts'
+import { reportStart, startSuccessor, startTrial } from '../../agent/process/background.ts'
 import { takeLock } from '../../agent/process/process-lock.ts'
-import { runAgent } from '../../agent/process/run-agent.ts'
-import type { AgentEnd } from '../../agent/agent.ts'
+import { runAgent, type RunOptions } from '../../agent/process/run-agent.ts'
+import { runProgram } from '../../agent/system/run-program.ts'
+import { ownProgram, type ProgramFile } from '../../agent/upgrade/program-file.ts'
+import { SERVICE_VARIABLE, upgradingOf } from '../../agent/upgrade/upgrading.ts'
+import { watchTrial } from '../../agent/upgrade/watch-trial.ts'
+import type { AgentEnd } from '../../agent/agent-end.ts'
 import { reasonOf } from '../../agent/errors.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { CliError } from '../../errors/cli-error.ts'
@@ -35,36 +39,51 @@ export const run = defineCommand({
 async function runLocked(session: Session, flags: UpFlags, place: Place): Promise<ExitCode> {
   await openPlace(place)
   const lock = await takeLock(place.lock)
+  const file = await ownProgram({ main: process.argv[1], former: place.formerProgram, run: runProgram })
+  const upgrading = upgradingOf(file, session.io.env)
   let end: AgentEnd
   try {
-    end = await runLogged(session, flags, place)
+    end = await logged(session, place, (log) => runEnrolled(session, flags, { place, log, upgrading }))
   } finally {
     await lock.release()
   }
   if (end === 'restart') return startAgain(session)
+  if (end === 'upgrade' && file !== undefined) return tryUpgrade(session, place, file)
   return end === 'refused' ? EXIT.signedOut : EXIT.ok
 }
 
 /** A service manager starts its service again by itself: the unit of "ctl agent install" does after this exit code. */
 function startAgain(session: Session): ExitCode {
-  if (session.io.env['INVOCATION_ID'] !== undefined) return EXIT.terminated
+  if (session.io.env[SERVICE_VARIABLE] !== undefined) return EXIT.terminated
   startSuccessor()
   return EXIT.ok
 }
 
-async function runLogged(session: Session, flags: UpFlags, place: Place): Promise<AgentEnd> {
-  const log: Log = openLog(place.log, isStderr(place.log) ? {} : { echo: (line) => session.io.stderr.write(line) })
+/** Starts the agent from its new file, and again from the former one where that does not work. */
+async function tryUpgrade(session: Session, place: Place, file: ProgramFile): Promise<ExitCode> {
+  const { interrupted } = session.io
+  const end = await logged(session, place, (log) => watchTrial({ place, file, log, interrupted, start: startTrial }))
+  return end === 'again' ? startAgain(session) : end
+}
+
+type Running = Pick<RunOptions, 'place' | 'log' | 'upgrading'>
+
+async function runEnrolled(session: Session, flags: UpFlags, running: Running): Promise<AgentEnd> {
+  return runAgent({
+    ...running,
+    state: await enrolledState(session, flags, running.place),
+    manifest: session.manifest(),
+    version: session.version,
+    userAgent: session.userAgent,
+    interrupted: session.io.interrupted,
+    onReady: () => void reportStart({ kind: 'ready' }),
+  })
+}
+
+async function logged<T>(session: Session, place: Place, work: (log: Log) => Promise<T>): Promise<T> {
+  const log = openLog(place.log, isStderr(place.log) ? {} : { echo: (line) => session.io.stderr.write(line) })
   try {
-    return await runAgent({
-      place,
-      state: await enrolledState(session, flags, place),
-      manifest: session.manifest(),
-      version: session.version,
-      userAgent: session.userAgent,
-      log,
-      interrupted: session.io.interrupted,
-      onReady: () => void reportStart({ kind: 'ready' }),
-    })
+    return await work(log)
   } finally {
     log.close()
   }

@@ -28,7 +28,7 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2_000
 
 /** The outcome of an operation that the server does not provide (501). */
-const NOT_PROVISIONED = 'not_provisioned'
+export const NOT_PROVISIONED = 'not_provisioned'
 
 /** Codes after which the same call may succeed: the server stops, is overloaded or unreachable. */
 const RETRYABLE = new Set(['shutting_down', 'overloaded', 'broken', 'unreachable'])

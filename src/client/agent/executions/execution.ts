@@ -19,8 +19,8 @@ export interface End {
 
 /** Carries out actions. */
 export interface Performer<M extends Member> {
-  /** Carries out an action whose start was reported. */
-  perform(node: M, execution: PulledExecution): Promise<End>
+  /** Carries out an action whose start was reported. Undefined: it goes on after a restart of the agent, which reports the end. */
+  perform(node: M, execution: PulledExecution): Promise<End | undefined>
   /** Reports a status by calling `send`. Default: once. */
   report?(node: M, body: Callback, send: SendCallback): Promise<boolean>
 }
@@ -49,7 +49,9 @@ async function run<M extends Member>(deps: AgentDeps, node: M, { execution, perf
   const send: SendCallback = (body, expects) => post(deps, node, { id: execution.execution_id, body, expects })
   const report = (body: Callback): Promise<boolean> => performer.report?.(node, body, send) ?? send(body)
   for (const status of BEFORE[execution.status]) if (!(await report({ status }))) return
-  const { callback, afterwards } = await performer.perform(node, execution)
+  const end = await performer.perform(node, execution)
+  if (end === undefined) return
+  const { callback, afterwards } = end
   if (!(await report(callback))) return
   deps.statistics.count(callback.status === 'succeeded' ? 'executions_succeeded' : 'executions_failed')
   await afterwards?.()
