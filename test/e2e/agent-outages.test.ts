@@ -49,29 +49,36 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a stream of bytes betwee
     await expectWhole(await open.end())
   }, 180_000)
 
-  test(`goes on while the server was killed and is away for ${AWAY_MS / 1000} s, also over a restart of an agent`, async () => {
-    const open = await stream()
-    const [from, to] = both()
-    await mesh.killServer()
-    const awayUntilMs = performance.now() + AWAY_MS
-    for (const box of both())
-      await vi.waitFor(async () => expect((await status(box)).server.reachable).toBe(false), SOON)
-    process.kill(mesh.agentPid(to), 'SIGKILL')
-    await succeeded(mesh.agent(to, 'up'))
-    await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(awayUntilMs), {
-      timeout: AWAY_MS + 1_000,
-      interval: 500,
-    })
-    const { mesh_address: address } = await status(to)
-    expect(await pings(mesh, from, address)).toBe(true)
-    await mesh.startServer()
-    for (const box of both())
-      await vi.waitFor(async () => expect((await status(box)).server.reachable).toBe(true), { ...SOON, timeout: 120_000 })
-    const counted = await open.end()
-    await expectWhole(counted)
-    // 256 bytes are sent every 5 ms; a machine under load sends them later.
-    expect(counted.receivedBytes).toBeGreaterThan(AWAY_MS)
-  }, 420_000 + AWAY_MS)
+  test(
+    `goes on while the server was killed and is away for ${AWAY_MS / 1000} s, also over a restart of an agent`,
+    async () => {
+      const open = await stream()
+      const [from, to] = both()
+      await mesh.killServer()
+      const awayUntilMs = performance.now() + AWAY_MS
+      for (const box of both())
+        await vi.waitFor(async () => expect((await status(box)).server.reachable).toBe(false), SOON)
+      process.kill(mesh.agentPid(to), 'SIGKILL')
+      await succeeded(mesh.agent(to, 'up'))
+      await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(awayUntilMs), {
+        timeout: AWAY_MS + 1_000,
+        interval: 500,
+      })
+      const { mesh_address: address } = await status(to)
+      expect(await pings(mesh, from, address)).toBe(true)
+      await mesh.startServer()
+      for (const box of both())
+        await vi.waitFor(async () => expect((await status(box)).server.reachable).toBe(true), {
+          ...SOON,
+          timeout: 120_000,
+        })
+      const counted = await open.end()
+      await expectWhole(counted)
+      // 256 bytes are sent every 5 ms; a machine under load sends them later.
+      expect(counted.receivedBytes).toBeGreaterThan(AWAY_MS)
+    },
+    420_000 + AWAY_MS,
+  )
 
   async function expectWhole(counted: Awaited<ReturnType<Awaited<ReturnType<typeof stream>>['end']>>): Promise<void> {
     process.stderr.write(`${JSON.stringify(counted)}\n`)

@@ -32,7 +32,7 @@ export async function tryUpgrade(
     version,
     architecture,
     // A value that is no text is no checksum of a release.
-    asked: asked === undefined ? undefined : String(asked),
+    asked: asked === undefined || typeof asked === 'string' ? asked : JSON.stringify(asked),
   })
   if ('failure' in found) return found
   const { checksum } = found

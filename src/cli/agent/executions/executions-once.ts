@@ -37,10 +37,7 @@ export function executeOnce(deps: ExecutionDeps, member: RealMember, execution: 
   const isBegunBefore = ['begun', 'ended'].includes(member.executions.get(id)?.stage ?? '')
   deps.log(`execution ${id}: ${execution.action}${isBegunBefore ? ', begun before the agent was restarted' : ''}`)
   const performer: Performer<RealMember> = {
-    perform: () =>
-      isBegunBefore
-        ? outcomeOf(deps, id)
-        : perform(deps, member, execution),
+    perform: () => (isBegunBefore ? outcomeOf(deps, id) : perform(deps, member, execution)),
     async report(node, body, send) {
       // A begun one stays begun, so that a second restart does not carry it out.
       if (!(isBegunBefore && body.status === 'ack'))

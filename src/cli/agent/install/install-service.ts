@@ -39,15 +39,15 @@ export interface Installed {
 export async function installService({ system, place, version, enrolled }: InstallOptions): Promise<Installed> {
   const stateDir = unitPath(place.directory, 'the state folder')
   const unit = unitNameOf(stateDir)
-  const file = createUnitFile(system.unitFolder, unit)
+  const [file, systemd] = [createUnitFile(system.unitFolder, unit), createSystemd(system, unit)]
   const before = await file.read()
   const node = unitPath(await chooseNode({ running: system.node, run: system.run }), 'Node')
   const writesEtc = doesWriteEtc(system, await enrolled())
   const { main } = await copyProgram({ sources: system.program, root: system.programFolder, version })
-  const text = unitText({ node, program: unitPath(main, 'the copy of the agent'), stateDir, writesEtc })
+  const facts = { node, program: unitPath(main, 'the copy of the agent'), stateDir, writesEtc }
+  const text = unitText({ ...facts, isUpgraded: existsSync(system.upgradeProgram) })
   const isChanged = text !== before
   if (isChanged) await file.write(text)
-  const systemd = createSystemd(system, unit)
   if (systemd.isRunning) await putInForce(systemd, place, isChanged)
   await removeUnusedCopies(system.programFolder, await agentUnits(system.unitFolder))
   const pid = systemd.isRunning ? await systemd.mainPid() : undefined

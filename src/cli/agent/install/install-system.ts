@@ -13,6 +13,8 @@ export interface InstallSystem {
   readonly systemdFolder: string
   /** Exists where openresolv writes `/etc/resolv.conf`. */
   readonly openresolvConfig: string
+  /** Exists where executions of `upgrade_agent` upgrade the agent. */
+  readonly upgradeProgram: string
   /** The Node that runs this program. */
   readonly node: string
 }
@@ -26,6 +28,7 @@ export function linuxSystem(run: RunProgram): InstallSystem {
     program: builtProgram(),
     systemdFolder: '/run/systemd/system',
     openresolvConfig: '/etc/resolvconf.conf',
+    upgradeProgram: '/etc/ctl/upgrade',
     node: process.execPath,
   }
 }

@@ -1,3 +1,5 @@
+import { dirname } from 'node:path'
+
 /** What the unit is made of. Every path was checked by `unitPath`. */
 export interface UnitFacts {
   readonly node: string
@@ -6,6 +8,8 @@ export interface UnitFacts {
   readonly stateDir: string
   /** The agent writes to `/etc/hosts`, or starts a program that writes to `/etc/resolv.conf`. */
   readonly writesEtc: boolean
+  /** There is an upgrade program, which replaces the one file of the agent. */
+  readonly isUpgraded: boolean
 }
 
 /** The settings of each interface, which are written in spite of ProtectKernelTunables. */
@@ -21,8 +25,14 @@ export const UNIT_MARKER =
  * port 53. A host of bridges lets the interfaces concerned forward, which are settings of `/proc/sys`. haproxy opens the port of
  * ingress, changes to its user, and writes with caddy into `/run/ctl-ingress`.
  */
-export function unitText({ node, program, stateDir, writesEtc }: UnitFacts): string {
-  const writable = [stateDir, '-/run/resolvconf', FORWARDING, ...(writesEtc ? ['/etc'] : [])]
+export function unitText({ node, program, stateDir, writesEtc, isUpgraded }: UnitFacts): string {
+  const writable = [
+    stateDir,
+    '-/run/resolvconf',
+    FORWARDING,
+    ...(writesEtc ? ['/etc'] : []),
+    ...(isUpgraded ? [dirname(program)] : []),
+  ]
   return `${UNIT_MARKER}
 [Unit]
 Description=Agent of the ctl mesh

@@ -2,6 +2,7 @@ import type { AgentEnd } from '../agent-end.ts'
 import type { AgentCore } from '../agent-core.ts'
 import type { Capabilities } from '../capabilities.ts'
 import { reasonOf } from '../errors.ts'
+import type { TakenUpgrade } from '../state/agent-state.ts'
 import { isOpen } from './upgrades.ts'
 
 /** What the first minutes of an upgraded agent need. */
@@ -26,17 +27,21 @@ export async function confirmUpgrade(deps: ConfirmDeps): Promise<void> {
   const running = await core.binary()
   if (running.checksum !== member.upgrade.checksum)
     return bringBack(deps, running.checksum, 'the agent was restarted while it was upgraded')
-  if (await reported(deps)) {
-    member.upgrade = { ...member.upgrade, is_confirmed: true }
-    core.log.line(`upgrade: ${member.upgrade.version} runs, and has reported`)
-    await core.keeper.save()
-    while (upgrading.isWatched() && !core.ending.signal.aborted) await core.clock.pause(AGAIN_MS, core.ending.signal)
-    return upgrading.isOrphan() ? stop('stopped') : undefined
-  }
+  const isReported = await reported(deps)
+  if (isReported) await confirm(deps, member.upgrade)
   if (core.ending.signal.aborted) return
   // The agent before the upgrade was killed, and the service manager starts the new one by itself.
   if (upgrading.isOrphan()) return stop('stopped')
-  await bringBack(deps, running.checksum, `the new agent did not report within ${TRIAL_MS / 1000} s`)
+  if (!isReported) await bringBack(deps, running.checksum, `the new agent did not report within ${TRIAL_MS / 1000} s`)
+}
+
+/** The one that watches ends this one, which is then started without a watcher. */
+async function confirm({ core }: ConfirmDeps, upgrade: TakenUpgrade): Promise<void> {
+  const { member, log, keeper, clock, ending, upgrading } = core
+  member.upgrade = { ...upgrade, is_confirmed: true }
+  log.line(`upgrade: ${upgrade.version} runs, and has reported`)
+  await keeper.save()
+  while (upgrading?.isWatched() === true && !ending.signal.aborted) await clock.pause(AGAIN_MS, ending.signal)
 }
 
 async function reported({ core, capabilities }: ConfirmDeps): Promise<boolean> {

@@ -7,7 +7,7 @@ import {
 import { createHookRunner } from '../../../../../src/cli/agent/executions/hook-runner.ts'
 import type { DeclaredHook, HookViolation } from '../../../../../src/cli/agent/executions/hooks.ts'
 import { realMember, type RealMember } from '../../../../../src/cli/agent/real-member.ts'
-import type { TakenExecution } from '../../../../../src/cli/agent/state/agent-state.ts'
+import type { TakenExecution, TakenUpgrade } from '../../../../../src/cli/agent/state/agent-state.ts'
 import type { PulledExecution } from '../../../../../src/client/agent/state/snapshot.ts'
 import { enrolledState } from '../../../../support/agent/agent-state.ts'
 import { agentWorld, id, type AgentWorld } from '../../../../support/fleet/mesh-agents.ts'
@@ -68,6 +68,11 @@ function play(stored: Readonly<Record<string, TakenExecution>> = {}): Played {
     },
     log: () => undefined,
     runHook: async () => ({ callback: { status: 'succeeded', exit_code: 0, output: 'hook' } }),
+    upgrades: {
+      perform: async () => undefined,
+      isBegun: (executionId) => member.upgrade?.execution_id === executionId,
+      outcome: async () => ({ callback: { status: 'succeeded', exit_code: 0, output: member.upgrade?.version ?? '' } }),
+    },
     ports: {
       diagnostics: async () => 'é'.repeat(8_000),
       reload: async () => undefined,
@@ -75,6 +80,14 @@ function play(stored: Readonly<Record<string, TakenExecution>> = {}): Played {
     },
   }
   return { member, reported, sent, deps, done: async () => void (await Promise.all(tasks)) }
+}
+
+const upgraded: TakenUpgrade = {
+  execution_id: ID,
+  version: '1.5.0',
+  checksum: 'a'.repeat(64),
+  former_checksum: 'b'.repeat(64),
+  output: '',
 }
 
 describe('an execution', () => {
@@ -102,6 +115,38 @@ describe('an execution', () => {
     expect(sent.map(({ status }) => status)).toEqual(['started', 'succeeded'])
   })
 
+  const UPGRADE = { action: 'upgrade_agent', parameters: { version: '1.5.0' } }
+
+  test('that upgrades the agent does not end in the agent that leaves', async () => {
+    const { member, sent, deps, done } = play()
+    executeOnce(deps, member, execution(UPGRADE))
+    await done()
+    expect(sent.map(({ status }) => status)).toEqual(['ack', 'started'])
+  })
+
+  test.each(['begun', 'ended'] as const)(
+    'that upgrades the agent and was %s before ends as the upgrade did',
+    async (stage) => {
+      const { member, sent, deps, done } = play({ [ID]: { stage, expires_at: EXPIRES } })
+      member.upgrade = upgraded
+      executeOnce(deps, member, execution({ ...UPGRADE, status: 'started' }))
+      await done()
+      expect(sent).toMatchObject([{ status: 'succeeded', output: '1.5.0' }])
+    },
+  )
+
+  test('that upgraded the agent is remembered until the server no longer has it', () => {
+    const { member } = play()
+    member.upgrade = { ...upgraded, is_confirmed: true }
+    forgetEnded(member, new Set([ID]))
+    expect(member.upgrade).toBeDefined()
+    forgetEnded(member, new Set())
+    expect(member.upgrade).toBeUndefined()
+    member.upgrade = upgraded
+    forgetEnded(member, new Set())
+    expect(member.upgrade).toBe(upgraded)
+  })
+
   test.each(['begun', 'ended'] as const)(
     'that was %s before a restart fails, and is not carried out again',
     async (stage) => {
@@ -123,7 +168,6 @@ describe('an execution', () => {
   })
 
   test.each([
-    ['upgrade_agent', 'no upgrade program'],
     ['no_such_action', 'no action no_such_action'],
     ['toString', 'no action toString'],
   ])('of %s fails with its reason, after every step', async (action, error) => {

@@ -54,6 +54,7 @@ describe.skipIf(!isRoot)('the service of the agent', () => {
       program: [['dist/agent/ctl-agent.cjs', pathToFileURL(join(folder, 'package/agent.cjs'))]],
       systemdFolder: join(folder, 'systemd'),
       openresolvConfig: join(folder, 'resolvconf.conf'),
+      upgradeProgram: join(folder, 'upgrade'),
       node: join(folder, 'bin/node'),
     }
   })

@@ -12,6 +12,7 @@ const FACTS = {
   program: '/usr/local/lib/ctl-mesh/1.2.3-0123456789ab/dist/agent/ctl-agent.cjs',
   stateDir: '/var/lib/ctl-agent',
   writesEtc: false,
+  isUpgraded: false,
 }
 
 const settings = (text: string, name: string): readonly string[] =>
@@ -49,6 +50,12 @@ describe('the unit of the agent', () => {
   test('lets the agent write to /etc where names are in a file there', () => {
     expect(settings(unitText({ ...FACTS, writesEtc: true }), 'ReadWritePaths')).toEqual([
       '/var/lib/ctl-agent -/run/resolvconf /proc/sys/net/ipv4/conf /etc',
+    ])
+  })
+
+  test('lets the agent write to the folder of its file where there is an upgrade program', () => {
+    expect(settings(unitText({ ...FACTS, isUpgraded: true }), 'ReadWritePaths')).toEqual([
+      '/var/lib/ctl-agent -/run/resolvconf /usr/local/lib/ctl-mesh/1.2.3-0123456789ab/dist/agent',
     ])
   })
 
