@@ -39,7 +39,11 @@ class Answer:
         self.status, self.headers, self.body = status, headers, body
 
     def json(self):
-        return json.loads(self.body)
+        """A proxy in between may answer with anything, also with 200."""
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            raise Unavailable(f"{self.status}: the answer is not JSON ({error})") from error
 
 
 class Server:

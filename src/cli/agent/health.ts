@@ -3,6 +3,7 @@ import { OUTAGE } from '../../client/agent/calls/attempt.ts'
 import type { AgentCount } from '../../client/agent/counts.ts'
 import type { Attempt } from '../../client/client.ts'
 import type { Log } from './log.ts'
+import { createPacedLines } from './paced-lines.ts'
 
 /** How the agent and the server get along. */
 export interface HealthReport {
@@ -48,6 +49,7 @@ export function createHealth(log: Log, now: () => number): Health {
   let sinceMs = now()
   let clockSkewMs: number | undefined
   const counts: Record<string, number> = {}
+  const paced = createPacedLines((text) => log.line(text), now)
 
   function reachable(is: boolean, why: string): void {
     if (is === isServerReachable) return
@@ -70,14 +72,14 @@ export function createHealth(log: Log, now: () => number): Health {
     failed(operation, code) {
       if (OUTAGE.has(code) || code === 'untrusted') return reachable(false, `${operation} got no answer (${code})`)
       reachable(true, '')
-      return log.line(`${operation}: the server refuses it (${code})`)
+      return paced(`${operation}: the server refuses it (${code})`)
     },
     expected: () => undefined,
     count(name, by = 1) {
       if (by === 0) return
       counts[name] = (counts[name] ?? 0) + by
       const text = LOGGED[name]
-      if (text !== undefined) log.line(text)
+      if (text !== undefined) paced(text)
     },
     observe({ answer, durationMs }) {
       const date = Date.parse(answer?.headers['date'] ?? '')

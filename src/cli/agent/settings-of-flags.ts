@@ -7,7 +7,7 @@ import type { UpFlags } from '../commands/agent/flags.ts'
 import { digestFrom, fetchAuthority } from '../session/authority-flag.ts'
 import { DEFAULT_LISTEN, readListenAddress } from './bridges/ingress/listen-address.ts'
 import { reasonOf } from './errors.ts'
-import type { MachineSettings, NameWay, ServerSettings } from './state/agent-state.ts'
+import { NAME_WAYS, type MachineSettings, type NameWay, type ServerSettings } from './state/agent-state.ts'
 
 const DEFAULTS: MachineSettings = {
   interface_name: 'ctl0',
@@ -79,10 +79,11 @@ function inRange(flags: UpFlags, { flag, before, min, max }: Range): number {
   return value
 }
 
-function namesOf({ hosts, 'no-names': none }: UpFlags, before: NameWay): NameWay {
-  if (hosts === true && none === true) throw usageError('--hosts and --no-names exclude each other')
-  if (none === true) return 'none'
-  return hosts === true ? 'hosts' : before
+function namesOf({ names, hosts, 'no-names': none }: UpFlags, before: NameWay): NameWay {
+  const given = [names, hosts === true ? 'hosts' : undefined, none === true ? 'none' : undefined]
+  const ways = NAME_WAYS.filter((way) => given.includes(way))
+  if (ways.length > 1) throw usageError('--names, --hosts and --no-names exclude each other')
+  return ways[0] ?? before
 }
 
 /** A base URL as it is kept: without slashes at its end. */

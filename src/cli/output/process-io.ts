@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { EXIT } from '../errors/exit-code.ts'
 import { endWithOutput } from '../errors/guard.ts'
 import type { Io, Sink } from './io.ts'
@@ -72,7 +73,8 @@ async function readStdin(bytesMax = Infinity): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-const EXIT_OF = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const
+/** A terminal that is closed ends things as SIGTERM does. */
+const EXIT_OF = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.terminated } as const
 
 /** One interruption may come twice: npm passes Ctrl-C on, and timeout(1) signals the command and then its whole group. */
 const SAME_INTERRUPTION_MS = 300
@@ -82,7 +84,7 @@ interface Interruption {
   readonly isTerminated: () => boolean
 }
 
-/** Takes over SIGINT and SIGTERM at the first call of `signal`: the first of them ends things in order, the next one at once. */
+/** Takes over SIGINT, SIGTERM and SIGHUP at the first call of `signal`: the first of them ends things in order, the next one at once. */
 function createInterruption(): Interruption {
   let controller: AbortController | undefined
   let first: { readonly name: keyof typeof EXIT_OF; readonly atMs: number } | undefined
@@ -94,11 +96,24 @@ function createInterruption(): Interruption {
       started.abort()
     }
     process.on('SIGINT', end).on('SIGTERM', end)
+    if (!isHangupIgnored()) process.on('SIGHUP', end)
     return started
   }
   return {
     signal: () => (controller ??= takeOver()).signal,
-    isTerminated: () => first?.name === 'SIGTERM',
+    isTerminated: () => first !== undefined && first.name !== 'SIGINT',
+  }
+}
+
+const HANGUP_BIT = 1n
+
+/** Whether the program was started to outlive its terminal, as by nohup(1): a handler would undo that. Known on Linux alone. */
+function isHangupIgnored(): boolean {
+  try {
+    const [, mask = '0'] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+    return (BigInt(`0x${mask}`) & HANGUP_BIT) !== 0n
+  } catch {
+    return false
   }
 }
 

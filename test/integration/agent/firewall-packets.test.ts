@@ -69,6 +69,25 @@ describe.skipIf(requirement('mesh-lab') === undefined)('the firewall of a box', 
     expect(await passes(other, 'tcp', 80)).toBe(true)
   })
 
+  test('a neighbour on another network does not reach the mesh address past the policies, and the machine itself does', async () => {
+    const own = '100.64.9.9'
+    for (const words of ['link add mesh9 type dummy', `address add ${own}/32 dev mesh9`, 'link set mesh9 up'])
+      expect(await one.run('ip', words.split(' '))).toMatchObject({ exitCode: 0 })
+    try {
+      const target: Target = { protocol: 'tcp', address: own, port: 80 }
+      const isolated = { ...view([isolateIngress]), interfaceName: 'mesh9' }
+      await firewall.apply(isolated)
+      // The neighbour is on `ctl0`, which is not the mesh's interface here.
+      expect(await other.reach([target], WITHIN_MS)).toEqual([true])
+      await firewall.apply({ ...isolated, ownAddress: own })
+      expect(await other.reach([target], DROPPED_AFTER_MS)).toEqual([false])
+      expect(await one.reach([target], WITHIN_MS)).toEqual([true])
+      expect(await passes(other, 'tcp', 80)).toBe(true)
+    } finally {
+      await one.run('ip', ['link', 'delete', 'mesh9'])
+    }
+  })
+
   test('a withdrawn policy cuts an open connection of either direction', async () => {
     const open = [accept({ groups: [1] }), accept({ groups: [1], direction: 'egress' })]
     await firewall.apply(view([isolateIngress, isolateEgress, ...open]))

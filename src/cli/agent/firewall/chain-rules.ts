@@ -44,6 +44,10 @@ export interface CommentedRule {
 
 export interface ChainOptions extends FamiliesOfSets {
   readonly interfaceName: string
+  /** The node's own mesh address; undefined: any interface may lead to it. */
+  readonly ownAddress: string | undefined
+  /** Other interfaces by which its mesh address is reached: those of bridges. */
+  readonly passages: readonly string[]
   readonly plan: FilterPlan
 }
 
@@ -57,11 +61,24 @@ export function chainRules(direction: Direction, options: ChainOptions): readonl
   const side = plan[direction]
   if (side === undefined && plan[other] === undefined) return []
   return [
+    ...(direction === 'ingress' ? pastTheMesh(options) : []),
     { statements: [differs(meta(interfaceKey), interfaceName), ACCEPT], comment: 'not of the mesh' },
     ...(side === undefined ? [] : [REPLIES, ERRORS_ABOUT_FLOWS]),
     ...(plan[other] === undefined ? [] : [midStream(other)]),
     ...(side === undefined ? [] : isolatedRules(side, options)),
   ]
+}
+
+/**
+ * Linux takes packets to any address of the machine on each of its interfaces, so that a neighbour on another network could reach the
+ * mesh address, and what listens there, past the policies.
+ */
+function pastTheMesh({ ownAddress, interfaceName, passages }: ChainOptions): readonly CommentedRule[] {
+  if (ownAddress === undefined) return []
+  const elsewhere = [interfaceName, 'lo', ...passages].map((name) => differs(meta('iifname'), name))
+  const statements = [...elsewhere, equals(payload('ip', 'daddr'), ownAddress), DROP]
+  return [{ statements, comment: 'past the mesh' }]
+}
 }
 
 /** Replies of flows whose first packet was let pass. */

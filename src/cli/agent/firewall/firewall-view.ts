@@ -23,6 +23,8 @@ export interface Forward {
 /** What the firewall is to enforce: the policies of the node, and the peers that they are about. */
 export interface FirewallView {
   readonly interfaceName: string
+  /** The node's own mesh address; undefined: any interface may lead to it. */
+  readonly ownAddress?: string
   readonly policies: readonly ReadPolicy[]
   readonly peers: readonly FirewallPeer[]
   /** None: this machine forwards nothing of the mesh. */

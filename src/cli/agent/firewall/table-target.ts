@@ -42,14 +42,20 @@ export interface CounterValue {
 
 /** Makes the table of a view whose policies isolate the node in at least one direction, or that has something to forward. */
 export function tableTarget(view: FirewallView, plan: FilterPlan): TableTarget {
-  const { interfaceName, peers, forwards } = view
+  const { interfaceName, ownAddress, peers, forwards } = view
   const table = tableNameOf(interfaceName)
   const sets = addressSetsOf(peers, groupsOf(plan))
   const families = { meshFamilies: familiesOf(peers), networkFamilies: networkFamiliesOf(peers) }
   const policyChains = DIRECTIONS.map((direction) => ({
     chain: CHAINS[direction].chain,
     hook: CHAINS[direction].hook,
-    rules: chainRules(direction, { interfaceName, plan, ...families }),
+    rules: chainRules(direction, {
+      interfaceName,
+      ownAddress,
+      passages: forwards.map((one) => one.interfaceName),
+      plan,
+      ...families,
+    }),
   }))
   const chains = [...policyChains, ...forwardChains(interfaceName, forwards)].filter(({ rules }) => rules.length > 0)
   const marker = `${MARKER_PREFIX}${shortHash({ chains, sets: [...sets.keys()].toSorted() })}`

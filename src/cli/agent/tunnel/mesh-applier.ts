@@ -133,6 +133,7 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
       relays.take(accepted.peers)
       await applyPoliciesAndTunnel({
         interfaceName: device.name,
+        ownAddress: deps.network().ownAddress,
         policies: known.policies,
         peers: accepted.peers.map(firewallPeer),
         forwards: deps.forwards(),

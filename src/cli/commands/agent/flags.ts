@@ -1,5 +1,6 @@
 import type { FlagSpecs, FlagValues } from '../../argv/flags.ts'
 import { CA_SHA256_FLAG } from '../../session/authority-flag.ts'
+import { NAME_WAYS } from '../../agent/state/agent-state.ts'
 import { DEFAULT_STATE_DIR } from '../../agent/place.ts'
 
 /** Where the agent keeps its files. */
@@ -26,8 +27,15 @@ export const UP_FLAGS = {
   interface: { kind: 'text', value: 'NAME', describe: 'Name of the WireGuard interface', fallback: 'ctl0' },
   'listen-port': { kind: 'integer', value: 'PORT', describe: 'UDP port of WireGuard', fallback: '51820' },
   mtu: { kind: 'integer', value: 'BYTES', describe: 'MTU of the interface', fallback: '1420' },
-  hosts: { kind: 'switch', describe: 'Write the names of the mesh into /etc/hosts' },
-  'no-names': { kind: 'switch', describe: 'Resolve no names of the mesh on this machine' },
+  names: {
+    kind: 'text',
+    value: 'WAY',
+    choices: NAME_WAYS,
+    describe: 'How programs find the names of the mesh: by the resolver of this machine, by /etc/hosts, or not at all',
+    fallback: 'auto',
+  },
+  hosts: { kind: 'switch', describe: 'Short for --names hosts' },
+  'no-names': { kind: 'switch', describe: 'Short for --names none' },
   'allow-session-targets': {
     kind: 'list',
     value: 'CIDR,…',

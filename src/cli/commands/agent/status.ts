@@ -28,7 +28,8 @@ const COLUMNS = [
 ] as const
 
 export const status = defineCommand({
-  description: 'Ends with exit code 10 where no agent runs, or where something does not work.',
+  description:
+    'Ends with exit code 10 where no agent runs, or where something of this machine does not work, and with 8 where all that is wrong is that the server does not answer: the mesh stays as it is then.',
   flags: STATE_DIR_FLAG,
   uses: ['output', 'watch'],
   examples: ['ctl agent status', 'ctl agent status -o json --jq .server'],
@@ -38,7 +39,8 @@ export const status = defineCommand({
     if (running === undefined) return stopped(session, place.state)
     await session.emit(running, { columns: COLUMNS, isWhole: true, isUncut: true })
     for (const fault of running.faults) session.warn(harmless(fault))
-    return running.faults.length === 0 ? EXIT.ok : EXIT.negative
+    if (running.faults.length > 0) return EXIT.negative
+    return running.server.reachable === false ? EXIT.unavailable : EXIT.ok
   },
 })
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { containsAddress, parseAddress, parseCidr } from '../../../shared/networks/cidr.ts'
 import { CliError } from '../../errors/cli-error.ts'
@@ -17,8 +18,16 @@ export interface FarNode {
   readonly hostKey: string | undefined
 }
 
+/** An address of this machine. */
+export interface OwnAddress {
+  readonly address: string
+  readonly interfaceName: string
+  /** Of the interface: that of an agent is `ctl <node id>`. */
+  readonly alias: string
+}
+
 /** What is known of this machine's addresses; tests bring their own. */
-export type OwnAddresses = () => readonly string[]
+export type OwnAddresses = () => readonly OwnAddress[]
 
 /**
  * Looks the node up by name, id or a piece of an id.
@@ -44,20 +53,36 @@ export async function findFarNode(
   }
 }
 
-function assertInMesh(meshCidr: string, own: readonly string[]): void {
+/** Other networks have addresses of the same range: 100.64.0.0/10 is that of Tailscale, too. */
+const MESH_INTERFACE = /^ctl/
+
+function assertInMesh(meshCidr: string, own: readonly OwnAddress[]): void {
   const read = parseCidr(meshCidr)
-  const isInside = (text: string): boolean => {
-    const words = parseAddress(text)
-    return read.ok && words !== undefined && containsAddress(read.cidr, words)
+  const isInside = ({ address, interfaceName, alias }: OwnAddress): boolean => {
+    const words = parseAddress(address)
+    const isOfMesh = MESH_INTERFACE.test(interfaceName) || alias.startsWith('ctl ')
+    return isOfMesh && read.ok && words !== undefined && containsAddress(read.cidr, words)
   }
   if (own.some(isInside)) return
-  throw new CliError(`this machine is not in the mesh: none of its addresses is in ${meshCidr}`, {
+  throw new CliError(`this machine is not in the mesh: no interface of an agent has an address in ${meshCidr}`, {
     exitCode: EXIT.unavailable,
     code: 'not_in_mesh',
     hints: ['Start its agent with "ctl agent up", or run the command on a node of the mesh.'],
   })
 }
 
-function ownAddresses(): readonly string[] {
-  return Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address))
+function ownAddresses(): readonly OwnAddress[] {
+  return Object.entries(networkInterfaces()).flatMap(([interfaceName, addresses = []]) => {
+    const alias = aliasOf(interfaceName)
+    return addresses.map(({ address }) => ({ address, interfaceName, alias }))
+  })
+}
+
+/** Empty where there is none, or where the system has no such file. */
+function aliasOf(interfaceName: string): string {
+  try {
+    return readFileSync(`/sys/class/net/${interfaceName}/ifalias`, 'utf8')
+  } catch {
+    return ''
+  }
 }

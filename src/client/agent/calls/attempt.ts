@@ -4,7 +4,7 @@ import type { AgentOperation } from './operations.ts'
 import { dimensionOf } from './capacity-dimension.ts'
 import type { Outcome } from './outcome.ts'
 import { isRefusedKey } from './refused-key.ts'
-import { requestedWaitMs } from './requested-wait.ts'
+import { requestedWaitMs, unavailableWaitMs } from './requested-wait.ts'
 import { acceptSecretKey, refuseSecretKey, secretKeyOf } from '../keys/secret-key.ts'
 import type { Member } from '../member.ts'
 
@@ -58,14 +58,14 @@ export async function attempt<T>(
     const isRepeated = isRetryable && tries < TRIES_MAX && isInTime(deps, outcome, deadlineMs)
     if (!isRepeated || outcome.waitMs !== undefined) record(deps, node, { ...terms, ...outcome })
     if (!isRepeated) return { ok: false, code: outcome.code, waitMs: outcome.waitMs, tries }
-    await pauseBefore(deps, tries + 1, outcome.waitMs)
+    await pauseBefore(deps, tries + 1, outcome)
     if (deps.until.aborted) return { ok: false, code: 'aborted', tries }
   }
 }
 
 /** Whether the call can be repeated before the deadline. */
-function isInTime({ clock }: AgentDeps, { waitMs = 0 }: Failure, deadlineMs: number): boolean {
-  return clock.now() + waitMs < deadlineMs
+function isInTime({ clock }: AgentDeps, { waitMs = 0, pauseMsMin = 0 }: Failure, deadlineMs: number): boolean {
+  return clock.now() + Math.max(waitMs, pauseMsMin) < deadlineMs
 }
 
 async function once<T>(
@@ -85,11 +85,12 @@ async function once<T>(
 async function pauseBefore(
   { statistics, clock, until }: AgentDeps,
   tries: number,
-  waitMs: number | undefined,
+  { waitMs, pauseMsMin = 0 }: Failure,
 ): Promise<void> {
   if (waitMs !== undefined) return clock.pause(waitMs, until)
   statistics.count('retries')
-  await clock.pause(clock.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)), until)
+  const randomMs = clock.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1))
+  await clock.pause(pauseMsMin + randomMs, until)
 }
 
 interface Failed extends Failure {
@@ -106,6 +107,8 @@ function mayRepeat({ code, waitMs, terms, isOldKey }: Failed): boolean {
 interface Failure {
   readonly code: string
   readonly waitMs?: number | undefined
+  /** What an unavailable server asks for before the next try. */
+  readonly pauseMsMin?: number
   readonly dimension?: string | undefined
 }
 
@@ -119,6 +122,7 @@ async function settled<T>(call: Promise<T>): Promise<Settled<T>> {
       return {
         code: error.status === 501 ? NOT_PROVISIONED : error.code,
         waitMs: requestedWaitMs(error),
+        pauseMsMin: unavailableWaitMs(error),
         dimension: dimensionOf(error),
       }
     if (error instanceof TransportFailure) return { code: error.fault }

@@ -79,7 +79,9 @@ function applyState<M extends Member>(deps: MemberDeps<M>, node: M, pulled: Pull
   const { statistics, mesh } = deps
   if (pulled === undefined) return statistics.count('not_modified')
   if (pulled.isDegraded) statistics.count('degraded_pulls')
-  if (mayBeOlder(node, pulled)) return undefined
+  const isOlderPerhaps = mayBeOlder(node, pulled)
+  // An agent that knows nothing takes any.
+  if (isOlderPerhaps && node.view !== undefined) return undefined
   const { read } = pulled
   if (!read.ok) return statistics.count('bad_snapshots')
   const { self, peers, policies } = read.snapshot
@@ -88,12 +90,12 @@ function applyState<M extends Member>(deps: MemberDeps<M>, node: M, pulled: Pull
   applyPulledPolicies(deps, node, policies)
   applyPulledBridges(deps, node, read.snapshot)
   applyPulledPeers(deps, node, createPeerView(mesh.book, peers))
-  applyPulledTasks(deps, node, read.snapshot)
+  applyPulledTasks(deps, node, { ...read.snapshot, mayBeOlder: isOlderPerhaps })
 }
 
-/** An answer from the server's cache is not older than its `ETag` that the request had. An agent that knows nothing takes any. */
-function mayBeOlder({ etag, view }: Member, { isDegraded }: PulledState): boolean {
-  return isDegraded && etag === undefined && view !== undefined
+/** An answer from the server's cache is not older than its `ETag` that the request had. */
+function mayBeOlder({ etag }: Member, { isDegraded }: PulledState): boolean {
+  return isDegraded && etag === undefined
 }
 
 /** Takes what the server knows of the node itself. */

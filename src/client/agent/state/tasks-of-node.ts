@@ -22,17 +22,21 @@ export function takeSession<M extends Member>({ actions }: MemberDeps<M>, node: 
   actions.sessionsChanged(node)
 }
 
+/** The executions and sessions of a pull. `mayBeOlder`: than events that came before the pull. */
+export type PulledTasks = Pick<Snapshot, 'executions' | 'sessions'> & { readonly mayBeOlder: boolean }
+
 /** Takes the executions and sessions of a pull. What an event brought during the pull is live, too. */
 export function applyPulledTasks<M extends Member>(
   { actions }: MemberDeps<M>,
   node: M,
-  { executions, sessions }: Pick<Snapshot, 'executions' | 'sessions'>,
+  { executions, sessions, mayBeOlder }: PulledTasks,
 ): void {
   const { newExecutions, newSessions } = node.pulling
   for (const execution of executions) actions.execute(node, execution)
-  actions.executionsGone(node, new Set([...executions.map(({ execution_id: id }) => id), ...newExecutions]))
+  if (!mayBeOlder)
+    actions.executionsGone(node, new Set([...executions.map(({ execution_id: id }) => id), ...newExecutions]))
   const before = node.liveSessions
-  const kept = [...before].filter(([id]) => newSessions.has(id))
+  const kept = [...before].filter(([id]) => mayBeOlder || newSessions.has(id))
   const live = new Map([...kept, ...sessions.map((session) => [session.session_id, session] as const)])
   const isSame = live.size === before.size && [...live.keys()].every((id) => before.has(id))
   if (live.size + before.size > 0) node.liveSessions = live

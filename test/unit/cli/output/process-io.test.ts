@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { processIo } from '../../../../src/cli/output/process-io.ts'
 
-type Signal = 'SIGINT' | 'SIGTERM'
+type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
 describe('An interruption of the process', () => {
   const heard = new Map<string, (name: Signal) => void>()
@@ -23,6 +23,8 @@ describe('An interruption of the process', () => {
   test.each([
     ['SIGINT', false, 130],
     ['SIGTERM', true, 143],
+    // The terminal was closed.
+    ['SIGHUP', true, 143],
   ] as const)('by %s ends things in order, and at once when it comes again', (name, isTerminated, exitCode) => {
     const io = processIo()
     expect([io.interrupted.aborted, io.isTerminated]).toEqual([false, false])
