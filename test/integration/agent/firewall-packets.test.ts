@@ -71,7 +71,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('the firewall of a box', 
 
   test('a neighbour on another network does not reach the mesh address past the policies, and the machine itself does', async () => {
     const own = '100.64.9.9'
-    for (const words of ['link add mesh9 type dummy', `address add ${own}/32 dev mesh9`, 'link set mesh9 up'])
+    for (const words of ['link add mesh9 type bridge', `address add ${own}/32 dev mesh9`, 'link set mesh9 up'])
       expect(await one.run('ip', words.split(' '))).toMatchObject({ exitCode: 0 })
     try {
       const target: Target = { protocol: 'tcp', address: own, port: 80 }

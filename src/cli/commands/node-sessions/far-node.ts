@@ -56,14 +56,18 @@ export async function findFarNode(
 /** Other networks have addresses of the same range: 100.64.0.0/10 is that of Tailscale, too. */
 const MESH_INTERFACE = /^ctl/
 
-function assertInMesh(meshCidr: string, own: readonly OwnAddress[]): void {
+/** Whether one of the addresses is that of an agent's interface, in the mesh. */
+export function isInMesh(meshCidr: string, own: readonly OwnAddress[]): boolean {
   const read = parseCidr(meshCidr)
-  const isInside = ({ address, interfaceName, alias }: OwnAddress): boolean => {
+  return own.some(({ address, interfaceName, alias }) => {
     const words = parseAddress(address)
     const isOfMesh = MESH_INTERFACE.test(interfaceName) || alias.startsWith('ctl ')
     return isOfMesh && read.ok && words !== undefined && containsAddress(read.cidr, words)
-  }
-  if (own.some(isInside)) return
+  })
+}
+
+function assertInMesh(meshCidr: string, own: readonly OwnAddress[]): void {
+  if (isInMesh(meshCidr, own)) return
   throw new CliError(`this machine is not in the mesh: no interface of an agent has an address in ${meshCidr}`, {
     exitCode: EXIT.unavailable,
     code: 'not_in_mesh',

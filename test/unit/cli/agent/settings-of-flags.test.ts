@@ -14,6 +14,13 @@ describe('the settings of an agent', () => {
     expect(machineOf({ mtu: 1380 }, before)).toEqual({ ...before, mtu: 1380 })
   })
 
+  test('take the way of the names that is given last, also back to that of the beginning', () => {
+    const before = machineOf({ hosts: true })
+    expect(machineOf({ names: 'auto' }, before).names).toBe('auto')
+    expect(machineOf({ names: 'hosts', hosts: true }).names).toBe('hosts')
+    expect(machineOf({ names: 'none' }, before).names).toBe('none')
+  })
+
   test('keep the networks that sessions may reach until others are given, or none', () => {
     const before = machineOf({ 'allow-session-targets': ['10.20.0.0/16', 'fd00::/8'] })
     expect(before.session_targets).toEqual(['10.20.0.0/16', 'fd00::/8'])
@@ -43,6 +50,7 @@ describe('the settings of an agent', () => {
     [{ 'listen-port': 65_536 }, '--listen-port'],
     [{ mtu: 100 }, '--mtu'],
     [{ hosts: true, 'no-names': true }, '--hosts and --no-names'],
+    [{ hosts: true, names: 'auto' }, '--names, --hosts and --no-names'],
     [{ 'allow-session-targets': ['10.0.0.0/8', '10.0.0.1'] }, '--allow-session-targets 10.0.0.1'],
     [{ 'allow-session-targets': ['10.0.0.1/8'] }, '--allow-session-targets 10.0.0.1/8'],
     [{ 'allow-session-targets': ['db.internal/32'] }, '--allow-session-targets db.internal/32'],

@@ -78,6 +78,14 @@ describe('A call of an agent', () => {
     },
   )
 
+  test('that an unavailable server refuses is made again after the time that it asks for, as any retry', async () => {
+    const busy = new ProblemAnswer({ status: 503, code: 'overloaded', title: '', detail: '' }, 3)
+    const { outcome, count, madeAtMs } = await call([busy])
+    expect(outcome).toEqual({ ok: true, value: 'answer', tries: 2 })
+    expect(madeAtMs[1]).toBeGreaterThanOrEqual(3_000)
+    expect([count('refusals'), count('errors'), count('retries')]).toEqual([0, 0, 1])
+  })
+
   test('is given up for now where a limit asks for more time than a call may take, or the caller waits itself', async () => {
     const long = await call([limited('capacity_exceeded', 60)])
     expect(long.outcome).toEqual({ ok: false, code: 'capacity_exceeded', waitMs: 60_000, tries: 1 })

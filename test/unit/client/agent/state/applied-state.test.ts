@@ -196,6 +196,16 @@ describe('An agent is notified', () => {
   })
 })
 
+test('A first pull from the cache of the server does not cut a session that an event has brought before it', async () => {
+  const cached = { ...pulled({ sessions: [session(51)] }, '"1"'), isDegraded: true }
+  const world = notified([cached, pulled({ sessions: [session(51)] }, '"2"')])
+  world.event('session_setup', session(50))
+  const notes = await world.pull()
+  expect(notes).toContainEqual(['sessions', [id(50), id(51)]])
+  expect(notes.map(([kind]) => kind)).not.toContain('executions')
+  expect(await world.pull()).toContainEqual(['sessions', [id(51)]])
+})
+
 test('An execution and a session that events bring during a pull stay live, and the next pull decides', async () => {
   let answer: (state: PulledBytes) => void = () => undefined
   const slow = new Promise<PulledBytes>((resolve) => (answer = resolve))
