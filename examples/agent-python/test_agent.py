@@ -5,10 +5,11 @@ import os
 import tempfile
 import unittest
 
-from agent.api import Refused, Unavailable
+from agent.api import Answer, Refused, Unavailable
 from agent.bridges import Bridges, fingerprint as config_fingerprint
 from agent.edge_keys import EdgeKeys
 from agent.executions import Executions
+from agent.heartbeat import Heartbeats
 from agent.judging import Judge
 from agent.keep import Kept
 from agent.own import take_self
@@ -120,6 +121,23 @@ class HostedBridges(unittest.TestCase):
         report = self.settle()["bridge.r0"]
         self.assertEqual(report["secrets_fingerprint"], config_fingerprint(self.versions))
         self.assertNotIn("secrets", report)
+
+
+class HeartbeatsThroughAProxy(unittest.TestCase):
+    def test_go_on_after_an_answer_that_is_not_json(self):
+        failures, answers = [], []
+
+        def send(now):
+            return Answer(200, {}, b"<html>" if not failures else b'{"reconcile": false}').json()
+
+        def answered(answer):
+            answers.append(answer)
+            beats.close()
+
+        beats = Heartbeats(send, 0.01, answered, lambda what, error: failures.append(error))
+        beats.start()
+        beats.join(10)
+        self.assertEqual(([type(error) for error in failures], answers), ([Unavailable], [{"reconcile": False}]))
 
 
 class StateFile(Kepts):

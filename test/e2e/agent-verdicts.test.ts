@@ -110,7 +110,10 @@ describe.skipIf(requirement('mesh-lab') === undefined)('policies of a server on 
   }
 
   const logOf = ({ box }: Machine): string =>
-    readFileSync(join(mesh.stateDirectory(box), 'agent.log'), 'utf8').split('\n').slice(-20).join('\n')
+    readFileSync(join(mesh.stateDirectory(box), 'agent.log'), 'utf8')
+      .split('\n')
+      .slice(-20)
+      .join('\n')
 
   /** Every flow from each machine to each other one. */
   const asked = (): readonly Asked[] =>
@@ -125,7 +128,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('policies of a server on 
       flows.map(({ from, to, target: { protocol, port } }) => {
         const query = new URLSearchParams({ from: from.id, to: to.id, protocol })
         if (protocol !== 'icmp') query.set('port', `${port}`)
-        return { method: 'GET', path: `/v1/domains/${domain}/reachability-check?${query}` }
+        return { method: 'GET', path: `/v1/domains/${domain}/reachability-check?${query.toString()}` }
       }),
     )
     return answers.map((answer) => (answer as { readonly allowed: boolean }).allowed)
