@@ -163,6 +163,7 @@ echo "brought $1"
     expect(await reportedVersion()).toMatchObject({ binary_version: '9.0.0', binary_checksum: checksum })
     expect(await checksumOf(join(mesh.stateDirectory(one()), 'former-ctl-agent.cjs'))).toBe(await checksumOf(BUILT))
     await expectWhole(open, devices)
+    await untilNotOnTrial()
     expect(await upgrade('9.0.0')).toMatchObject({ status: 'succeeded', output: 'version 9.0.0 runs already\n' })
   }, 180_000)
 
@@ -185,6 +186,15 @@ echo "brought $1"
       expect(items[0]?.status, log()).toBe('succeeded')
     }, SOON)
   }, 180_000)
+
+  /** The agent that was watched ends, and is started without a watcher; what it was asked for meanwhile would fail. */
+  async function untilNotOnTrial(): Promise<void> {
+    await vi.waitFor(async () => {
+      const environment = readFileSync(`/proc/${mesh.agentPid(one())}/environ`, 'utf8')
+      expect(environment).not.toContain('CTL_AGENT_TRIAL=')
+      expect((await agent('status')).exitCode, log()).toBe(0)
+    }, SOON)
+  }
 
   async function streamed() {
     const [from, to] = [one(), other ?? neverMade()]

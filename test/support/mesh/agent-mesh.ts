@@ -187,5 +187,15 @@ export async function processesOf(box: Box, program: string): Promise<readonly n
     .split('\n')
     .filter((pid) => pid !== '')
     .map(Number)
-    .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`${program}\0`))
+    .filter((pid) => commandOf(pid).startsWith(`${program}\0`))
+}
+
+/** Empty where the process has ended meanwhile. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes(String((error as NodeJS.ErrnoException).code))) return ''
+    throw error
+  }
 }
