@@ -18,8 +18,15 @@ export interface PullRequest {
   readonly call: PullCall
 }
 
-/** `newFacts`: the facts that the thread added since its last answer, in the order of their numbers. */
-export type PullAnswer = { readonly id: number; readonly newFacts: readonly PeerFacts[] } & PullResult
+/** What changed in the book of the thread since its last answer. */
+export interface BookChanges {
+  /** By the numbers of the thread's book, in their order. */
+  readonly newFacts: readonly (readonly [number: number, facts: PeerFacts])[]
+  /** Numbers of facts that it has freed. Some may be new since the last answer as well. */
+  readonly freed: readonly number[]
+}
+
+export type PullAnswer = { readonly id: number; readonly changes: BookChanges } & PullResult
 
 export type PullResult =
   | { readonly kind: 'pulled'; readonly pulled: PulledState | undefined }

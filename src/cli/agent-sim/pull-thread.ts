@@ -5,8 +5,8 @@ import { ProblemAnswer, TransportFailure, type ProblemDocument } from '../../cli
 import { createTransport } from '../../client/transport.ts'
 import { builtManifest } from '../argv/built-manifest.ts'
 import { createNodeWire } from '../../client/agent/calls/node-wire.ts'
-import { createPeerBook, type PeerBook, type PeerFacts } from '../../client/agent/peers/peer-book.ts'
-import type { PullAnswer, PullRequest, PullResult, PullThreadOptions } from './pull-messages.ts'
+import { createPeerBook, type PeerBook } from '../../client/agent/peers/peer-book.ts'
+import type { BookChanges, PullAnswer, PullRequest, PullResult, PullThreadOptions } from './pull-messages.ts'
 import { pullsInThisThread, type PullState } from '../../client/agent/state/state-pulls.ts'
 
 /** Serves the pull requests of the main thread. */
@@ -15,14 +15,11 @@ function servePulls(options: PullThreadOptions): void {
   const manifest = builtManifest()
   const transport = createTransport({ url, ...trust, socketsMax })
   const caller = createCaller({ manifest, transport, timeoutMs, triesMax: 1, userAgent })
-  const book = createPeerBook()
+  const { book, changes } = bookWithChanges()
   const pull = pullsInThisThread(createNodeWire(caller, manifest))(book)
-  let sentFacts = 0
   const answer = async ({ id, call }: PullRequest): Promise<void> => {
     const result = await resultOf(pull(call))
-    const newFacts = factsAfter(book, sentFacts)
-    sentFacts += newFacts.length
-    parentPort?.postMessage({ id, newFacts, ...result } satisfies PullAnswer)
+    parentPort?.postMessage({ id, changes: changes(), ...result } satisfies PullAnswer)
   }
   parentPort?.on('message', (request: PullRequest) => void answer(request))
 }
@@ -42,8 +39,21 @@ function documentOf({ document, code, status, title, detail }: ProblemAnswer): P
   return { ...document, code, status, title, detail }
 }
 
-function factsAfter(book: PeerBook, count: number): PeerFacts[] {
-  return Array.from({ length: book.facts() - count }, (_, index) => book.read(count + index + 1))
+/** A book, and what has changed in it since the last call of `changes`. */
+function bookWithChanges(): { readonly book: PeerBook; readonly changes: () => BookChanges } {
+  let freed: number[] = []
+  let sent = 0
+  const book = createPeerBook({ onFreed: (number) => freed.push(number) })
+  return {
+    book,
+    changes() {
+      const newFacts = book.after(sent)
+      sent = newFacts.at(-1)?.[0] ?? sent
+      const result = { newFacts, freed }
+      freed = []
+      return result
+    },
+  }
 }
 
 servePulls(workerData as PullThreadOptions)

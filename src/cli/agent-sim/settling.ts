@@ -3,6 +3,7 @@ import { attempt } from '../../client/agent/calls/attempt.ts'
 import type { MeshAgentDeps } from './agent/agent-deps.ts'
 import { compareBridges } from './bridge-drift.ts'
 import { runConcurrently } from './run-concurrently.ts'
+import { isSame, type PeerFacts } from '../../client/agent/peers/peer-book.ts'
 import { createPeerView, type PeerDifference } from '../../client/agent/peers/peer-view.ts'
 import type { MadeBridges } from './made-bridges.ts'
 import type { SimulatedNode } from './simulated-node.ts'
@@ -128,15 +129,19 @@ function differing(own: OwnPolicies, pulled: ReadonlyMap<string, string>): reado
     .map((policyId) => [policyId, known.get(policyId), pulled.get(policyId)].join(' '))
 }
 
-/** The earlier differences that still exist unchanged. The book stores equal facts once, so they are the same object. */
+/** The earlier differences that still exist unchanged. */
 function lastingOf(before: Comparison, now: Comparison): Comparison {
   const found = new Map(now.peers.map((one) => [nameOf(one), one]))
   const peers = before.peers.filter((one) => {
     const same = found.get(nameOf(one))
-    return same !== undefined && same.own === one.own && same.other === one.other
+    return same !== undefined && isSameOrNone(same.own, one.own) && isSameOrNone(same.other, one.other)
   })
   return { peers, policies: before.policies.filter((key) => now.policies.includes(key)) }
 }
+
+/** The book may have freed equal facts meanwhile, so they need not be the same object. */
+const isSameOrNone = (one: PeerFacts | undefined, other: PeerFacts | undefined): boolean =>
+  one === other || (other !== undefined && isSame(one, other))
 
 const nameOf = ({ own, other }: PeerDifference): string => own?.node_id ?? other?.node_id ?? ''
 

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import { packageFile } from '../../shared/package-files.ts'
 import type { PeerBook } from '../../client/agent/peers/peer-book.ts'
-import type { PullAnswer, PullRequest, PullThreadOptions } from './pull-messages.ts'
+import type { BookChanges, PullAnswer, PullRequest, PullThreadOptions } from './pull-messages.ts'
 import type { PulledState, PullsOver, PullState } from '../../client/agent/state/state-pulls.ts'
 
 /** The thread that pulls states. */
@@ -40,7 +40,7 @@ function pullsOver(worker: Worker, book: PeerBook): PullState {
   worker.on('message', (answer: PullAnswer) => {
     const caller = pending.get(answer.id)
     pending.delete(answer.id)
-    translate.addFacts(answer.newFacts)
+    translate.take(answer.changes)
     if (answer.kind === 'pulled') caller?.resolve(answer.pulled && translate.state(answer.pulled))
     else caller?.reject(errorOf(answer))
   })
@@ -57,15 +57,18 @@ function pullsOver(worker: Worker, book: PeerBook): PullState {
 
 /** Translates the fact numbers of the thread's book into those of this one. */
 function createTranslation(book: PeerBook) {
-  const numbers = [0]
+  const numbers = new Map<number, number>()
+  book.keep(numbers)
   return {
-    addFacts(newFacts: PullAnswer['newFacts']): void {
-      for (const facts of newFacts) numbers.push(book.enter(facts))
+    take({ newFacts, freed }: BookChanges): void {
+      for (const [number, facts] of newFacts) numbers.set(number, book.enter(facts))
+      for (const number of freed) numbers.delete(number)
     },
     state(pulled: PulledState): PulledState {
       const { read } = pulled
       if (!read.ok) return pulled
-      const peers = read.snapshot.peers.map((number) => numbers[number] ?? 0)
+      const peers = read.snapshot.peers.map((number) => numbers.get(number) ?? 0)
+      book.keep(peers)
       return { ...pulled, read: { ok: true, snapshot: { ...read.snapshot, peers } } }
     },
   }

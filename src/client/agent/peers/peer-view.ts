@@ -20,29 +20,35 @@ export interface PeerDifference {
 
 /** Makes a view with these facts; empty by default. */
 export function createPeerView(book: PeerBook, known: Iterable<number> = []): PeerView {
-  let numbers = new Uint32Array(book.size())
+  let numbers = new Uint32Array(book.places())
   for (const number of known) numbers[book.placeOfFacts(number)] = number
+  book.keep(numbers)
+  book.free()
 
   function growTo(place: number): void {
     if (place < numbers.length) return
-    const longer = new Uint32Array(Math.max(place + 1, book.size()))
+    const longer = new Uint32Array(Math.max(place + 1, book.places()))
     longer.set(numbers)
     numbers = longer
+    book.keep(numbers)
   }
 
   const factsOf = (number = 0): PeerFacts | undefined => (number === 0 ? undefined : book.read(number))
 
   return {
-    find: (nodeId) => factsOf(numbers[book.placeOf(nodeId)]),
+    find: (nodeId) => factsOf(numbers[book.placeOf(nodeId) ?? -1]),
     list: () =>
       book.sorted().flatMap((place) => {
         const facts = factsOf(numbers[place])
         return facts === undefined ? [] : [facts]
       }),
     set(nodeId, facts) {
+      const number = facts === undefined ? 0 : book.enter(facts)
       const place = book.placeOf(nodeId)
+      if (place === undefined) return
       growTo(place)
-      numbers[place] = facts === undefined ? 0 : book.enter(facts)
+      numbers[place] = number
+      book.free()
     },
     differing(view) {
       const others = view.numbers()

@@ -40,6 +40,8 @@ export function createPeerListReader(book: PeerBook): PeerListReader {
     const read = readList({ book, last, bytes, from })
     if (!read.ok) return read
     last = read.list
+    book.keep(last.numbers)
+    book.free()
     return { ok: true, numbers: last.numbers, end: last.starts.at(-1) ?? from }
   }
 }
