@@ -27,14 +27,22 @@ export interface WorkDeps {
 const TOGETHER_MS = 20
 const RETRY_MS = 5_000
 
-/** Makes the work, one round at a time. A round that fails is logged and repeated. */
+/** Makes the work, one round at a time. A round that fails is logged, and repeated after a pause that the next request ends. */
 export function createCoalescedWork({ name, work, log, clock, tasks, until }: WorkDeps): CoalescedWork {
-  let state: 'idle' | 'due' | 'running' | 'again' = 'idle'
+  let state: 'idle' | 'due' | 'running' | 'again' | 'pausing' = 'idle'
   let fault: string | undefined
+  let pausing = new AbortController()
+  until.addEventListener('abort', () => pausing.abort(), { once: true })
 
   function schedule(ms: number): void {
     state = 'due'
     tasks.schedule(ms, round)
+  }
+
+  async function pause(): Promise<void> {
+    state = 'pausing'
+    pausing = new AbortController()
+    await clock.pause(RETRY_MS, pausing.signal)
   }
 
   async function round(): Promise<void> {
@@ -43,8 +51,9 @@ export function createCoalescedWork({ name, work, log, clock, tasks, until }: Wo
     const failure = await work().then(() => undefined, reasonOf)
     if (failure !== undefined && failure !== fault) log.line(`${name}: ${failure}; tried again in ${RETRY_MS / 1000} s`)
     fault = failure
-    if (failure !== undefined) await clock.pause(RETRY_MS, until)
-    if (failure !== undefined || state.valueOf() === 'again') schedule(TOGETHER_MS)
+    const isAgain = state.valueOf() === 'again'
+    if (failure !== undefined && !isAgain && !until.aborted) await pause()
+    if (failure !== undefined || isAgain) schedule(TOGETHER_MS)
     else state = 'idle'
   }
 
@@ -52,6 +61,7 @@ export function createCoalescedWork({ name, work, log, clock, tasks, until }: Wo
     request() {
       if (state === 'idle') schedule(TOGETHER_MS)
       else if (state === 'running') state = 'again'
+      else if (state === 'pausing') pausing.abort()
     },
     isIdle: () => state === 'idle',
     fault: () => fault,
