@@ -113,7 +113,8 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
 
   /** The device has its key, address and routes again. */
   function restarted(): void {
-    log.line('device: wireguard-go ended and was started again; its peers are put again')
+    const cause = device.kind === 'kernel' ? 'the interface was removed and' : 'wireguard-go ended and its interface'
+    log.line(`device: ${cause} was made again; its peers are put again`)
     applier.forgetPuts()
     work.request()
   }

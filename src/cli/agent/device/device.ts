@@ -93,6 +93,6 @@ export interface DeviceOptions {
   readonly isUserspace: boolean
   /** Receives the log of wireguard-go. */
   readonly logFile: string
-  /** wireguard-go died and was started again with an empty configuration: put everything again. */
+  /** wireguard-go died, or the interface was removed, and it was made again with an empty configuration: put all peers again. */
   readonly onRestarted: () => void
 }

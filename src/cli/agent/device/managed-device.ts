@@ -4,6 +4,7 @@ import type { Driver, PeerRecord } from './driver.ts'
 import { checkPeer } from './check-peer.ts'
 import type { Link } from './network-link.ts'
 import { createRehandshake } from './rehandshake/rehandshake.ts'
+import { superviseLink } from './supervise-link.ts'
 import { superviseWireguardGo } from './supervise.ts'
 import { endWireguardGo } from './wireguard-go.ts'
 
@@ -14,7 +15,7 @@ interface Parts {
   readonly driver: Driver
 }
 
-/** The device over a configured interface. It remembers what wireguard-go forgets when it dies. */
+/** The device over a configured interface. It remembers what is lost when wireguard-go dies or the interface is removed. */
 export function createManagedDevice({ options, alias, link, driver }: Parts): Device {
   const { name, listenPort, mtu } = options
   const wanted = {
@@ -34,13 +35,14 @@ export function createManagedDevice({ options, alias, link, driver }: Parts): De
     // A route that another program has taken since is refused again when the routes are next set.
     await link.setRoutes(wanted.routes, wanted.source).catch(() => undefined)
   }
+  const supervised = { logFile: options.logFile, restore, onRestarted: options.onRestarted }
   const supervision =
     driver.kind === 'wireguard-go'
-      ? superviseWireguardGo({ name, logFile: options.logFile, restore, onRestarted: options.onRestarted })
-      : undefined
+      ? superviseWireguardGo({ name, ...supervised })
+      : superviseLink({ link, ...supervised })
   const close = async () => {
     rehandshake.stop()
-    await supervision?.stop()
+    await supervision.stop()
   }
 
   return {

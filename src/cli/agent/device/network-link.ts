@@ -22,6 +22,8 @@ export interface LinkFacts {
 export interface Link {
   /** Undefined: there is none of that name. */
   find(): Promise<LinkFacts | undefined>
+  /** Whether there is one of that name. */
+  isPresent(): boolean
   /** Makes an interface of the kernel's WireGuard. False: the kernel has no WireGuard. */
   addWireguard(): Promise<boolean>
   setAlias(alias: string): Promise<void>
@@ -78,6 +80,7 @@ export function createLink(name: string, run: RunProgram): Link {
       const [link] = parsed(Links, result.stdout)
       return link === undefined ? undefined : factsOf(link)
     },
+    isPresent: () => existsSync(`/sys/class/net/${name}`),
     async addWireguard() {
       const result = await ip(['link', 'add', 'dev', name, 'type', 'wireguard'])
       if (result.exitCode === 0) return true

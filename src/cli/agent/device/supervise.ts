@@ -1,5 +1,6 @@
-import { appendFileSync, statSync, truncateSync } from 'node:fs'
+import { statSync, truncateSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { noteFailure } from './note-failure.ts'
 import { isAnswering, startWireguardGo, uapiPath } from './wireguard-go.ts'
 import { watchUapi, type UapiWatch } from './uapi-socket.ts'
 
@@ -47,7 +48,7 @@ export function superviseWireguardGo({ name, logFile, restore, onRestarted }: Su
       // In here: where it fails, because the agent is still starting, it is called again.
       if (!stopping.signal.aborted) onRestarted()
     } catch (error) {
-      note(logFile, error)
+      noteFailure(logFile, 'Starting wireguard-go again', error)
       return false
     }
     if (!stopping.signal.aborted) begin()
@@ -63,18 +64,6 @@ export function superviseWireguardGo({ name, logFile, restore, onRestarted }: Su
       watch?.close()
       await restarting
     },
-  }
-}
-
-/** The log is where an operator looks for the reason; one that cannot be written has none. */
-function note(logFile: string, error: unknown): void {
-  try {
-    appendFileSync(
-      logFile,
-      `Starting wireguard-go again failed: ${error instanceof Error ? error.message : String(error)}\n`,
-    )
-  } catch {
-    // The disk is full, or the folder is gone. The next try comes anyway.
   }
 }
 
