@@ -24,7 +24,8 @@ export function createUapiDriver(path: string): Driver {
     async edit(edit) {
       const lines = requestLines(edit)
       if (lines.length === 0) return
-      checkErrno(linesOf(await ask(`set=1\n${lines.join('\n')}\n\n`)), edit.listenPort)
+      const answer = await ask(`set=1\n${lines.join('\n')}\n\n`)
+      checkErrno(answer.split('\n').map(lineOf), edit.listenPort)
     },
   }
 }
@@ -62,58 +63,88 @@ function allowedIpLines(allowedIps: PeerEdit['allowedIps']): readonly string[] {
 }
 
 /**
- * Reads the answer to `get`. Keys that are not known are skipped: the API grows.
+ * Reads the answer to `get`, in one pass: it has ten lines for each of a thousand peers, every few seconds. Keys that are not known
+ * are skipped: the API grows.
  *
  * @throws CliError where it is not `key=value` lines, or a value of a known key is malformed.
  */
 export function readRecord(answer: string): DeviceRecord {
-  const lines = linesOf(answer)
-  checkErrno(lines)
-  const starts = lines.flatMap(([key], index) => (key === 'public_key' ? [index] : []))
-  const own = new Map(lines.slice(0, starts[0] ?? lines.length))
+  const own = new Map<string, string>()
+  const peers: PeerDraft[] = []
+  let peer: PeerDraft | undefined
+  for (const line of answer.split('\n')) {
+    const [key, value] = lineOf(line)
+    if (key === 'public_key') {
+      peer = newPeer(value)
+      peers.push(peer)
+    } else if (peer === undefined || key === 'errno') own.set(key, value)
+    else PEER_FACTS.get(key)?.(peer, value)
+  }
+  checkErrno([...own])
   const privateKey = own.get('private_key')
   return {
     privateKey: privateKey === undefined ? undefined : unlessZero(keyOfHex(privateKey) ?? malformed('a private key')),
-    listenPort: count(own, 'listen_port'),
-    peers: starts.map((start, index) => readPeer(lines.slice(start, starts[index + 1]))),
+    listenPort: count(own.get('listen_port') ?? '0', 'listen_port'),
+    peers,
   }
 }
 
 type Line = readonly [key: string, value: string]
 
-function linesOf(answer: string): readonly Line[] {
-  return answer.split('\n').map((line): Line => {
-    const equals = line.indexOf('=')
-    if (equals < 1) return malformed('a line without "="')
-    return [line.slice(0, equals), line.slice(equals + 1)]
-  })
+function lineOf(line: string): Line {
+  const equals = line.indexOf('=')
+  if (equals < 1) return malformed('a line without "="')
+  return [line.slice(0, equals), line.slice(equals + 1)]
 }
 
-function readPeer(lines: readonly Line[]): PeerRecord {
-  const facts = new Map(lines)
-  const handshakeMs =
-    count(facts, 'last_handshake_time_sec') * 1000 + Math.floor(count(facts, 'last_handshake_time_nsec') / 1e6)
-  const presharedKey = readKey(facts, 'preshared_key')
+/** A peer while its lines are read. */
+type PeerDraft = { -readonly [Fact in keyof Omit<PeerRecord, 'allowedIps'>]: PeerRecord[Fact] } & {
+  readonly allowedIps: string[]
+}
+
+function newPeer(publicKey: string): PeerDraft {
   return {
-    publicKey: base64Of(readKey(facts, 'public_key') ?? new Uint8Array(32)),
-    presharedKey,
-    hasPresharedKey: presharedKey !== undefined,
-    endpoint: facts.get('endpoint'),
-    latestHandshakeMs: handshakeMs === 0 ? undefined : handshakeMs,
-    receivedBytes: count(facts, 'rx_bytes'),
-    sentBytes: count(facts, 'tx_bytes'),
-    keepaliveSeconds: count(facts, 'persistent_keepalive_interval'),
-    allowedIps: lines.filter(([key]) => key === 'allowed_ip').map(([, cidr]) => cidr),
+    publicKey: base64Of(keyOfHex(publicKey) ?? malformed('public_key')),
+    presharedKey: undefined,
+    hasPresharedKey: false,
+    endpoint: undefined,
+    latestHandshakeMs: undefined,
+    receivedBytes: 0,
+    sentBytes: 0,
+    keepaliveSeconds: 0,
+    allowedIps: [],
   }
 }
 
-function readKey(facts: ReadonlyMap<string, string>, name: string): Uint8Array | undefined {
-  const text = facts.get(name)
-  return text === undefined ? undefined : unlessZero(keyOfHex(text) ?? malformed(name))
+const PEER_FACTS: ReadonlyMap<string, (peer: PeerDraft, value: string) => void> = new Map([
+  [
+    'preshared_key',
+    (peer, value) => {
+      peer.presharedKey = unlessZero(keyOfHex(value) ?? malformed('preshared_key'))
+      peer.hasPresharedKey = peer.presharedKey !== undefined
+    },
+  ],
+  ['endpoint', (peer, value) => void (peer.endpoint = value)],
+  ['last_handshake_time_sec', (peer, value) => addHandshakeMs(peer, count(value, 'last_handshake_time_sec') * 1000)],
+  [
+    'last_handshake_time_nsec',
+    (peer, value) => addHandshakeMs(peer, Math.floor(count(value, 'last_handshake_time_nsec') / 1e6)),
+  ],
+  ['rx_bytes', (peer, value) => void (peer.receivedBytes = count(value, 'rx_bytes'))],
+  ['tx_bytes', (peer, value) => void (peer.sentBytes = count(value, 'tx_bytes'))],
+  [
+    'persistent_keepalive_interval',
+    (peer, value) => void (peer.keepaliveSeconds = count(value, 'persistent_keepalive_interval')),
+  ],
+  ['allowed_ip', (peer, value) => void peer.allowedIps.push(value)],
+])
+
+/** The instant comes in two lines, both 0 where there was no handshake. */
+function addHandshakeMs(peer: PeerDraft, ms: number): void {
+  if (ms > 0) peer.latestHandshakeMs = (peer.latestHandshakeMs ?? 0) + ms
 }
 
-function count(facts: ReadonlyMap<string, string>, name: string): number {
-  const text = facts.get(name) ?? '0'
+function count(text: string, name: string): number {
   return /^\d{1,19}$/.test(text) ? Number(text) : malformed(name)
 }
 

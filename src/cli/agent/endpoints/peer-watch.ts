@@ -26,13 +26,15 @@ export interface PeerWatchDeps {
 }
 
 const LOOK_MS = 2_000
+/** Each look at which nothing has changed doubles the pause up to this. */
+const CALM_LOOK_MS = 5_000
 const SOON_MS = 1_000
 /** Reading a device with many peers takes at most this part of the time. */
 const READING_SHARE = 0.005
 /** A path that is to be found, or tried, does not wait longer. */
 const PATHS_PAUSE_MS_MAX = 2_000
 
-/** The look at the peers of the device. */
+/** The look at the peers of the device. It comes more often while something changes. */
 export interface PeerWatch {
   /** Reports where peers are seen, gives lost ones the endpoint of the server, and seeks those that are silent. */
   look(): Promise<void>
@@ -44,6 +46,8 @@ export interface PeerWatch {
 export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
   const { device, applier, lostPeers, search, reports, applySoon, now, log, paths, relays, pathReports } = deps
   let pauseMs = LOOK_MS
+  let calmMs = LOOK_MS
+  let before = ''
 
   async function choosePaths(present: ReturnType<MeshApplier['present']>): Promise<void> {
     const { moves, wakes, choices } = paths.look(present)
@@ -54,16 +58,18 @@ export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
     pathReports.take(present.map(({ nodeId, status }) => ({ nodeId, ...paths.wayOf(nodeId, status) })))
   }
 
-  function replaceEndpoints(present: readonly ReachablePeer[]): void {
+  /** Returns whether any was replaced. */
+  function replaceEndpoints(present: readonly ReachablePeer[]): boolean {
     const lost = new Set(lostPeers.look(present))
     const sought = search.look(present)
     const moves = present.flatMap(({ nodeId, given, status: { latestHandshakeMs } }) => {
       const endpoint = sought.get(nodeId) ?? (lost.has(nodeId) ? given : undefined)
       return endpoint === undefined ? [] : [[nodeId, { endpoint, latestHandshakeMs }] as const]
     })
-    if (moves.length === 0) return
+    if (moves.length === 0) return false
     applier.replaceEndpoints(new Map(moves))
     applySoon()
+    return true
   }
 
   return {
@@ -74,20 +80,28 @@ export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
       const readingMs = now() - startedMs
       const present = applier.present(peers)
       await choosePaths(present)
-      replaceEndpoints(present.filter(({ nodeId }) => !paths.isChosen(nodeId)))
+      const hasMoved = replaceEndpoints(present.filter(({ nodeId }) => !paths.isChosen(nodeId)))
       const placed = present.map((peer) => ({ ...peer, placed: paths.placedOf(peer.nodeId) ?? peer.placed }))
       const seen = seenEndpoints(placed, { nowMs: now(), isRelay: (text) => relays.has(text) })
       const isWaiting = reports.take(seen) || search.isActive()
-      pauseMs = pauseAfter(readingMs, paths.pauseMs())
+      const places = seen.map(({ peerId, endpoint }) => `${peerId} ${endpoint}`).join()
+      calmMs = places === before && !hasMoved ? Math.min(2 * calmMs, CALM_LOOK_MS) : LOOK_MS
+      before = places
+      pauseMs = pauseAfter(readingMs, { calmMs, pathsMs: paths.pauseMs() })
       if (isWaiting) pauseMs = Math.min(pauseMs, SOON_MS)
     },
     pauseMs: () => pauseMs,
   }
 }
 
-/** `wantedMs`: what the paths want; undefined where there are none to choose. */
-function pauseAfter(readingMs: number, wantedMs: number | undefined): number {
+interface Pauses {
+  readonly calmMs: number
+  /** What the paths want; undefined where there are none to choose. */
+  readonly pathsMs: number | undefined
+}
+
+function pauseAfter(readingMs: number, { calmMs, pathsMs }: Pauses): number {
   const sparing = readingMs / READING_SHARE
-  if (wantedMs === undefined) return Math.max(LOOK_MS, sparing)
-  return Math.max(wantedMs, Math.min(sparing, wantedMs * 2, PATHS_PAUSE_MS_MAX))
+  if (pathsMs === undefined) return Math.max(calmMs, sparing)
+  return Math.max(pathsMs, Math.min(sparing, pathsMs * 2, PATHS_PAUSE_MS_MAX))
 }

@@ -79,7 +79,6 @@ function pastTheMesh({ ownAddress, interfaceName, passages }: ChainOptions): rea
   const statements = [...elsewhere, equals(payload('ip', 'daddr'), ownAddress), DROP]
   return [{ statements, comment: 'past the mesh' }]
 }
-}
 
 /** Replies of flows whose first packet was let pass. */
 export const REPLIES: Required<CommentedRule> = {
