@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { AGENT_NODE_OPTIONS } from '../process/node-options.ts'
 
 /** What the unit is made of. Every path was checked by `unitPath`. */
 export interface UnitFacts {
@@ -45,6 +46,7 @@ StartLimitIntervalSec=0
 
 [Service]
 Type=exec
+Environment=NODE_OPTIONS=${AGENT_NODE_OPTIONS}
 ExecStart=${node} ${program} agent run --state-dir ${stateDir}
 Restart=on-failure
 RestartSec=5

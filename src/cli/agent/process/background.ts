@@ -6,6 +6,7 @@ import { CliError } from '../../errors/cli-error.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
 import type { Place } from '../place.ts'
 import { SERVICE_VARIABLE, TRIAL_VARIABLE } from '../upgrade/upgrading.ts'
+import { AGENT_NODE_OPTIONS } from './node-options.ts'
 
 /** What a starting agent reports to the process that started it. */
 export type StartReport =
@@ -87,12 +88,11 @@ function spawnAgent(place: Place, args: readonly string[]): ChildProcess {
 }
 
 function agentEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    KEPT_VARIABLES.flatMap((name) => {
-      const value = process.env[name]
-      return value === undefined ? [] : [[name, value]]
-    }),
-  )
+  const kept = KEPT_VARIABLES.flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries([...kept, ['NODE_OPTIONS', AGENT_NODE_OPTIONS]])
 }
 
 function reportOf(child: ChildProcess, place: Place): Promise<StartReport> {

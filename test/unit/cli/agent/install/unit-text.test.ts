@@ -25,6 +25,10 @@ describe('the unit of the agent', () => {
     ])
   })
 
+  test('keeps the memory of the agent small, as "ctl agent up" does', () => {
+    expect(settings(unitText(FACTS), 'Environment')).toEqual(['NODE_OPTIONS=--max-semi-space-size=2'])
+  })
+
   test('leaves wireguard-go running when the agent ends, and starts it again except where that is no use', () => {
     const text = unitText(FACTS)
     expect(settings(text, 'KillMode')).toEqual(['process'])
