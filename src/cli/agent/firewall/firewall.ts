@@ -5,7 +5,7 @@ import { explained } from '../errors.ts'
 import type { RunProgram } from '../system/run-program.ts'
 import { setChanges, type SetChange } from './address-sets.ts'
 import { DROP_COUNTERS, hasExceptGroups, planFilter, type CountedEntry, type FilterPlan } from './filter-plan.ts'
-import type { FirewallPeer, FirewallView } from './firewall-view.ts'
+import type { FirewallView } from './firewall-view.ts'
 import { createLatestOnly } from './latest-only.ts'
 import { createNft, type FoundTable, type Nft } from './nft.ts'
 import { removeTable } from './remove-firewall.ts'
@@ -48,7 +48,7 @@ export interface Firewall {
 interface InForce {
   /** Undefined where nothing isolates the node and nothing is forwarded: there is no table. */
   readonly target: TableTarget | undefined
-  readonly peers: readonly FirewallPeer[]
+  readonly view: FirewallView
 }
 
 /** Makes the firewall of an interface. It touches no table but its own, and reads no other one. */
@@ -68,18 +68,19 @@ export function createFirewall(options: { readonly run: RunProgram; readonly log
     const found = await nft.read(table)
     isolated = isolatedBy(found)
     if (found !== undefined && found.marker === undefined) throw foreignTable(table)
-    const target = tableTarget(view, plan)
+    // A look at the rules gives the view that is in force: the same table is not worked out once more.
+    const target = (inForce?.view === view ? inForce.target : undefined) ?? tableTarget(view, plan)
     const changes = changesOf(inForce?.target, target, found)
     await (changes === undefined ? replace(nft, target, found) : change(nft, target, changes))
-    const former = inForce?.peers ?? []
-    inForce = { target, peers: view.peers }
+    const former = inForce?.view.peers ?? []
+    inForce = { target, view }
     isolated = wantedBy(plan)
     if (mayWithdraw(plan, changes)) await withdrawn.end(view, former)
   }
 
   async function open(view: FirewallView): Promise<void> {
     await removeTable(nft, tableNameOf(view.interfaceName))
-    inForce = { target: undefined, peers: view.peers }
+    inForce = { target: undefined, view }
     isolated = new Set()
   }
 
