@@ -56,7 +56,8 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
     await settle(due)
     const current = due.edits.length > 0 ? await driver.read() : record
     const lateOnes = current.peers.filter((peer) => due.late.includes(peer.publicKey) && peer.endpoint !== undefined)
-    const peers = [...renewals.due(current), ...renewals.begin(lateOnes)]
+    const tried = { ...current, peers: successions.withOtherSecrets(current.peers) }
+    const peers = [...renewals.due(tried), ...renewals.begin(lateOnes)]
     if (peers.length > 0) await driver.edit({ peers })
   }
   const settle = async ({ edits, newKeys }: Settlement) => {
