@@ -68,8 +68,7 @@ export function createFirewall(options: { readonly run: RunProgram; readonly log
     const found = await nft.read(table)
     isolated = isolatedBy(found)
     if (found !== undefined && found.marker === undefined) throw foreignTable(table)
-    // A look at the rules gives the view that is in force: the same table is not worked out once more.
-    const target = (inForce?.view === view ? inForce.target : undefined) ?? tableTarget(view, plan)
+    const target = targetInForce(inForce, view) ?? tableTarget(view, plan)
     const changes = changesOf(inForce?.target, target, found)
     await (changes === undefined ? replace(nft, target, found) : change(nft, target, changes))
     const former = inForce?.view.peers ?? []
@@ -131,6 +130,11 @@ function counterOf({ policyId, entry, direction, action, counter }: CountedEntry
 }
 
 const NOTHING = { packets: 0, bytes: 0 }
+
+/** A look at the rules gives the view that is in force: its table is not worked out once more. */
+function targetInForce(inForce: InForce | undefined, view: FirewallView): TableTarget | undefined {
+  return inForce?.view === view ? inForce.target : undefined
+}
 
 /**
  * The changes that make the table in force that of the target; undefined where it has to be replaced: its rules are others, the
