@@ -56,8 +56,7 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
     await settle(due)
     const current = due.edits.length > 0 ? await driver.read() : record
     const lateOnes = current.peers.filter((peer) => due.late.includes(peer.publicKey) && peer.endpoint !== undefined)
-    const tried = { ...current, peers: successions.withOtherSecrets(current.peers) }
-    const peers = [...renewals.due(tried), ...renewals.begin(lateOnes)]
+    const peers = [...renewals.due(current), ...renewals.begin(lateOnes)]
     if (peers.length > 0) await driver.edit({ peers })
   }
   const settle = async ({ edits, newKeys }: Settlement) => {

@@ -1,7 +1,6 @@
 import { hasSession } from '../session-age.ts'
 import type { DeviceChange, DevicePeer } from '../device.ts'
 import type { DeviceRecord, PeerEdit, PeerRecord } from '../driver.ts'
-import { sameKey } from '../keys.ts'
 import { sameCidrs } from '../peer-edits.ts'
 
 /** How long the old key of a peer is kept: the peer changes its own key 2 s after the server knows of the new one. */
@@ -13,8 +12,6 @@ interface Succession {
   readonly sinceMs: number
   /** This node has changed its own key since. */
   readonly isOwnKeyNew: boolean
-  /** Of the old key when this node changed its own one. */
-  readonly formerSecret: Uint8Array | undefined
 }
 
 /**
@@ -30,11 +27,6 @@ export interface Successions {
   begin(record: DeviceRecord, change: DeviceChange): DeviceChange
   /** This node changes its own key now. Returns the peers with preshared key and interval as they are to be with it. */
   ownKeyChanges(peers: readonly PeerRecord[]): readonly PeerRecord[]
-  /**
-   * The peers, of which old keys have the other preshared key than in the device where this node has changed its own key: a peer
-   * that rotated before it heard of that has no key of the edge but the newest, and no node can know which one a peer has.
-   */
-  withOtherSecrets(peers: readonly PeerRecord[]): readonly PeerRecord[]
   /** Ends those which a change affects in another way. */
   conflicting(change: DeviceChange): Settlement
   /** What is due: a new key with a handshake takes over. `late` lists new keys that take over without one. */
@@ -75,7 +67,7 @@ export function createSuccessions(now: () => number): Successions {
     },
     begin(record, change) {
       for (const { oldKey, peer } of pairsOf(record, change, now())) {
-        byNewKey.set(peer.publicKey, { oldKey, peer, sinceMs: now(), isOwnKeyNew: false, formerSecret: undefined })
+        byNewKey.set(peer.publicKey, { oldKey, peer, sinceMs: now(), isOwnKeyNew: false })
       }
       if (byNewKey.size === 0) return change
       const oldKeys = new Set([...byNewKey.values()].map(({ oldKey }) => oldKey))
@@ -93,22 +85,10 @@ export function createSuccessions(now: () => number): Successions {
       }
     },
     ownKeyChanges(peers) {
-      for (const [key, succession] of byNewKey) {
-        const formerSecret = peers.find(isKey(succession.oldKey))?.presharedKey
-        byNewKey.set(key, { ...succession, isOwnKeyNew: true, formerSecret })
-      }
+      for (const [key, succession] of byNewKey) byNewKey.set(key, { ...succession, isOwnKeyNew: true })
       return peers.map((peer) => {
         const { presharedKey, keepaliveSeconds } = byNewKey.get(peer.publicKey)?.peer ?? peer
         return { ...peer, presharedKey: presharedKey ?? peer.presharedKey, keepaliveSeconds }
-      })
-    },
-    withOtherSecrets(peers) {
-      const byOldKey = new Map(
-        [...byNewKey.values()].flatMap((each) => (each.isOwnKeyNew ? [[each.oldKey, each] as const] : [])),
-      )
-      return peers.map((record) => {
-        const succession = byOldKey.get(record.publicKey)
-        return succession === undefined ? record : { ...record, presharedKey: otherSecret(record, succession) }
       })
     },
     conflicting: (change) => settled([...byNewKey.values()].filter((succession) => isAffected(succession, change))),
@@ -166,10 +146,6 @@ function lastEdits({ oldKey, peer }: Succession): readonly PeerEdit[] {
 
 function endpointOf({ peers }: DeviceRecord, { oldKey, peer }: Succession): string | undefined {
   return peers.find(isKey(peer.publicKey))?.endpoint ?? peers.find(isKey(oldKey))?.endpoint
-}
-
-function otherSecret({ presharedKey }: PeerRecord, { peer, formerSecret }: Succession): Uint8Array | undefined {
-  return sameKey(presharedKey, peer.presharedKey) ? formerSecret : peer.presharedKey
 }
 
 function isKey(publicKey: string) {
