@@ -6,7 +6,7 @@ from .output import say
 from .tunnel_config import TunnelPeer, check_peers, endpoint_of, is_reportable, mesh_of
 
 #: Between a rotation and the change of the own key: by then the peers know of it, and the first handshake succeeds.
-OWN_KEY_SECONDS = 2.0
+OWN_KEY_SECONDS = 1.0
 #: So long WireGuard keeps a session after its handshake.
 SESSION_SECONDS = 180
 

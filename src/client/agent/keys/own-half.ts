@@ -3,11 +3,8 @@ import type { Member } from '../member.ts'
 import { digestSoon } from './epoch-report.ts'
 import type { MeshKey } from './mesh-key.ts'
 
-/**
- * Time for the peers to take the new public key, before the node uses it (decisions: Rotation). The server merges the hints of a
- * second, so that in a wave of rotations a peer hears of it and has the key of the edge up to 1.7 s after the answer.
- */
-const PEERS_FIRST_MS = 2_000
+/** Time for the peers to take the new public key, before the node uses it (decisions: Rotation). */
+const PEERS_FIRST_MS = 1_000
 
 /** A pair that the server has taken. */
 export interface TakenKey {

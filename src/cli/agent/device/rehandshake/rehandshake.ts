@@ -17,7 +17,7 @@ export interface Rehandshake {
   read(): Promise<DeviceRecord>
   /** Replaces the own key and starts a handshake with each peer that has a session or a keepalive interval. */
   setPrivateKey(key: Uint8Array): Promise<void>
-  /** A peer with a session that gets a new key keeps its old one until it has used the new one, for at most 5 s. */
+  /** A peer with a session that gets a new key keeps its old one until it has used the new one, for at most 3 s. */
   change(change: DeviceChange): Promise<void>
   /** Sends a packet to each of these peers that has an endpoint; without a session a handshake, which is repeated. */
   wake(publicKeys: readonly string[]): Promise<void>

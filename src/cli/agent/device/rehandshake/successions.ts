@@ -3,8 +3,8 @@ import type { DeviceChange, DevicePeer } from '../device.ts'
 import type { DeviceRecord, PeerEdit, PeerRecord } from '../driver.ts'
 import { sameCidrs } from '../peer-edits.ts'
 
-/** How long the old key of a peer is kept: the peer changes its own key 2 s after the server knows of the new one. */
-const OVERLAP_MS = 5_000
+/** How long the old key of a peer is kept: the peer changes its own key 1 s after the server knows of the new one. */
+const OVERLAP_MS = 3_000
 
 interface Succession {
   readonly oldKey: string

@@ -89,13 +89,13 @@ const SLOW_MS = 300
 const A_WHILE_MS = 30_000
 
 describe('A key rotation', () => {
-  test('stores the next pair before it sends it, and gives it to the device two seconds after it is stored as the own one', async () => {
+  test('stores the next pair before it sends it, and gives it to the device one second after it is stored as the own one', async () => {
     const world = rotating({ answers: [done(8)], ownHalf: 8 })
     world.rotate()
     await world.clock.advance(100)
     expect(world.steps.slice(0, 3)).toEqual(['saved next', 'sent', 'saved'])
-    await world.clock.advance(3_000)
-    expect(world.steps).toEqual(['saved next', 'sent', 'saved', 'fetched', 'device after 2010 ms'])
+    await world.clock.advance(2_000)
+    expect(world.steps).toEqual(['saved next', 'sent', 'saved', 'fetched', 'device after 1010 ms'])
     expect(world.node.identity).toMatchObject({
       psk_issued_at: issued(8),
       private_key: expect.not.stringMatching('own'),
@@ -170,9 +170,9 @@ describe('A key rotation', () => {
     const stored = { publicKey: 'next public', privateKey: 'next private' }
     const world = rotating({ answers: [inUse()], ownHalf: 7, stored })
     resumeRotation(world.deps, world.node)
-    await world.clock.advance(2_500)
+    await world.clock.advance(1_500)
     expect(world.node.identity).toMatchObject({ private_key: 'next private', psk_issued_at: issued(7) })
-    expect(world.steps).toContain('device after 2010 ms')
+    expect(world.steps).toContain('device after 1010 ms')
     await world.clock.advance(A_WHILE_MS)
     expect([world.sent.length, world.sent[0], world.sent[1] === 'next public']).toEqual([2, 'next public', false])
     expect([world.node.identity.private_key, world.count('errors')]).toEqual(['next private', 0])
