@@ -19,7 +19,7 @@ export interface DirectSearch {
   isActive(): boolean
 }
 
-/** Time for a handshake at another endpoint that the device has: they are repeated for 10 s after a change of keys. */
+/** Time for a handshake where there was a session, or at another endpoint that the device has: they are repeated for 10 s after a change of keys. */
 const PRESENT_MS = 10_000
 /** Time for a handshake at the endpoint of the server. */
 const ENDPOINT_MS = 3_000
@@ -44,6 +44,8 @@ interface Search {
  */
 export function createDirectSearch(now: () => number, networks: () => readonly LocalNetwork[]): DirectSearch {
   let searches: ReadonlyMap<string, Search> = new Map()
+  /** Ids of the peers that had a session at the last look. */
+  let heard: ReadonlySet<string> = new Set()
   let isActive = false
 
   return {
@@ -52,8 +54,13 @@ export function createDirectSearch(now: () => number, networks: () => readonly L
       const local = silent.length === 0 ? [] : networks()
       const steps = silent.map((peer) => {
         const ways = directWays(peer, local)
-        return { nodeId: peer.nodeId, ways, ...stepOf(searches.get(peer.nodeId), { peer, ways, nowMs: now() }) }
+        return {
+          nodeId: peer.nodeId,
+          ways,
+          ...stepOf(searches.get(peer.nodeId), { peer, ways, wasHeard: heard.has(peer.nodeId), nowMs: now() }),
+        }
       })
+      heard = new Set(peers.filter(({ status }) => hasSession(status, now())).map(({ nodeId }) => nodeId))
       searches = new Map(steps.map(({ nodeId, search }) => [nodeId, search]))
       isActive = steps.some(({ search, ways }) => search.place < ways.length)
       return new Map(steps.flatMap(({ nodeId, way }) => (way === undefined ? [] : [[nodeId, way] as const])))
@@ -90,6 +97,8 @@ function isNear(candidate: string, networks: readonly LocalNetwork[]): boolean {
 interface Moment {
   readonly peer: ReachablePeer
   readonly ways: readonly string[]
+  /** Whether it had a session a moment ago. */
+  readonly wasHeard: boolean
   readonly nowMs: number
 }
 
@@ -100,10 +109,10 @@ interface Step {
 }
 
 function stepOf(before: Search | undefined, moment: Moment): Step {
-  const { peer, ways, nowMs } = moment
+  const { peer, ways, wasHeard, nowMs } = moment
   const facts = ways.join(' ')
   if (before === undefined || before.facts !== facts) {
-    return { search: { facts, place: firstPlace(peer, ways), sinceMs: nowMs, restMs: REST_MS } }
+    return { search: { facts, place: wasHeard ? -1 : firstPlace(peer, ways), sinceMs: nowMs, restMs: REST_MS } }
   }
   if (nowMs - before.sinceMs < timeAt(before, ways.length)) return { search: before }
   return nextStep(before, moment)

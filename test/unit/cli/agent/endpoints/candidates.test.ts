@@ -72,6 +72,17 @@ describe('a peer without a session', () => {
     ])
   })
 
+  test('has 10 s to answer again where it had a session, as after a change of its keys', () => {
+    const live = had({ publicKey: KEYS[0], endpoint: GIVEN, latestHandshakeMs: START })
+    const rotated = had({ publicKey: KEYS[0], endpoint: GIVEN })
+    const { triesUntil } = sought()
+    expect(triesUntil(19, (second) => (second > 2 ? {} : { status: second === 2 ? rotated : live }))).toEqual([
+      [15, NEAR],
+      [17, FAR],
+      [19, GIVEN],
+    ])
+  })
+
   test('is sought at once where the server gives other addresses', () => {
     const { triesUntil } = sought()
     const NEW = '192.168.1.44:51820'
