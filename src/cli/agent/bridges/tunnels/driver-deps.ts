@@ -9,8 +9,8 @@ export interface ProgramDriverDeps {
   readonly folder: string
   /** The mesh as it is now. */
   readonly mesh: () => {
-    /** The CIDR of its addresses. */
-    readonly cidr: string
+    /** The CIDR of its addresses; undefined where an older server does not name it. */
+    readonly cidr: string | undefined
     /** The address of this node: packets that this machine itself sends into a tunnel have it. */
     readonly address: string
   }

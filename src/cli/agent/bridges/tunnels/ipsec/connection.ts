@@ -25,7 +25,7 @@ export function interfaceId(interfaceName: string): number {
 /** Where and how a tunnel is run. */
 export interface ConnectionPlace {
   readonly interfaceName: string
-  readonly meshCidr: string
+  readonly meshCidr: string | undefined
   readonly proposals: Proposals
 }
 
@@ -85,7 +85,8 @@ function remoteIdOf(tunnel: Tunnel, { remoteId }: IpsecSecret): string {
   return remoteId ?? checkedRemote(tunnel).host
 }
 
-function localSubnetsOf({ localSubnets }: IpsecSecret, meshCidr: string): readonly string[] {
+function localSubnetsOf({ localSubnets }: IpsecSecret, meshCidr: string | undefined): readonly string[] {
+  if (meshCidr === undefined) throw tunnelFault('The server does not name the addresses of the mesh; upgrade it.')
   const mesh = spanOf(checkedSubnet(meshCidr))
   const isInMesh = (subnet: string) => {
     const { family, first, last } = spanOf(subnet)

@@ -7,6 +7,7 @@ import { endMarked, markedProcesses } from '../../../system/marked-processes.ts'
 import { checkedSubnets } from '../checked-tunnel.ts'
 import type { ProgramDriverDeps } from '../driver-deps.ts'
 import { keepRunning, type KeptProcess, type KeptProgram } from '../kept-process.ts'
+import { plainPath } from '../plain-path.ts'
 import type { Tunnel, TunnelDriver } from '../tunnel-driver.ts'
 import { addTun, openTunnelLink, removeTunnelLink } from '../tunnel-link.ts'
 import { openvpnState } from './management.ts'
@@ -98,7 +99,7 @@ export function createOpenvpnDriver(deps: ProgramDriverDeps): TunnelDriver {
 }
 
 function programOf(deps: ProgramDriverDeps, name: string, tunnel: Tunnel): KeptProgram {
-  const socket = socketOf(deps, name)
+  const socket = plainPath(socketOf(deps, name))
   const stdin = openvpnConfig(tunnel, readOpenvpnSecret(tunnel.secret), { interfaceName: name, socket })
   return {
     program: 'openvpn',
