@@ -14,6 +14,7 @@ import type { Firewall } from './firewall/firewall.ts'
 import type { MeshNames } from './names/mesh-names.ts'
 import { createCoalescedWork, type CoalescedWork } from './process/coalesced-work.ts'
 import { doEach } from './process/do-each.ts'
+import type { AcceptedPeers } from './server-answers/accept-peers.ts'
 import { keepNetwork, type KeptNetwork } from './server-answers/kept-network.ts'
 import type { MeshNetwork } from './server-answers/mesh-network.ts'
 import { readKnownMesh, writeKnownMesh } from './state/known-mesh.ts'
@@ -74,20 +75,14 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
   })
   const parts = { ...opened, firewall }
   const { device } = parts
-  const relays = createRelayAddresses()
+  const reach = reachOf(core, { ports: () => relay.ports(), peers: () => applier.accepted().peers })
   const keepaliveSeconds = (): number => (uplink !== undefined && isPublic(uplink) ? 0 : KEEPALIVE_SECONDS)
   const applier = applierOf(core, network, {
     ...parts,
     knownBefore,
     keepaliveSeconds,
-    relays,
+    relays: reach.relays,
     forwards: () => bridges.forwards(),
-  })
-  const paths = createPaths({
-    relays,
-    isOwnRelay: (endpoint) => isOwnRelay(endpoint, { ports: relay.ports(), peers: applier.accepted().peers }),
-    now: () => core.clock.now(),
-    random: () => core.clock.random(),
   })
   const ownKey = createOwnKey(core, device)
   const work = createCoalescedWork({
@@ -124,8 +119,7 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
     bridges,
     ingress,
     applier,
-    paths,
-    relays,
+    ...reach,
     work,
     network: () => network.now(),
     async selfChanged() {
@@ -146,6 +140,23 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
       await doEach([() => bridges.close(mode), () => closeParts(parts, mode)])
     },
   }
+}
+
+/** What this machine relays now, and the peers that it has accepted. */
+interface ReachFacts {
+  readonly ports: () => ReadonlySet<number>
+  readonly peers: () => AcceptedPeers['peers']
+}
+
+function reachOf({ clock }: AgentCore, { ports, peers }: ReachFacts): Pick<Machine, 'paths' | 'relays'> {
+  const relays = createRelayAddresses()
+  const paths = createPaths({
+    relays,
+    isOwnRelay: (endpoint) => isOwnRelay(endpoint, { ports: ports(), peers: peers() }),
+    now: () => clock.now(),
+    random: () => clock.random(),
+  })
+  return { paths, relays }
 }
 
 interface OwnKey {

@@ -30,7 +30,9 @@ const DIGITS = 12
 /** Writes a report. Peers that are relayed come first, since the others are what one expects. */
 export function pathsReport(reached: readonly ReachedPeer[]): PathsReport {
   const isRelayed = (peer: ReachedPeer): boolean => peer.relay !== undefined
-  const ordered = reached.toSorted((one, other) => Number(isRelayed(other)) - Number(isRelayed(one)) || order(one, other))
+  const ordered = reached.toSorted(
+    (one, other) => Number(isRelayed(other)) - Number(isRelayed(one)) || order(one, other),
+  )
   const relays = [...new Set(ordered.flatMap(({ relay }) => relay ?? []))].slice(0, RELAYS_MAX)
   const shown = ordered.filter(({ relay }) => relay === undefined || relays.includes(relay)).slice(0, PEERS_MAX)
   const idsOf = (of: string | undefined): readonly string[] =>

@@ -132,7 +132,11 @@ describe.each(STORES)('The topology of a mesh on the $name store', (store) => {
               if (from === to) return []
               const relay = suitable.find((id) => id !== to)
               const isRelayed = drawn[at]?.endpoint !== 'fresh' && relay !== undefined && relay !== from
-              return [isRelayed ? { from, to, mode: 'relayed', relay_node_id: relay, path: null } : { from, to, mode: 'direct', path: null }]
+              return [
+                isRelayed
+                  ? { from, to, mode: 'relayed', relay_node_id: relay, path: null }
+                  : { from, to, mode: 'direct', path: null },
+              ]
             }),
           )
           expect(await edges()).toEqual(expected)
@@ -151,11 +155,11 @@ describe.each(STORES)('The topology of a mesh on the $name store', (store) => {
       const pathsFrom = async ({ node_id: from }: { readonly node_id: string }) =>
         Object.fromEntries((await edges()).filter((edge) => edge.from === from).map(({ to, path }) => [to, path]))
       const report = async (reported: unknown) => {
-        const value = canonicalize(reported)
+        const row = { value: canonicalize(reported), updated_at: new Date(fleet.clock.nowMs) }
         await fleet.db
           .insertInto('node_state_reports')
-          .values({ node_id: one.node_id, key: PATHS_KEY, value })
-          .onConflict((conflict) => conflict.columns(['node_id', 'key']).doUpdateSet({ value }))
+          .values({ node_id: one.node_id, key: PATHS_KEY, ...row })
+          .onConflict((conflict) => conflict.columns(['node_id', 'key']).doUpdateSet(row))
           .execute()
       }
       await report(pathsReport([{ nodeId: two.node_id, relay: '203.0.113.1:51821' }]))

@@ -74,7 +74,12 @@ describe.each(STORES)('Edges of a Domain with peer visibility `reachable` on the
       const [one, other, alone] = nodes
       const idsOf = (body: Awaited<ReturnType<typeof topology>>) =>
         (body['nodes'] as readonly { node_id: string }[]).map(({ node_id }) => node_id)
-      const edge = (from: Enrolled, to: Enrolled) => ({ from: from.node_id, to: to.node_id, mode: 'direct', path: null })
+      const edge = (from: Enrolled, to: Enrolled) => ({
+        from: from.node_id,
+        to: to.node_id,
+        mode: 'direct',
+        path: null,
+      })
       const ofOne = await topology(`?node_id=${one.node_id}`)
       expect([idsOf(ofOne), ofOne['edges']]).toEqual([[one, other].map(({ node_id }) => node_id), [edge(one, other)]])
       const ofNobody = await topology(`?node_id=${alone.node_id}`)

@@ -86,16 +86,25 @@ function directStep({ peer, path, before, nowMs }: StepFacts): Step {
   return dueForMs(path.hearing, nowMs) >= limitMs ? anew(relay) : STAY
 }
 
-function relayedStep({ peer, path, isProbeDue, nowMs }: StepFacts, relay: string): Step {
-  const { given, relays } = peer
-  if (!relays.includes(relay)) return leave(peer)
-  // Both ends change sides until the last packets of the relay have come: a new session has none of them.
-  if (given !== '' && path.foundMs !== undefined && nowMs - path.foundMs < SETTLING_MS) return anew(given)
+function relayedStep(facts: StepFacts, relay: string): Step {
+  const { peer, path, nowMs } = facts
+  if (!peer.relays.includes(relay)) return leave(peer)
   const isSettled = nowMs - path.sinceMs >= RELAY_DUE_MS
-  if (given !== '' && isProbeDue && isSettled) return probe({ to: given, back: relay }, path.hearing, nowMs)
-  const isSilent = isSettled && dueForMs(path.hearing, nowMs) >= RELAY_DUE_MS
+  const direct = peer.given === '' ? STAY : towardsDirect(facts, relay, isSettled)
+  if (direct.act !== 'stay') return direct
+  return isSettled && dueForMs(path.hearing, nowMs) >= RELAY_DUE_MS ? nextRelay(peer, relay) : STAY
+}
+
+/** `isSettled`: the handshake at the relay has had its time. */
+function towardsDirect({ peer, path, isProbeDue, nowMs }: StepFacts, relay: string, isSettled: boolean): Step {
+  // Both ends change sides until the last packets of the relay have come: a new session has none of them.
+  if (path.foundMs !== undefined && nowMs - path.foundMs < SETTLING_MS) return anew(peer.given)
+  return isProbeDue && isSettled ? probe({ to: peer.given, back: relay }, path.hearing, nowMs) : STAY
+}
+
+function nextRelay({ relays }: PathPeer, relay: string): Step {
   const next = relays[(relays.indexOf(relay) + 1) % relays.length]
-  return isSilent && next !== undefined && next !== relay ? anew(next) : STAY
+  return next === undefined || next === relay ? STAY : anew(next)
 }
 
 /** Its relay is gone. */

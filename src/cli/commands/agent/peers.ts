@@ -18,7 +18,8 @@ const COLUMNS = [
 ] as const
 
 export const peers = defineCommand({
-  description: 'While the tunnel has a session with the peer, its path is direct, or relayed by the relay of that address; else it is none. A direct path is tried again every 15 seconds.',
+  description:
+    'While the tunnel has a session with the peer, its path is direct, or relayed by the relay of that address; else it is none. A direct path is tried again every 15 seconds.',
   flags: STATE_DIR_FLAG,
   uses: ['output', 'watch'],
   examples: ['ctl agent peers', 'ctl agent peers -o json --jq \'.[] | select(.path == "none") | .name\''],

@@ -61,7 +61,11 @@ function apply<M extends Member>(deps: MemberDeps<M>, node: M, { change, view }:
  * newer pull.
  */
 function merged(known: PeerFacts | undefined, change: PeerChange): PeerFacts | undefined {
-  const { public_key, mesh_address, psk_issued_at, ...rest } = { ...UNKNOWN, ...keptOf(known, change), ...factsOf(change) }
+  const { public_key, mesh_address, psk_issued_at, ...rest } = {
+    ...UNKNOWN,
+    ...keptOf(known, change),
+    ...factsOf(change),
+  }
   if (public_key === undefined || mesh_address === undefined || psk_issued_at === undefined) return undefined
   const isOlder = known !== undefined && known.psk_issued_at > psk_issued_at
   const key = isOlder ? known : { public_key, psk_issued_at }

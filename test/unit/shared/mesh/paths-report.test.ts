@@ -17,7 +17,12 @@ describe('a report of paths', () => {
   })
 
   test('is read as it was written, and a peer that is not in it has no session', () => {
-    const text = JSON.stringify(pathsReport([{ nodeId: id(1), relay: undefined }, { nodeId: id(3), relay: RELAY }]))
+    const text = JSON.stringify(
+      pathsReport([
+        { nodeId: id(1), relay: undefined },
+        { nodeId: id(3), relay: RELAY },
+      ]),
+    )
     expect([1, 2, 3].map((number) => readPathsReport(text)?.(id(number)))).toEqual(['direct', 'none', 'relayed'])
   })
 
@@ -31,10 +36,13 @@ describe('a report of paths', () => {
     expect([0, 150, 1_999].map((number) => readPathsReport(text)?.(id(number)))).toEqual(['relayed', 'direct', null])
   })
 
-  test.each(['null', '[]', '{}', '{"direct":[1],"relayed":{},"is_cut":false}', '{"direct":[],"relayed":[[1]],"is_cut":false}'])(
-    'of another form is none: %s',
-    (text) => {
-      expect(readPathsReport(text)).toBeUndefined()
-    },
-  )
+  test.each([
+    'null',
+    '[]',
+    '{}',
+    '{"direct":[1],"relayed":{},"is_cut":false}',
+    '{"direct":[],"relayed":[[1]],"is_cut":false}',
+  ])('of another form is none: %s', (text) => {
+    expect(readPathsReport(text)).toBeUndefined()
+  })
 })

@@ -50,6 +50,8 @@ interface HeldKey {
   readonly untilMs: number | undefined
 }
 
+const NO_KEYS: ReadonlyMap<string, HeldKey> = new Map()
+
 /** Makes the list, empty. `now`: milliseconds. */
 export function createRelayPeers(now: () => number): RelayPeers {
   const trials = createTokenBucket(TRIALS, now)
@@ -58,15 +60,14 @@ export function createRelayPeers(now: () => number): RelayPeers {
   const keys = new Map<string, ReadonlyMap<string, HeldKey>>()
 
   function keysOf({ nodeId, publicKey }: RelayPeer): ReadonlyMap<string, HeldKey> {
-    const before = keys.get(nodeId)
-    const raw = before?.has(publicKey) === true ? undefined : keyOfBase64(publicKey)
-    const present = before?.get(publicKey)?.key ?? (raw === undefined ? undefined : mac1Key(raw))
-    const former = [...(before ?? [])].filter(
-      ([key, { untilMs }]) => key !== publicKey && (untilMs ?? Infinity) > now(),
-    )
+    const before = keys.get(nodeId) ?? NO_KEYS
     const held = new Map<string, HeldKey>()
-    if (present !== undefined) held.set(publicKey, { key: present, untilMs: undefined })
-    for (const [key, last] of former) held.set(key, { ...last, untilMs: last.untilMs ?? now() + FORMER_MS })
+    const key = before.get(publicKey)?.key ?? keyFor(publicKey)
+    if (key !== undefined) held.set(publicKey, { key, untilMs: undefined })
+    for (const [text, former] of before) {
+      const untilMs = former.untilMs ?? now() + FORMER_MS
+      if (text !== publicKey && untilMs > now()) held.set(text, { ...former, untilMs })
+    }
     return held
   }
 
@@ -93,6 +94,11 @@ export function createRelayPeers(now: () => number): RelayPeers {
       return undefined
     },
   }
+}
+
+function keyFor(publicKey: string): Uint8Array | undefined {
+  const raw = keyOfBase64(publicKey)
+  return raw === undefined ? undefined : mac1Key(raw)
 }
 
 /** Without addresses of relays: two that have each other's would send a packet to and fro. */

@@ -46,8 +46,15 @@ describe('the path to a peer', () => {
     status = { ...status, ...change }
     const { moves, wakes } = paths.look([{ nodeId: 'n', status, given: DIRECT, fallback: RELAY, ...facts }])
     for (const { endpoint, isAnew } of moves)
-      status = { ...status, endpoint, ...(isAnew && { receivedBytes: 0, sentBytes: 148, latestHandshakeMs: undefined }) }
-    return { moves: moves.map(({ endpoint, isAnew }) => [endpoint, isAnew ? 'anew' : 'in session']), wakes: wakes.length }
+      status = {
+        ...status,
+        endpoint,
+        ...(isAnew && { receivedBytes: 0, sentBytes: 148, latestHandshakeMs: undefined }),
+      }
+    return {
+      moves: moves.map(({ endpoint, isAnew }) => [endpoint, isAnew ? 'anew' : 'in session']),
+      wakes: wakes.length,
+    }
   }
 
   const NOTHING = { moves: [], wakes: 0 }
@@ -84,7 +91,9 @@ describe('the path to a peer', () => {
   })
 
   test('goes to the relay at once where the peer has no endpoint', () => {
-    expect(look(0, { endpoint: undefined, latestHandshakeMs: undefined }, { given: '' }).moves).toEqual([[RELAY, 'anew']])
+    expect(look(0, { endpoint: undefined, latestHandshakeMs: undefined }, { given: '' }).moves).toEqual([
+      [RELAY, 'anew'],
+    ])
   })
 
   test('stays where there is no relay, or this machine is it', () => {
@@ -144,13 +153,12 @@ describe('the path to a peer', () => {
 
   test('goes to another relay of the mesh where this one does not answer for 5 s', () => {
     takeRelays(RELAY, RELAY, OTHER_RELAY)
-    look(0)
-    look(1_000, sends())
-    look(11_000)
-    look(1_000)
-    expect(look(5_000).moves).toEqual([[OTHER_RELAY, 'anew']])
-    look(1_000)
-    expect(look(5_000).moves).toEqual([[RELAY, 'anew']])
+    const noEndpoint = { given: '' }
+    expect(look(0, { endpoint: undefined, receivedBytes: 0 }, noEndpoint).moves).toEqual([[RELAY, 'anew']])
+    look(1_000, {}, noEndpoint)
+    expect(look(5_000, {}, noEndpoint).moves).toEqual([[OTHER_RELAY, 'anew']])
+    look(1_000, {}, noEndpoint)
+    expect(look(5_000, {}, noEndpoint).moves).toEqual([[RELAY, 'anew']])
   })
 
   test('leaves a relay that is gone', () => {
