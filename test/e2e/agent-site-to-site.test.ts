@@ -10,8 +10,6 @@ import { requirement } from '../support/run/requirements.mjs'
 
 const MESH = '100.64.0.0/10'
 const SOON = { timeout: 60_000, interval: 200 }
-/** Members learn the networks behind hosts by `peers[].subnets`. */
-const MEMBERS_HAVE_ROUTES = false
 
 describe.skipIf(requirement('mesh-lab') === undefined)('a tunnel to another site', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-site-'))
@@ -73,27 +71,23 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a tunnel to another site
     expect([await forwarding('eth0'), await forwarding('all')]).toEqual(['0', '0'])
   }, 60_000)
 
-  test.skipIf(!MEMBERS_HAVE_ROUTES)(
-    'is used by members, under the policies of the host',
-    async () => {
-      await reaches(member, site.deskAddress)
-      await reaches(site.desk, await meshAddressOf(member))
-      const policy = (name: string, rule: string) =>
-        operator('policies', 'create', name, '--selector', '*', '--isolates', 'ingress', '--rule', rule)
-      await policy('only-ssh', 'ingress tcp:22 from *')
-      await vi.waitFor(async () => expect(await isBlocked(member, site.deskAddress)).toBe(true), {
-        timeout: 10_000,
-        interval: 50,
-      })
-      // What is behind the host counts as the host.
-      await blocked(site.desk, await meshAddressOf(member))
-      await policy('ping-too', 'ingress icmp from *')
-      await reaches(member, site.deskAddress)
-      await reaches(site.desk, await meshAddressOf(member))
-      for (const name of ['only-ssh', 'ping-too']) await operator('policies', 'delete', name, '--yes')
-    },
-    180_000,
-  )
+  test('is used by members, under the policies of the host', async () => {
+    await reaches(member, site.deskAddress)
+    await reaches(site.desk, await meshAddressOf(member))
+    const policy = (name: string, rule: string) =>
+      operator('policies', 'create', name, '--selector', '*', '--isolates', 'ingress', '--rule', rule)
+    await policy('only-ssh', 'ingress tcp:22 from *')
+    await vi.waitFor(async () => expect(await isBlocked(member, site.deskAddress)).toBe(true), {
+      timeout: 10_000,
+      interval: 50,
+    })
+    // What is behind the host counts as the host.
+    await blocked(site.desk, await meshAddressOf(member))
+    await policy('ping-too', 'ingress icmp from *')
+    await reaches(member, site.deskAddress)
+    await reaches(site.desk, await meshAddressOf(member))
+    for (const name of ['only-ssh', 'ping-too']) await operator('policies', 'delete', name, '--yes')
+  }, 180_000)
 
   test('takes no packet that the host would have to send elsewhere', async () => {
     const route = ['ip', 'route', 'replace', `${member.address}/32`]

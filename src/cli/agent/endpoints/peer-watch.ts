@@ -87,21 +87,22 @@ export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
       const places = seen.map(({ peerId, endpoint }) => `${peerId} ${endpoint}`).join()
       calmMs = places === before && !hasMoved ? Math.min(2 * calmMs, CALM_LOOK_MS) : LOOK_MS
       before = places
-      pauseMs = pauseAfter(readingMs, { calmMs, pathsMs: paths.pauseMs() })
-      if (isWaiting) pauseMs = Math.min(pauseMs, SOON_MS)
+      pauseMs = pauseAfter(readingMs, { wantedMs: isWaiting ? SOON_MS : calmMs, pathsMs: paths.pauseMs() })
     },
     pauseMs: () => pauseMs,
   }
 }
 
 interface Pauses {
-  readonly calmMs: number
+  /** Without them. */
+  readonly wantedMs: number
   /** What the paths want; undefined where there are none to choose. */
   readonly pathsMs: number | undefined
 }
 
-function pauseAfter(readingMs: number, { calmMs, pathsMs }: Pauses): number {
+function pauseAfter(readingMs: number, { wantedMs, pathsMs }: Pauses): number {
   const sparing = readingMs / READING_SHARE
-  if (pathsMs === undefined) return Math.max(calmMs, sparing)
-  return Math.max(pathsMs, Math.min(sparing, pathsMs * 2, PATHS_PAUSE_MS_MAX))
+  if (pathsMs === undefined) return Math.max(wantedMs, sparing)
+  const soonestMs = Math.min(pathsMs, wantedMs)
+  return Math.max(soonestMs, Math.min(sparing, soonestMs * 2, PATHS_PAUSE_MS_MAX))
 }

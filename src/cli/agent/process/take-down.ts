@@ -8,6 +8,7 @@ import { agentError, systemCode } from '../errors.ts'
 import { ingressPlace } from '../bridges/ingress/ingress-place.ts'
 import { removeIngress } from '../bridges/ingress/remove-ingress.ts'
 import { removeDevice } from '../device/open-device.ts'
+import { removeTunnels } from '../bridges/tunnels/remove-tunnels.ts'
 import { removeOwnLinks } from '../device/remove-own-links.ts'
 import { removeFirewall } from '../firewall/remove-firewall.ts'
 import { openMeshNames } from '../names/mesh-names.ts'
@@ -94,6 +95,7 @@ async function removeLeftovers({ machine, enrolment }: EnrolledState, place: Pla
   // First: where the interface is that of another agent, its names and rules stay, too.
   await removeDevice({ name: interfaceName, owner: enrolment.node_id })
   await doEach([
+    () => removeTunnels({ run: runProgram, owner: enrolment.node_id, folder: place.directory }),
     () => removeOwnLinks(runProgram, enrolment.node_id),
     async () => (await openMeshNames({ way: 'none', interfaceName, run: runProgram, log })).remove(),
     () => removeFirewall(runProgram, interfaceName),

@@ -190,8 +190,8 @@ async function presentOf({ member, device, keepaliveSeconds, now, relays }: Appl
   return { keys: member.keys, device: peers, isRelay, keepaliveSeconds: keepaliveSeconds(), nowMs: now() }
 }
 
-function firewallPeer({ node_id: nodeId, mesh_address: address, groups }: PeerFacts) {
-  return { nodeId, address, groups }
+function firewallPeer({ node_id: nodeId, mesh_address: address, groups, subnets }: PeerFacts) {
+  return { nodeId, address, groups, subnets }
 }
 
 /** Peers of older servers have no name. */

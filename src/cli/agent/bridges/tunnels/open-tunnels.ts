@@ -5,6 +5,8 @@ import { createAddressLookup } from '../../sessions/address-lookup.ts'
 import { isOwnLink, ownLinks } from '../../system/own-links.ts'
 import type { BridgePart } from '../bridge-part.ts'
 import type { WantedTunnel } from '../wanted-parts.ts'
+import { createIpsecDriver } from './ipsec/ipsec-driver.ts'
+import { createOpenvpnDriver } from './openvpn/openvpn-driver.ts'
 import { readSurroundings } from './surroundings.ts'
 import type { TunnelDriver } from './tunnel-driver.ts'
 import { createTunnelsPart } from './tunnels-part.ts'
@@ -21,12 +23,22 @@ const LOOKUP_MS_MAX = 2_000
 
 /** Makes the tunnels to other sites of this machine. */
 export function openTunnels(core: AgentCore, ports: TunnelPorts): BridgePart<readonly WantedTunnel[]> {
-  const { run, state } = core
+  const { run, state, place } = core
   const { node_id: owner } = state.enrolment
   const { interface_name: interfaceName } = state.machine
+  const programs = {
+    run,
+    owner,
+    folder: place.directory,
+    mesh: () => ({ cidr: ports.network().cidr?.text, address: ports.network().ownAddress }),
+  }
   const query = { run, serverUrl: state.server.url, interfaceName }
   return createTunnelsPart({
-    drivers: { wireguard: wireguardDriver(core, ports) },
+    drivers: {
+      wireguard: wireguardDriver(core, ports),
+      ipsec: createIpsecDriver(programs),
+      openvpn: createOpenvpnDriver(programs),
+    },
     ownInterfaces: async () => (await ownLinks(run, owner)).map(({ name }) => name),
     surroundings: () => readSurroundings(query, ports.network(), (name) => isOwnLink(name, owner)),
     enforceForwards: ports.enforceForwards,

@@ -35,6 +35,8 @@ describe('the path to a peer', () => {
         endpoint: '',
         psk_issued_at: '',
         groups: [],
+        candidates: [],
+        subnets: [],
         fallback_endpoint,
       })),
     )

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { createPaths } from '../../../../../src/cli/agent/endpoints/paths.ts'
 import { createPeerWatch } from '../../../../../src/cli/agent/endpoints/peer-watch.ts'
+import { createRelayAddresses } from '../../../../../src/cli/agent/endpoints/relay-addresses.ts'
 import type { SeenPeer } from '../../../../../src/client/agent/reports/observed-endpoints.ts'
 import { had, KEYS } from '../../../../support/mesh/device-records.ts'
 
@@ -8,8 +10,11 @@ const [NEAR, FAR] = ['10.99.1.2:51820', '10.99.1.7:51820']
 function watching() {
   const here = { nowMs: 1_000_000, endpoint: NEAR, readingMs: 0, lost: [] as readonly string[], isWaiting: false }
   const done: string[] = []
+  const relays = createRelayAddresses()
   const watch = createPeerWatch({
     device: {
+      move: async () => undefined,
+      wake: async () => undefined,
       async status() {
         here.nowMs += here.readingMs
         const latestHandshakeMs = here.nowMs - 1_000
@@ -22,10 +27,22 @@ function watching() {
     },
     applier: {
       present: (statuses) =>
-        statuses.map((status) => ({ nodeId: 'n-1', status, given: status.endpoint ?? '', placed: undefined })),
-      replaceEndpoints: (nodeIds) => void done.push(`replaced ${nodeIds.join()}`),
+        statuses.map((status) => ({
+          nodeId: 'n-1',
+          status,
+          given: status.endpoint ?? '',
+          candidates: [],
+          fallback: undefined,
+          placed: undefined,
+        })),
+      replaceEndpoints: (endpoints) => void done.push(`replaced ${[...endpoints.keys()].join()}`),
     },
     lostPeers: { look: () => here.lost },
+    search: { look: () => new Map(), isActive: () => false },
+    paths: createPaths({ relays, isOwnRelay: () => false, now: () => here.nowMs, random: () => 0 }),
+    relays,
+    pathReports: { take: () => undefined },
+    log: { line: () => undefined, close: () => undefined },
     reports: {
       take(seen: readonly SeenPeer[]) {
         done.push(seen.map(({ endpoint }) => endpoint).join())

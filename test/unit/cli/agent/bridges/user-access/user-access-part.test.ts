@@ -23,7 +23,10 @@ const staff = (members: Partial<WantedUserAccess> = {}): WantedUserAccess => ({
 
 /** A machine whose interfaces are remembered. `left`: those of an earlier process. */
 function machine({ left = [] as string[], refused = undefined as string | undefined } = {}) {
-  const open = new Map<string, { peers: Map<string, DevicePeer>; address?: string; routes: readonly string[] }>()
+  const open = new Map<
+    string,
+    { peers: Map<string, DevicePeer>; address?: string | undefined; routes: readonly string[] }
+  >()
   const steps: string[] = []
   const deviceOf = (name: string): Device => {
     const state = open.get(name) ?? { peers: new Map<string, DevicePeer>(), routes: [] }
