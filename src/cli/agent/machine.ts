@@ -6,9 +6,8 @@ import type { IngressPart } from './bridges/ingress/ingress-part.ts'
 import { openBridges } from './bridges/open-bridges.ts'
 import { relayPeersOf } from './bridges/relay/peers-of-machine.ts'
 import type { Device } from './device/device.ts'
-import { isOwnRelay } from './endpoints/own-relay.ts'
-import { createPaths, type Paths } from './endpoints/paths.ts'
-import { createRelayAddresses, type RelayAddresses } from './endpoints/relay-addresses.ts'
+import type { Paths } from './endpoints/paths.ts'
+import type { RelayAddresses } from './endpoints/relay-addresses.ts'
 import { reasonOf } from './errors.ts'
 import type { Firewall } from './firewall/firewall.ts'
 import type { MeshNames } from './names/mesh-names.ts'
@@ -65,7 +64,8 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
   let uplink = found
   // Last: whatever fails before it leaves nothing behind.
   const opened = await openParts(core, network, () => restarted())
-  const { bridges, firewall, relay, ingress } = openBridges(core, {
+  const { device } = opened
+  const hosted = openBridges(core, {
     before,
     firewall: opened.firewall,
     network: () => network.now(),
@@ -73,16 +73,13 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
     relayPeers: () => relayPeersOf({ device, applier }),
     work: () => work,
   })
-  const parts = { ...opened, firewall }
-  const { device } = parts
-  const reach = reachOf(core, { ports: () => relay.ports(), peers: () => applier.accepted().peers })
+  const parts = { ...opened, ...hosted }
   const keepaliveSeconds = (): number => (uplink !== undefined && isPublic(uplink) ? 0 : KEEPALIVE_SECONDS)
   const applier = applierOf(core, network, {
     ...parts,
     knownBefore,
     keepaliveSeconds,
-    relays: reach.relays,
-    forwards: () => bridges.forwards(),
+    forwards: () => parts.bridges.forwards(),
   })
   const ownKey = createOwnKey(core, device)
   const work = createCoalescedWork({
@@ -116,10 +113,7 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
 
   return {
     ...parts,
-    bridges,
-    ingress,
     applier,
-    ...reach,
     work,
     network: () => network.now(),
     async selfChanged() {
@@ -137,26 +131,9 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
       if (hasMoved) core.tasks.track(takeNetwork({ mesh_address: ownAddress, mesh_cidr: cidr?.text }))
     },
     async close(mode) {
-      await doEach([() => bridges.close(mode), () => closeParts(parts, mode)])
+      await doEach([() => hosted.bridges.close(mode), () => closeParts(parts, mode)])
     },
   }
-}
-
-/** What this machine relays now, and the peers that it has accepted. */
-interface ReachFacts {
-  readonly ports: () => ReadonlySet<number>
-  readonly peers: () => AcceptedPeers['peers']
-}
-
-function reachOf({ clock }: AgentCore, { ports, peers }: ReachFacts): Pick<Machine, 'paths' | 'relays'> {
-  const relays = createRelayAddresses()
-  const paths = createPaths({
-    relays,
-    isOwnRelay: (endpoint) => isOwnRelay(endpoint, { ports: ports(), peers: peers() }),
-    now: () => clock.now(),
-    random: () => clock.random(),
-  })
-  return { paths, relays }
 }
 
 interface OwnKey {

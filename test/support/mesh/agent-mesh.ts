@@ -93,7 +93,7 @@ export async function startAgentMesh(
 
   async function startServer(): Promise<void> {
     const argv = [...serverBox.namespace.enter, process.execPath, CTL, 'serve', '--insecure-http']
-    const [program = '', ...args] = [...argv, '--listen', `${listen}:${PORT}`, '--data-dir', data]
+    const [program, ...args] = [...argv, '--listen', `${listen}:${PORT}`, '--data-dir', data]
     server = spawn(program, [...args, ...setup.serverFlags], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...setup.environment },

@@ -1,5 +1,8 @@
 import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import type { AgentCore } from '../agent-core.ts'
+import { isOwnRelay } from '../endpoints/own-relay.ts'
+import { createPaths, type Paths } from '../endpoints/paths.ts'
+import { createRelayAddresses, type RelayAddresses } from '../endpoints/relay-addresses.ts'
 import type { Firewall } from '../firewall/firewall.ts'
 import type { Forward } from '../firewall/firewall-view.ts'
 import type { CoalescedWork } from '../process/coalesced-work.ts'
@@ -22,9 +25,11 @@ export interface BridgePorts {
   readonly work: () => CoalescedWork
 }
 
-/** The bridges of a machine, and what it reads of their parts. */
-export interface BridgesOfMachine extends Pick<OpenParts, 'relay' | 'ingress'> {
+/** The bridges of a machine, what it reads of their parts, and the ways to peers that relays give. */
+export interface BridgesOfMachine extends Pick<OpenParts, 'ingress'> {
   readonly bridges: BridgeHosts
+  readonly relays: RelayAddresses
+  readonly paths: Paths
   /** Judges also what the bridges forward. */
   readonly firewall: ForwardingFirewall
 }
@@ -48,7 +53,14 @@ export function openBridges(core: AgentCore, ports: BridgePorts): BridgesOfMachi
     relayPeers,
   })
   const bridges = createBridgeHosts({ parts, log: core.log, forwardsChanged: () => work().request() })
-  return { bridges, firewall, relay: parts.relay, ingress: parts.ingress }
+  const relays = createRelayAddresses()
+  const paths = createPaths({
+    relays,
+    isOwnRelay: (endpoint) => isOwnRelay(endpoint, { ports: parts.relay.ports(), peers: peers() }),
+    now: () => core.clock.now(),
+    random: () => core.clock.random(),
+  })
+  return { bridges, firewall, ingress: parts.ingress, relays, paths }
 }
 
 /** Resolves once the mesh is applied, or is not for now. */
