@@ -13,7 +13,6 @@ import type { Firewall } from './firewall/firewall.ts'
 import type { MeshNames } from './names/mesh-names.ts'
 import { createCoalescedWork, type CoalescedWork } from './process/coalesced-work.ts'
 import { doEach } from './process/do-each.ts'
-import type { AcceptedPeers } from './server-answers/accept-peers.ts'
 import { keepNetwork, type KeptNetwork } from './server-answers/kept-network.ts'
 import type { MeshNetwork } from './server-answers/mesh-network.ts'
 import { readKnownMesh, writeKnownMesh } from './state/known-mesh.ts'
@@ -53,10 +52,9 @@ const KEEPALIVE_SECONDS = 25
 export async function openMachine(core: AgentCore): Promise<Machine> {
   const { state, log, member, run, place } = core
   const { machine: settings, enrolment, server } = state
-  const query = { run, serverUrl: server.url, interfaceName: settings.interface_name }
   // Together, since each may wait for a name server that does not answer.
   const [network, knownBefore, before, found] = await Promise.all([
-    keepNetwork(query, enrolment),
+    keepNetwork({ run, serverUrl: server.url, interfaceName: settings.interface_name }, enrolment),
     readKnownMesh(place.mesh, enrolment.node_id),
     readForwards(place.forwards, enrolment.node_id),
     localAddressTowards(server.url),

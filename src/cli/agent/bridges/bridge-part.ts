@@ -16,14 +16,3 @@ export interface BridgePart<Wanted> {
   /** `keep`: the agent ends, and what carries packets stays; `remove`: nothing is left. */
   close(mode: 'keep' | 'remove'): Promise<void>
 }
-
-/** A part that nothing can apply here: it refuses whatever a bridge wants of it. */
-export function unsupportedPart<Item>(what: string): BridgePart<readonly Item[]> {
-  return {
-    apply: async (_, wanted) => (wanted.length === 0 ? undefined : `this agent does not run ${what}`),
-    keepOnly: async () => undefined,
-    faults: () => [],
-    forwards: () => [],
-    close: async () => undefined,
-  }
-}

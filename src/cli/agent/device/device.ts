@@ -38,7 +38,7 @@ export interface EndpointMove {
   readonly publicKey: string
   readonly endpoint: string
   /** Ends the session, if there is one, and begins a handshake there; else a packet of the session is sent there. */
-  readonly isAnew: boolean
+  readonly isRenewed: boolean
 }
 
 /** What the device reports about itself. */

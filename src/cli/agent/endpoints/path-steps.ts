@@ -37,8 +37,8 @@ export type Step =
   | { readonly act: 'stay' }
   /** Sends a packet, so that the far end takes this address. */
   | { readonly act: 'wake' }
-  /** Sends in the present session, or a new handshake (`isAnew`), to that endpoint. */
-  | { readonly act: 'move'; readonly to: string; readonly isAnew: boolean; readonly probe: Probe | undefined }
+  /** Sends in the present session, or a new handshake (`isRenewed`), to that endpoint. */
+  | { readonly act: 'move'; readonly to: string; readonly isRenewed: boolean; readonly probe: Probe | undefined }
   /** The direct way carries packets: the probe is over. */
   | { readonly act: 'found' }
   /** It does not, or not now: the probe is over, and the tunnel is at the relay already. */
@@ -81,9 +81,9 @@ function directStep({ peer, path, before, nowMs }: StepFacts): Step {
   // The far end tries the direct way, and waits for an answer on it.
   if (before?.relay !== undefined && !before.isPlaced) return { act: 'wake' }
   if (relay === undefined) return STAY
-  if (status.endpoint === undefined) return given === '' ? anew(relay) : STAY
+  if (status.endpoint === undefined) return given === '' ? withHandshake(relay) : STAY
   const limitMs = hasSession(status, nowMs) ? ANSWER_DUE_MS : HANDSHAKE_DUE_MS
-  return dueForMs(path.hearing, nowMs) >= limitMs ? anew(relay) : STAY
+  return dueForMs(path.hearing, nowMs) >= limitMs ? withHandshake(relay) : STAY
 }
 
 function relayedStep(facts: StepFacts, relay: string): Step {
@@ -98,25 +98,25 @@ function relayedStep(facts: StepFacts, relay: string): Step {
 /** `isSettled`: the handshake at the relay has had its time. */
 function towardsDirect({ peer, path, isProbeDue, nowMs }: StepFacts, relay: string, isSettled: boolean): Step {
   // Both ends change sides until the last packets of the relay have come: a new session has none of them.
-  if (path.foundMs !== undefined && nowMs - path.foundMs < SETTLING_MS) return anew(peer.given)
+  if (path.foundMs !== undefined && nowMs - path.foundMs < SETTLING_MS) return withHandshake(peer.given)
   return isProbeDue && isSettled ? probe({ to: peer.given, back: relay }, path.hearing, nowMs) : STAY
 }
 
 function nextRelay({ relays }: PathPeer, relay: string): Step {
   const next = relays[(relays.indexOf(relay) + 1) % relays.length]
-  return next === undefined || next === relay ? STAY : anew(next)
+  return next === undefined || next === relay ? STAY : withHandshake(next)
 }
 
 /** Its relay is gone. */
 function leave({ relays: [relay], given }: PathPeer): Step {
   const to = relay ?? given
-  return to === '' ? STAY : anew(to)
+  return to === '' ? STAY : withHandshake(to)
 }
 
 function probeStep({ path, before, nowMs }: StepFacts, held: Probe): Step {
   if (hasDirectPacket(path, before, nowMs)) return { act: 'found' }
   if (nowMs < held.untilMs) return STAY
-  return path.relay === undefined ? { act: 'move', to: held.back, isAnew: false, probe: undefined } : { act: 'lost' }
+  return path.relay === undefined ? { act: 'move', to: held.back, isRenewed: false, probe: undefined } : { act: 'lost' }
 }
 
 /** The device takes the address of each packet, so one came directly if it left the relay by itself, or has counted more since then. */
@@ -125,8 +125,8 @@ function hasDirectPacket(path: Path, before: Path | undefined, nowMs: number): b
   return before.relay !== undefined || path.hearing.heardMs === nowMs
 }
 
-function anew(to: string): Step {
-  return { act: 'move', to, isAnew: true, probe: undefined }
+function withHandshake(to: string): Step {
+  return { act: 'move', to, isRenewed: true, probe: undefined }
 }
 
 function probe(
@@ -135,5 +135,5 @@ function probe(
   nowMs: number,
 ): Step {
   const holdMs = nowMs - heardMs < BUSY_MS ? BUSY_HOLD_MS : HOLD_MS
-  return { act: 'move', to, isAnew: false, probe: { back, untilMs: nowMs + holdMs } }
+  return { act: 'move', to, isRenewed: false, probe: { back, untilMs: nowMs + holdMs } }
 }

@@ -21,7 +21,7 @@ export interface ReachedPeer extends Omit<PathPeer, 'relays'> {
 
 /** The choice between the direct way to each peer and that through a relay. */
 export interface Paths {
-  /** Takes what the device has now. Returns what it is to change. */
+  /** Takes what the device has now. Returns the changes to make. */
   look(peers: readonly ReachedPeer[]): PathChanges
   /** Whether the way to the peer is chosen here alone: it is relayed, or a direct way is tried. */
   isChosen(nodeId: string): boolean
@@ -140,9 +140,9 @@ function after(seen: Path, step: Step, nowMs: number): Path {
   if (step.act === 'found') return { ...path, probe: undefined, foundMs: nowMs }
   if (step.act === 'lost') return { ...path, probe: undefined }
   if (step.act !== 'move') return path
-  const { isAnew, probe } = step
+  const { isRenewed, probe } = step
   // What was not answered before says nothing of the other way.
-  const hearing = isAnew ? { ...path.hearing, receivedBytes: 0, sentBytes: 0, askedMs: undefined } : path.hearing
+  const hearing = isRenewed ? { ...path.hearing, receivedBytes: 0, sentBytes: 0, askedMs: undefined } : path.hearing
   return { ...path, hearing, probe, foundMs: undefined, sinceMs: nowMs }
 }
 
@@ -152,19 +152,19 @@ function placedBy(
 ): readonly (readonly [string, PlacedEndpoint])[] {
   const known = before.get(nodeId)
   if (step.act !== 'move') return known === undefined ? [] : [[nodeId, known]]
-  return [[nodeId, { endpoint: step.to, receivedBytes: step.isAnew ? 0 : status.receivedBytes }]]
+  return [[nodeId, { endpoint: step.to, receivedBytes: step.isRenewed ? 0 : status.receivedBytes }]]
 }
 
 function changesOf(decisions: readonly Decision[]): PathChanges {
   const moves = decisions.flatMap(({ step, status: { publicKey } }) =>
-    step.act === 'move' ? [{ publicKey, endpoint: step.to, isAnew: step.isAnew }] : [],
+    step.act === 'move' ? [{ publicKey, endpoint: step.to, isRenewed: step.isRenewed }] : [],
   )
   const wakes = decisions.flatMap(({ step: { act }, status }) =>
     act === 'wake' || act === 'lost' ? [status.publicKey] : [],
   )
   const choices = decisions.flatMap(({ nodeId, step, status }) => {
     if (step.act === 'found') return [{ nodeId, endpoint: status.endpoint ?? '' }]
-    return step.act === 'move' && step.isAnew ? [{ nodeId, endpoint: step.to }] : []
+    return step.act === 'move' && step.isRenewed ? [{ nodeId, endpoint: step.to }] : []
   })
   return { moves, wakes, choices }
 }

@@ -23,7 +23,7 @@ export function claimNames(bridges: RulesByBridge): Claims {
   return { inForce: [...owners.values()].toSorted(byHost), shadowed }
 }
 
-/** `*` sorts before letters and digits, so wildcards are told apart first. */
+/** `*` sorts before letters and digits, so wildcards come first. */
 function byHost({ host: one }: CheckedRule, { host: other }: CheckedRule): number {
   const [isOneWild, isOtherWild] = [one.startsWith('*'), other.startsWith('*')]
   if (isOneWild !== isOtherWild) return isOneWild ? 1 : -1

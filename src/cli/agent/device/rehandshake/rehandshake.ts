@@ -115,12 +115,12 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
         const { peers } = await driver.read()
         const moved = peers.flatMap((peer) => {
           const move = successions.hasKey(peer.publicKey) ? undefined : byKey.get(peer.publicKey)
-          return move === undefined ? [] : [{ isAnew: move.isAnew, peer: { ...peer, endpoint: move.endpoint } }]
+          return move === undefined ? [] : [{ isRenewed: move.isRenewed, peer: { ...peer, endpoint: move.endpoint } }]
         })
-        const isRenewed = ({ isAnew, peer }: (typeof moved)[number]) => isAnew || !hasSession(peer, clock.now())
-        const anew = renewals.begin(moved.filter(isRenewed).map(({ peer }) => peer))
-        const inSession = moved.filter((one) => !isRenewed(one)).flatMap(({ peer }) => nudge(peer))
-        if (anew.length + inSession.length > 0) await driver.edit({ peers: [...anew, ...inSession] })
+        const isDue = ({ isRenewed, peer }: (typeof moved)[number]) => isRenewed || !hasSession(peer, clock.now())
+        const renewed = renewals.begin(moved.filter(isDue).map(({ peer }) => peer))
+        const inSession = moved.filter((one) => !isDue(one)).flatMap(({ peer }) => nudge(peer))
+        if (renewed.length + inSession.length > 0) await driver.edit({ peers: [...renewed, ...inSession] })
       })
       watch()
     },

@@ -47,14 +47,14 @@ describe('the path to a peer', () => {
     nowMs += afterMs
     status = { ...status, ...change }
     const { moves, wakes } = paths.look([{ nodeId: 'n', status, given: DIRECT, fallback: RELAY, ...facts }])
-    for (const { endpoint, isAnew } of moves)
+    for (const { endpoint, isRenewed } of moves)
       status = {
         ...status,
         endpoint,
-        ...(isAnew && { receivedBytes: 0, sentBytes: 148, latestHandshakeMs: undefined }),
+        ...(isRenewed && { receivedBytes: 0, sentBytes: 148, latestHandshakeMs: undefined }),
       }
     return {
-      moves: moves.map(({ endpoint, isAnew }) => [endpoint, isAnew ? 'anew' : 'in session']),
+      moves: moves.map(({ endpoint, isRenewed }) => [endpoint, isRenewed ? 'anew' : 'in session']),
       wakes: wakes.length,
     }
   }
