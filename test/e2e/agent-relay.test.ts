@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { PeerRow } from '../../src/cli/agent/control/agent-status.ts'
 import { pings, startAgentMesh, succeeded, type AgentMesh } from '../support/mesh/agent-mesh.ts'
@@ -55,8 +56,9 @@ describe.skipIf(requirement('mesh-lab') === undefined)('machines without a direc
         address: address('random-2'),
         port: 9_000,
       })
-      // It lasts longer than a try of the direct way.
-      await vi.waitFor(async () => expect(await packetsOfRelay()).toBeGreaterThan(5_000), { ...LOOK, timeout: 90_000 })
+      // The direct way is tried every 15 s, and holds the stream for a moment.
+      await pause(20_000)
+      expect(await packetsOfRelay()).toBeGreaterThan(200)
       const count = await stream.end()
       expect(count).toMatchObject({ isInOrder: true, receivedBytes: count.sentBytes })
     },
