@@ -12,8 +12,6 @@ const RESPONSE_BYTES = 92
 const COOKIE_BYTES = 64
 /** Header and authentication tag of an empty packet. */
 const DATA_BYTES_MIN = 32
-/** Packets are padded to multiples of it. */
-const DATA_BLOCK_BYTES = 16
 
 /** Reads a message; undefined for what is none. Type and reserved zeros are its first four bytes. */
 export function readMessage(packet: Buffer): Message | undefined {
@@ -35,7 +33,8 @@ const READERS: ReadonlyMap<number, Reader> = new Map<number, Reader>([
       }),
   ],
   [3, (packet) => only(packet.length === COOKIE_BYTES, { kind: 'cookie', receiver: packet.readUInt32LE(4) })],
-  [4, (packet) => only(packet.length % DATA_BLOCK_BYTES === 0, { kind: 'data', receiver: packet.readUInt32LE(4) })],
+  // Packets are padded to multiples of 16 bytes, but not beyond the MTU: those that fill it have any length.
+  [4, (packet) => ({ kind: 'data', receiver: packet.readUInt32LE(4) })],
 ])
 
 function only(isWhole: boolean, message: Message): Message | undefined {

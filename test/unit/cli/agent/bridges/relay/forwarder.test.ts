@@ -42,6 +42,11 @@ describe('a forwarder', () => {
     expect(forwarder.take(data(22, 1_472), AT_X)).toEqual([AT_Y])
   })
 
+  test('passes packets that fill the MTU, which are padded to no multiple of 16 bytes', () => {
+    connect()
+    expect(forwarder.take(data(22, 1_420 + 32), AT_X)).toEqual([AT_Y])
+  })
+
   test('knows both ends by an answer, so that the next first message goes to one address', () => {
     connect()
     expect(forwarder.take(initiation({ to: Y.publicKey, sender: 44 }), AT_X)).toEqual([AT_Y])
