@@ -53,6 +53,11 @@ export function hostReportOf(
   return withFittingKeys({ ...report, secrets_fingerprint: fingerprintOf(canonicalize(secrets)) })
 }
 
+/** The public key of a provider in a report. A slug may be the name of a member that every object has. */
+export function providerKeyIn({ public_keys: keys = {} }: HostReport, slug: string): string | undefined {
+  return Object.hasOwn(keys, slug) ? keys[slug] : undefined
+}
+
 function fits(report: HostReport): boolean {
   return new TextEncoder().encode(canonicalize(report)).length <= REPORT_BYTES_MAX
 }

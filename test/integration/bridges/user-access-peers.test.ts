@@ -103,6 +103,10 @@ describe.each(STORES)('The peers of a user-access provider on the $name store', 
         .execute()
       const known = await fleet.on(bridge, 'GET /user-access/staff/peers')
       expect(known.body['hosts']).toEqual([expect.objectContaining({ node_id: host, public_key: THIRD })])
+      const named = provider('constructor', { interface_name: 'wg-other', listen_port: 7 })
+      await fleet.make(bridge, 'POST /user-access', named)
+      const other = await fleet.on(bridge, 'GET /user-access/constructor/peers')
+      expect(other.body['hosts']).toEqual([expect.objectContaining({ node_id: host, public_key: null })])
     })
 
     it('have a name and a public key that no other one of the provider has', async () => {

@@ -1,4 +1,4 @@
-import { readHostReport } from '../../../shared/bridges/host-report.ts'
+import { providerKeyIn, readHostReport } from '../../../shared/bridges/host-report.ts'
 import { freePeerAddress, peerCountOf } from '../../../shared/bridges/peer-subnet.ts'
 import type { bridge } from '../../../shared/contract/bridge.ts'
 import type { Result } from '../../../shared/contract/operation-types.ts'
@@ -91,7 +91,8 @@ async function freeAddress(db: Db, key: PartKey): Promise<string> {
 
 function publicKeyIn(report: string | null, slug: string): string | null {
   if (report === null) return null
-  return readHostReport(JSON.parse(report))?.public_keys?.[slug] ?? null
+  const read = readHostReport(JSON.parse(report))
+  return read === undefined ? null : (providerKeyIn(read, slug) ?? null)
 }
 
 type PeerAnswer = Result<Operations['CreateBridgeUserAccessPeer']>
