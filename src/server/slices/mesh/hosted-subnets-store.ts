@@ -29,12 +29,12 @@ const BRIDGES = sql`
   join resources on resources.id = routed.resource_id
   cross join lateral (${HOST}) as host`
 
-/** A digest of what the subnets of each Domain are to be chosen by. */
+/** A digest of what the subnets of each Domain are to be chosen by. PostgreSQL with FIPS mode has no MD5. */
 const BASES = sql`
   select bridges.domain_id,
-    md5(domains.mesh_cidr || string_agg(
+    encode(sha256(convert_to(domains.mesh_cidr || string_agg(
       concat_ws(' ', '', resource_id, host_id, array_to_string(subnets, ' ')), '' order by resource_id
-    )) as basis
+    ), 'UTF8')), 'hex') as basis
   from (${BRIDGES}) as bridges join domains on domains.id = bridges.domain_id
   group by bridges.domain_id, domains.mesh_cidr`
 
