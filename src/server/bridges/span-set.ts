@@ -2,13 +2,13 @@ import type { Span } from '../../shared/bridges/subnet.ts'
 
 /** Networks none of which overlaps another one, with a value of each. */
 export interface SpanSet<Value> {
-  /** The first network that overlaps, with its value. */
-  overlapping(span: Span): { readonly span: Span; readonly value: Value } | undefined
+  /** The values of the networks that overlap, by first address. */
+  overlapping(span: Span): readonly Value[]
   /** Adds a network that overlaps none. */
   add(span: Span, value: Value): void
 }
 
-/** Makes an empty set. A look takes logarithmic time: a Domain may have tens of thousands of subnets. */
+/** Makes an empty set. A look takes logarithmic time, apart from what it finds: a Domain may have tens of thousands of subnets. */
 export function createSpanSet<Value>(): SpanSet<Value> {
   const families = new Map<Span['family'], { readonly span: Span; readonly value: Value }[]>()
 
@@ -26,8 +26,14 @@ export function createSpanSet<Value>(): SpanSet<Value> {
 
   return {
     overlapping(span) {
-      const found = families.get(span.family)?.[placeOf(span)]
-      return found !== undefined && found.span.first <= span.last ? found : undefined
+      const spans = families.get(span.family) ?? []
+      const found: Value[] = []
+      for (let place = placeOf(span); place < spans.length; place += 1) {
+        const each = spans[place]
+        if (each === undefined || each.span.first > span.last) break
+        found.push(each.value)
+      }
+      return found
     },
     add(span, value) {
       const spans = families.get(span.family) ?? []

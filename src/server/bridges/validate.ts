@@ -97,7 +97,8 @@ function routedOf(candidate: Candidate): Routed | undefined {
   return { part, subnets: [candidate.value.peer_subnet] }
 }
 
-function routesOf(parts: readonly Candidate[]): readonly Routed[] {
+/** The networks that parts lead to; those that lead to none are absent. */
+export function routesOf(parts: readonly Candidate[]): readonly Routed[] {
   return parts.flatMap((part) => routedOf(part) ?? [])
 }
 

@@ -36,6 +36,7 @@ describe.each(STORES)('The check of a bridge on the $name store', (store) => {
       asked.length = 0
       // Bridges of earlier tests have the same subnets.
       await fleet.db.deleteFrom('bridge_tunnels').execute()
+      await fleet.db.deleteFrom('bridge_user_access').execute()
       fleet.acme.check = async (ref) => void asked.push(ref)
     })
     afterAll(() => fleet?.stop())
@@ -79,12 +80,27 @@ describe.each(STORES)('The check of a bridge on the $name store', (store) => {
       ])
       const viewer = await fleet.holder(fleet.domainId, 'viewer', `resource:${bridge.id}`)
       expect(await check({}, viewer)).toMatchObject([{ detail: told('10.20.7.0/24', 'another bridge', 'that one') }])
+      // What is only proposed is compared for those who may write it.
+      const probe = { site_to_site: [tunnel('probe', { allowed_subnets: ['10.20.8.0/24'] })] }
+      expect(await check(probe)).toHaveLength(2)
+      expect(await check(probe, viewer)).toHaveLength(1)
       const second = bridge
       bridge = first
       expect(await check()).toMatchObject([
         { part: 'site-to-site/hq', detail: told('10.20.0.0/16', `the bridge ${second.id}`, 'this bridge') },
       ])
       expect(await check({ site_to_site: [tunnel('hq', { allowed_subnets: ['10.30.0.0/16'] })] })).toEqual([])
+    })
+
+    it('names networks of devices that another bridge of the Domain leads to', async () => {
+      await fleet.make(bridge, 'POST /site-to-site', tunnel('hq', { allowed_subnets: ['10.20.0.0/16'] }))
+      const first = bridge
+      bridge = await fleet.bridge([host])
+      await fleet.make(bridge, 'POST /user-access', provider('staff', { peer_subnet: '10.20.7.0/24' }))
+      const code = 'subnet_overlap_with_bridge'
+      expect(await check()).toMatchObject([{ code, part: 'user-access/staff' }])
+      bridge = first
+      expect(await check()).toMatchObject([{ code, part: 'site-to-site/hq' }])
     })
 
     it('names every conflict of the parts that it is given, with stored ones and with each other', async () => {

@@ -5,8 +5,8 @@ import type { BridgeWorld } from '../../bridges/bridge-world.ts'
 import { nameOf } from '../../bridges/claims.ts'
 import type { Bridge } from '../../bridges/find-bridge.ts'
 import { readWorld } from '../../bridges/read-world.ts'
-import { conflictsWithin, partsOf } from '../../bridges/validate.ts'
-import type { Handlers, RequestContext } from '../../http/request-context.ts'
+import { conflictsWithin, partsOf, routesOf } from '../../bridges/validate.ts'
+import type { Handlers } from '../../http/request-context.ts'
 import type { AcmeDirectories } from '../../ports/acme-directories.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { bridgeOf } from './change-bridge.ts'
@@ -46,14 +46,16 @@ export function createCheck({ datastore, acmeDirectories }: CheckDeps): Pick<Han
       const own = conflictsWithin(world, new Set(candidates.map(nameOf)))
       const parts = new Map(partsOf(world.parts).map((part) => [nameOf(part), part]))
       const foreign = new Set(own.flatMap(({ code, part }) => (code === 'secret_ref_malformed' ? [part] : [])))
-      const known = await mayAsk(ctx, found, stored)
+      const manages = await ctx.holds('manage', `resource:${found.resourceId}`)
+      const known = mayAsk(manages, stored)
+      const routes = routesOf(partsOf((manages ? world : stored).parts))
       const mayName = (id: string): Promise<boolean> => ctx.holds('observe', `resource:${id}`)
       const asked = [...parts.values()].filter((part) => !foreign.has(nameOf(part)) && known(part))
       const conflicts = [
         ...own.map((conflict) => answerOf(conflict, world, parts.get(conflict.part))),
         ...(await outsideConflicts(found, asked)),
         ...(await wholeConflicts(db(), found, world)),
-        ...(await sharedSubnetConflicts(db(), found, { tunnels: world.parts.tunnels, mayName })),
+        ...(await sharedSubnetConflicts(db(), found, { routes, mayName })),
       ]
       return { resource_id: found.resourceId, conflicts: conflicts.slice(0, CONFLICTS_MAX) }
     },
@@ -62,14 +64,10 @@ export function createCheck({ datastore, acmeDirectories }: CheckDeps): Pick<Han
 
 /**
  * Which parts may be looked up outside of the bridge. A caller that may only observe it must not learn which other secrets
- * exist, nor have the server call an address that the bridge does not name.
+ * exist, nor which subnets other bridges have, nor have the server call an address that the bridge does not name.
  */
-async function mayAsk(
-  ctx: RequestContext,
-  found: Bridge,
-  { parts }: BridgeWorld,
-): Promise<(part: Candidate) => boolean> {
-  if (await ctx.holds('manage', `resource:${found.resourceId}`)) return () => true
+function mayAsk(manages: boolean, { parts }: BridgeWorld): (part: Candidate) => boolean {
+  if (manages) return () => true
   const stored = new Set(partsOf(parts).map(refOf))
   return (part) => stored.has(refOf(part))
 }

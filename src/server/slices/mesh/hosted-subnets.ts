@@ -15,7 +15,7 @@ export function chooseSubnets(
   const chosen = new Map<string, string[]>()
   for (const { hostId, subnets } of bridges) {
     const spans = outermost(subnets).map((subnet): readonly [string, Span] => [subnet, spanOf(subnet)])
-    const free = spans.filter(([, span]) => taken.overlapping(span) === undefined)
+    const free = spans.filter(([, span]) => taken.overlapping(span).length === 0)
     for (const [, span] of free) taken.add(span, undefined)
     chosen.set(hostId, [...(chosen.get(hostId) ?? []), ...free.map(([subnet]) => subnet)])
   }
