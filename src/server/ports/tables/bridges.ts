@@ -37,7 +37,7 @@ interface BridgeUserAccessRow {
   updated_at: Date
 }
 
-/** Somebody who may connect to a user-access provider, with one device. */
+/** A device that may connect to a user-access provider. */
 interface BridgeUserAccessPeerRow {
   resource_id: string
   /** Of the provider. */

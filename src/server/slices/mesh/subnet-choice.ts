@@ -14,7 +14,7 @@ import {
 } from './hosted-subnets-store.ts'
 import { lockPeers } from './relay-choice-store.ts'
 
-/** How long a change of tunnels or hosts may wait, ms. */
+/** How long a change of subnets or hosts may wait, ms. */
 const CHOOSE_EVERY_MS = 2_000
 /** Domains whose choice changes in one pass, each in a transaction of its own. */
 const DOMAINS_MAX = 50
@@ -22,9 +22,9 @@ const DOMAINS_MAX = 50
 const SUBNETS_INLINE_MAX = 512
 
 /**
- * The job that chooses through which nodes peers reach the subnets of site-to-site tunnels: of each bridge its reachable host with
- * the lowest id. Readers use the stored choice, so that every replica sees the same mesh at the same revision. A pass in which
- * nothing changed is one query.
+ * The job that chooses through which nodes peers reach the subnets of bridges, those of tunnels and of the devices of people: of
+ * each bridge its reachable host with the lowest id. Readers use the stored choice, so that every replica sees the same mesh at
+ * the same revision. A pass in which nothing changed is one query.
  */
 export function createSubnetChoice({
   datastore,

@@ -27,7 +27,7 @@ export interface StoredEndpoint {
 /** What is to be stored as the endpoint of a node: fresh. */
 export type FreshEndpoint = Pick<StoredEndpoint, 'nodeId' | 'own' | 'shown'>
 
-/** What a node's Domain says of endpoints. */
+/** What holds for endpoints in a node's Domain. */
 export interface EndpointTerms {
   readonly ttlMs: number
   /** No endpoint of the underlay is inside. */
