@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /** Version of the document's form: a new form has other bytes for the same revisions. */
-const FORM = 'v3'
+const FORM = 'v4'
 
 /** What determines a state: equal values for a node mean equal bytes on every replica. */
 export interface StateOf {

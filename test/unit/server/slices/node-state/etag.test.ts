@@ -4,8 +4,8 @@ import { etagOf, isNamed } from '../../../../../src/server/slices/node-state/eta
 const STATE = { nodeId: '01935b5e-8f3a-7c61-9d0a-000000000001', peers: 1, node: 11 }
 
 test('the tag is a quoted digest of the form, both revisions and the node', () => {
-  // printf 'v3|1|11|01935b5e-8f3a-7c61-9d0a-000000000001' | openssl dgst -sha256 -binary | basenc --base64url
-  expect(etagOf(STATE)).toBe('"0CA-Dt47bjXffhtemKco9XKadPdipTx0S7kwegYYJnc"')
+  // printf 'v4|1|11|01935b5e-8f3a-7c61-9d0a-000000000001' | openssl dgst -sha256 -binary | basenc --base64url
+  expect(etagOf(STATE)).toBe('"1_faukc4dMrWh4xrgqRMWpZgktEAViPQL99MPnpxSKk"')
   const others = [
     { ...STATE, peers: 2 },
     { ...STATE, node: 12 },
