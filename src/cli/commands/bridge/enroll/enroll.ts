@@ -1,5 +1,4 @@
 import { generateMeshKey } from '../../../../client/agent/keys/mesh-key.ts'
-import { hostAddressOf } from '../../../../shared/bridges/peer-subnet.ts'
 import { defineCommand } from '../../../argv/command.ts'
 import { CliError } from '../../../errors/cli-error.ts'
 import { EXIT } from '../../../errors/exit-code.ts'
@@ -9,6 +8,7 @@ import { harmless } from '../../../output/style.ts'
 import type { Session } from '../../../session/session.ts'
 import type { Peer, Provider, UserAccessPeers } from '../answers.ts'
 import { bridgePlace, type BridgePlace } from '../place.ts'
+import { allowedIpsOf, checkedAddress } from './checked-answer.ts'
 import { chooseHost, endpointOf, type HostChoice } from './host-choice.ts'
 import { qrCode, requireRoom } from './qr-code.ts'
 import { createSecretFile } from './secret-file.ts'
@@ -54,6 +54,8 @@ interface Plan {
   readonly path: BridgePlace['path'] & { readonly slug: string }
   readonly publicKey: string
   readonly privateKey: string
+  /** Network of the addresses of devices. */
+  readonly subnet: string
   readonly host: HostChoice
   readonly allowedIps: readonly string[]
   configFor(address: string): string
@@ -75,12 +77,12 @@ async function planFor(
   const host = chooseHost(peers, provider, { endpoint, bridge: harmless(place.bridge.label) })
   const { publicKey, privateKey: pkcs8 } = generateMeshKey()
   const privateKey = Buffer.from(pkcs8, 'base64').subarray(-KEY_BYTES).toString('base64')
-  // The hosts answer with their own address of the subnet where a packet is too large or refused.
-  const allowedIps = [peers.mesh_cidr, `${hostAddressOf(subnet)}/32`]
+  const allowedIps = allowedIpsOf(peers.mesh_cidr, subnet)
   return {
     path,
     publicKey,
     privateKey,
+    subnet,
     host,
     allowedIps,
     configFor: (address) =>
@@ -106,10 +108,11 @@ function subnetOf({ slug, kind, peer_subnet: subnet }: Provider): string {
   })
 }
 
-async function register(session: Session, { path, publicKey }: Plan, name: string): Promise<Peer> {
+async function register(session: Session, { path, publicKey, subnet }: Plan, name: string): Promise<Peer> {
   const operation = session.operation('CreateBridgeUserAccessPeer')
   const { value } = await (await session.caller()).call(operation, { ...path, body: { name, public_key: publicKey } })
-  return value as Peer // What the contract says of 201.
+  const peer = value as Peer // What the contract says of 201.
+  return { ...peer, address: checkedAddress(peer.address, subnet) }
 }
 
 const VIEW: View = { columns: ['name', 'address', 'public_key', 'endpoint'], isWhole: true }

@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encode } from 'uqr'
 import { describe, expect, it } from 'vitest'
 import { publicKeyOf } from '../../../../../src/client/agent/keys/wireguard-key.ts'
 import { endpointOf } from '../../../../../src/cli/commands/bridge/enroll/host-choice.ts'
+import { createSecretFile } from '../../../../../src/cli/commands/bridge/enroll/secret-file.ts'
 import { qrCode, requireRoom } from '../../../../../src/cli/commands/bridge/enroll/qr-code.ts'
 import { bridgeFleet } from '../../../../golden/bridge-fleet.ts'
 import { ID } from '../../../../golden/fleet.ts'
@@ -77,6 +79,29 @@ describe('Enrolling a device', () => {
     expect(stderr).toContain(words)
   })
 
+  it.each(['100.64.0.0/10\nPostUp = id', '0.0.0.0/0', '0.0.0.0/1', 'fd00::/16', '100.64.0.1/10', ''])(
+    'registers nothing with %j as the mesh',
+    async (mesh_cidr) => {
+      const hosts = [{ node_id: ID.web, name: 'w', public_key: HOST_KEY, address: '203.0.113.7' }]
+      const listing = { [`GET ${P}/peers`]: { body: { items: [], hosts, mesh_cidr } } }
+      const { exitCode, stdout, stderr } = await run('--name ann-phone', listing)
+      expect([exitCode, stdout, sent()]).toEqual([1, '', []])
+      expect(stderr).toContain("the server's answer about the mesh is not a network")
+    },
+  )
+
+  it.each(['10.99.0.4/32\nPostUp = id', '10.98.0.4', '10.99.0.1', '::1'])(
+    'prints no configuration with %j as the address, and leaves no file behind',
+    async (address) => {
+      const answer = { resource_id: ID.web, provider: 'staff', name: 'ann-phone', public_key: HOST_KEY, address }
+      const created = { status: 201, body: { ...answer, created_at: '2026-01-30T12:00:00.000Z' } }
+      const file = join(cli.home.home, 'ann.conf')
+      const { exitCode, stdout, stderr } = await run(`--name ann-phone --out ${file}`, { [`POST ${P}/peers`]: created })
+      expect([exitCode, stdout, existsSync(file)]).toEqual([1, '', false])
+      expect(stderr).toContain('peers remove')
+    },
+  )
+
   it('refuses flags that exclude each other, before any call', async () => {
     for (const flags of ['--qr --out x.conf', '--qr -o json', '--dns ns.example.org'])
       expect((await run(`--name ann-phone ${flags}`)).exitCode, flags).toBe(2)
@@ -102,6 +127,20 @@ describe('The endpoint of a device', () => {
     'is not %j',
     (typed) => expect(() => endpointOf(typed, 51_830)).toThrow('--endpoint needs HOST'),
   )
+})
+
+describe('The file of a configuration', () => {
+  it('is gone where it cannot be written, and the reason has nothing of the configuration', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ctl-secret-file-'))
+    const file = await createSecretFile(folder, 'ann.conf')
+    expect(existsSync(join(folder, 'ann.conf'))).toBe(true)
+    await file.discard() // It is closed then, so that it cannot be written.
+    const failure = await file.write('hunter2').catch((error: unknown) => error)
+    expect(failure).toMatchObject({ code: 'file_not_written' })
+    expect(JSON.stringify(failure)).not.toContain('hunter2')
+    expect(existsSync(join(folder, 'ann.conf'))).toBe(false)
+    rmSync(folder, { recursive: true })
+  })
 })
 
 describe('The QR code of a configuration', () => {
