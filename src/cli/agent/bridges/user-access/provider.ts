@@ -27,12 +27,15 @@ export interface ProviderPeer {
 export type ReadProvider = { readonly provider: Provider } | { readonly fault: string }
 
 const INTERFACE_NAME = /^[a-z][a-z0-9_.-]{0,14}$/
+/** Names by which the kernel has settings of all interfaces: forwarding would be set for the whole machine. */
+const OF_ALL = ['all', 'default']
 
 /** Checks what a configuration wants. */
 export function readProvider(wanted: WantedUserAccess): ReadProvider {
   const { slug, kind, interface_name: interfaceName, listen_port: listenPort, secret, peer_subnet: subnet } = wanted
   if (kind !== 'wireguard') return { fault: `the kind ${JSON.stringify(kind)} is not supported by this agent` }
-  if (!INTERFACE_NAME.test(interfaceName)) return { fault: 'its interface has a name that no interface may have' }
+  if (!INTERFACE_NAME.test(interfaceName) || OF_ALL.includes(interfaceName))
+    return { fault: 'its interface has a name that no interface may have' }
   if (secret === undefined) return { fault: 'its secret could not be fetched' }
   const privateKey = privateKeyIn(secret)
   if (privateKey === undefined)

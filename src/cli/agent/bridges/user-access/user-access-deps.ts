@@ -1,17 +1,22 @@
+import { existsSync } from 'node:fs'
 import type { AgentCore } from '../../agent-core.ts'
 import { removeDevice } from '../../device/open-device.ts'
-import { machineAddresses } from '../../system/machine-addresses.ts'
-import { ownInterfaces } from './own-interfaces.ts'
-import { subnetFault } from './subnet-fault.ts'
+import type { MeshNetwork } from '../../server-answers/mesh-network.ts'
+import { isOwnLink, ownLinks } from '../../system/own-links.ts'
+import { subnetFault } from '../tunnels/subnet-fault.ts'
+import { readSurroundings } from '../tunnels/surroundings.ts'
+import { kindOfAnyInterface } from '../tunnels/tunnel-interface.ts'
 import type { UserAccessDeps } from './user-access-part.ts'
 
-/** Names that the agent gives the interfaces of tunnels to other sites. */
-const OF_TUNNELS = /^s2s[wio][0-9a-f]{11}$/
+/** What the machine gives its user access. */
+export interface UserAccessPorts extends Pick<UserAccessDeps, 'enforceForwards'> {
+  readonly network: () => MeshNetwork
+}
 
 /** What the user access of this agent needs. */
 export function userAccessDeps(
-  { state, member, ports, place, run, log }: AgentCore,
-  { enforceForwards }: Pick<UserAccessDeps, 'enforceForwards'>,
+  { state, ports, place, run, log }: AgentCore,
+  { network, enforceForwards }: UserAccessPorts,
 ): UserAccessDeps {
   const { machine, enrolment, server } = state
   const { node_id: owner } = enrolment
@@ -20,11 +25,14 @@ export function userAccessDeps(
     openDevice: (options) => ports.openDevice(options),
     interfaces: { owner, mtu: machine.mtu, isUserspace: machine.is_userspace, logFile: place.deviceLog },
     log,
-    isReserved: (name) => name === machine.interface_name || OF_TUNNELS.test(name),
-    ownInterfaces: () => ownInterfaces(owner),
+    isReserved: (name) => name === machine.interface_name || kindOfAnyInterface(name) !== undefined,
+    isForeign: (name) => existsSync(`/sys/class/net/${name}`) && !isOwnLink(name, owner),
+    ownInterfaces: async () => (await ownLinks(run, owner)).map(({ name }) => name),
     removeLeft: (name) => removeDevice({ name, owner }),
-    subnetFault: async (subnet) =>
-      subnetFault(subnet, await machineAddresses(query), member.self?.mesh_cidr ?? enrolment.mesh_cidr),
+    async subnetFault(subnet) {
+      const around = await readSurroundings(query, network(), (name) => isOwnLink(name, owner))
+      return subnetFault([subnet], around)
+    },
     enforceForwards,
   }
 }

@@ -13,6 +13,8 @@ export interface UserAccessDeps extends ProviderDeps {
   readonly log: Log
   /** Whether the agent has an interface of that name for something else, such as the mesh. */
   readonly isReserved: (interfaceName: string) => boolean
+  /** Whether an interface of that name is there and does not belong to this node. */
+  readonly isForeign: (interfaceName: string) => boolean
   /** Names of the interfaces of this node that are there, also those that an earlier process left. */
   readonly ownInterfaces: () => Promise<readonly string[]>
   /** Removes an interface of this node that an earlier process left. */
@@ -51,6 +53,8 @@ export function createUserAccessPart(deps: UserAccessDeps): BridgePart<readonly 
 
   function othersFault(bridgeId: string, { interfaceName: name, subnet }: Provider): string | undefined {
     if (deps.isReserved(name)) return `the interface ${name} is needed by the agent for something else`
+    // Now, and not when it is opened: by then it would be set to forward.
+    if (deps.isForeign(name)) return `there is an interface ${name} that does not belong to this agent`
     const present = placed.get(name)
     if (present !== undefined && present.bridgeId !== bridgeId)
       return `the interface ${name} is that of another bridge on this machine`

@@ -21,8 +21,10 @@ const staff = (members: Partial<WantedUserAccess> = {}): WantedUserAccess => ({
   ...members,
 })
 
-/** A machine whose interfaces are remembered. `left`: those of an earlier process. */
-function machine({ left = [] as string[], refused = undefined as string | undefined } = {}) {
+/** A machine whose interfaces are remembered. `left`: those of an earlier process. `foreign`: one of another program. */
+function machine({ left = [] as string[], refused = undefined as string | undefined, foreign = '' } = {}) {
+  /** Interfaces that were ever forwarded. */
+  const forwarded = new Set<string>()
   const open = new Map<
     string,
     { peers: Map<string, DevicePeer>; address?: string | undefined; routes: readonly string[] }
@@ -66,12 +68,16 @@ function machine({ left = [] as string[], refused = undefined as string | undefi
     interfaces: { owner: 'node', mtu: 1420, isUserspace: false, logFile: '/dev/null' },
     log: { line: (line) => void steps.push(line), close: () => undefined },
     isReserved: (name) => name === 'ctl0',
+    isForeign: (name) => name === foreign,
     ownInterfaces: async () => ['ctl0', ...left, ...open.keys()],
     removeLeft: async (name) => void left.splice(left.indexOf(name), 1),
     subnetFault: async (subnet) => (subnet === '10.66.0.0/24' ? 'its subnet has the server in it' : undefined),
-    enforceForwards: async () => refused,
+    enforceForwards: async () => {
+      for (const { interfaceName } of part.forwards()) forwarded.add(interfaceName)
+      return refused
+    },
   })
-  return { part, open, steps, left }
+  return { part, open, steps, left, forwarded }
 }
 
 describe('User access on a host', () => {
@@ -110,6 +116,8 @@ describe('User access on a host', () => {
     ['a secret that is no key', { secret: new TextEncoder().encode('hunter2') }, /not a private key/],
     ['the interface of the mesh', { interface_name: 'ctl0' }, /ctl0 is needed by the agent/],
     ['a malformed interface', { interface_name: 'wg\nx' }, /no interface may have/],
+    ['the name of all interfaces', { interface_name: 'all' }, /no interface may have/],
+    ['the name of interfaces to come', { interface_name: 'default' }, /no interface may have/],
     ['a subnet with the server in it', { peer_subnet: '10.66.0.0/24', peers: [] }, /has the server in it/],
     ['a malformed subnet', { peer_subnet: '10.77.0.1/24', peers: [] }, /subnet for peers is malformed/],
     ['an address of the hosts', { peers: [{ public_key: ONE, address: '10.77.0.1' }] }, /outside of the subnet/],
@@ -140,6 +148,15 @@ describe('User access on a host', () => {
     await part.apply('b1', [staff()])
     expect(await part.apply('b2', [staff()])).toMatch(/wg-staff is that of another bridge/)
     expect(await part.apply('b2', [staff({ interface_name: 'wg-two' })])).toMatch(/overlaps 10\.77\.0\.0\/24/)
+  })
+
+  it('forwards nothing of an interface that another program has', async () => {
+    const { part, open, forwarded } = machine({ foreign: 'eth0' })
+    const fault = await part.apply('b1', [staff({ interface_name: 'eth0' })])
+    expect(fault).toBe('user access staff: there is an interface eth0 that does not belong to this agent')
+    expect([open.size, [...forwarded]]).toEqual([0, []])
+    await part.apply('b1', [staff()])
+    expect([...forwarded]).toEqual(['wg-staff'])
   })
 
   it('opens nothing where the rules are not in force', async () => {
