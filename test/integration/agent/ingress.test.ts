@@ -357,6 +357,45 @@ describe.skipIf(isMissing)('Ingress of a host', () => {
     kept.destroy()
   })
 
+  test('lets Caddy of an earlier agent go on until each bridge of the host was applied', async () => {
+    const first = agent()
+    expect(await first.part.apply(HIGH, [ended('blog', 'blog.example.test')])).toBeUndefined()
+    const before = pidsWith(place.caddyConfig)
+    expect(before).toHaveLength(1)
+    await first.end('keep')
+    const { part } = agent()
+    await part.keepOnly(new Set([LOW, HIGH]))
+    expect(await part.apply(LOW, [passed('shop', 'shop.example.test')])).toBeUndefined()
+    expect(pidsWith(place.caddyConfig)).toEqual(before)
+    expect(await part.apply(HIGH, [])).toBeUndefined()
+    expect(pidsWith(place.caddyConfig)).toEqual([])
+  })
+
+  test('stops serving the last rule also while another bridge of the host is not applied', async () => {
+    const { part } = agent()
+    await part.keepOnly(new Set([LOW, HIGH]))
+    expect(await part.apply(HIGH, [passed('bad', 'a b')])).toMatch(/^rule bad: /)
+    expect(await part.apply(LOW, [passed('shop', 'shop.example.test')])).toBeUndefined()
+    expect(await talk('shop.example.test')).toBe('shop hello')
+    expect(await part.apply(LOW, [])).toBeUndefined()
+    expect(await leads('shop.example.test')).toBe(false)
+    expect(await part.apply(HIGH, [])).toBeUndefined()
+    expect(pidsWith(place.haproxyConfig)).toEqual([])
+  })
+
+  test('has no fault of its programs any more once it hosts no bridge', async () => {
+    let isInstalled = true
+    const { part } = agent({
+      run: async (...call) => (isInstalled ? runProgram(...call) : Promise.reject(missingProgram('haproxy'))),
+    })
+    await part.apply(LOW, [passed('shop', 'shop.example.test')])
+    isInstalled = false
+    addresses.set(SHOP, '127.0.0.9')
+    await vi.waitFor(() => expect(part.faults()).toHaveLength(1), WITHIN)
+    await part.keepOnly(new Set())
+    expect(part.faults()).toEqual([])
+  })
+
   test('ends what an earlier agent left once no bridge of it is hosted any more', async () => {
     const first = agent()
     await first.part.apply(LOW, [passed('shop', 'shop.example.test')])

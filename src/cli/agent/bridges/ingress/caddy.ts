@@ -18,6 +18,7 @@ export interface Caddy {
   prepare(config: string): Promise<void>
   /** Runs that configuration, and does nothing where it runs already. @throws CliError where it cannot; what ran before goes on. */
   apply(config: string): Promise<void>
+  /** Ends it with all connections. One that an earlier agent has configured goes on until it may be ended. */
   end(): Promise<void>
 }
 
@@ -27,6 +28,8 @@ export interface CaddyDeps {
   readonly log: Log
   /** Variables with which it trusts certificate authorities, such as SSL_CERT_FILE. */
   readonly environment: Readonly<Record<string, string>>
+  /** Whether no bridge that this agent has yet to apply can have sites in it. */
+  readonly mayEnd: () => boolean
 }
 
 const PROGRAM = 'caddy'
@@ -34,7 +37,7 @@ const READY_MS_MAX = 15_000
 const POLL_MS = 50
 
 /** Makes the port. Nothing is started before the first configuration. */
-export function createCaddy({ place, log, environment }: CaddyDeps): Caddy {
+export function createCaddy({ place, log, environment, mayEnd }: CaddyDeps): Caddy {
   const { adminSocket, tlsSocket, caddyConfig: file, caddyLog } = place
   const sign = { program: PROGRAM, argument: file }
   let loaded: string | undefined
@@ -72,7 +75,7 @@ export function createCaddy({ place, log, environment }: CaddyDeps): Caddy {
       refused = answer === undefined ? undefined : config
       throw refusal(caddyLog)
     }
-    // HAProxy has a user of its own, and the folder keeps the others out.
+    // HAProxy has a user of its own. Another user of this machine gets no more by it than by the port of HAProxy.
     await chmod(tlsSocket, 0o666)
     loaded = config
   }
@@ -87,7 +90,7 @@ export function createCaddy({ place, log, environment }: CaddyDeps): Caddy {
     },
     async end() {
       // The processes of the machine are looked through once.
-      if (isEnded) return
+      if (isEnded || (loaded === undefined && !mayEnd())) return
       loaded = undefined
       await endPrograms(sign)
       isEnded = true

@@ -39,6 +39,7 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
   let last: Promise<unknown> = Promise.resolve()
   let fault: string | undefined
   let isWatching = false
+  let isClosed = false
 
   function serially<T>(work: () => Promise<T>): Promise<T> {
     const result = last.then(work)
@@ -47,7 +48,8 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
   }
 
   async function look(): Promise<void> {
-    if (bridges.size === 0) return
+    // The programs go on without the agent: without its bridges they would be ended.
+    if (isClosed) return
     try {
       await programs.bring(bridges)
       await missing.look(claimNames(bridges).inForce)
@@ -94,13 +96,16 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
         known.pulled(bridgeIds)
         const gone = [...bridges.keys()].filter((id) => !bridgeIds.has(id))
         for (const id of gone) bridges.delete(id)
-        if (gone.length > 0 || bridgeIds.size === 0) await programs.bring(bridges)
+        if (gone.length === 0 && bridges.size > 0) return
+        await programs.bring(bridges)
+        fault = undefined
       }),
     faults: () => [...faultsOf(claimNames(bridges), deps, fault), ...missing.faults()],
     forwards: () => [],
     rows: () => ingressRows(claimNames(bridges).inForce, { place, addressOf: deps.addressOf }),
     close: (mode) =>
       serially(async () => {
+        isClosed = true
         const wasRunning = bridges.size > 0
         bridges.clear()
         if (mode === 'remove') await removeIngress(place)

@@ -43,23 +43,29 @@ export function createIngressPrograms(deps: ProgramsDeps, known: KnownBridges): 
   const { place, listen, ownAddress, addressOf } = deps
   const programs = programsOf(deps, known)
   let isClean = false
+  /** Whether this agent has configured them: they serve nothing then that it does not know. */
+  let isOurs = false
   let setup: Pick<PlanFacts, 'bind' | 'port' | 'user'> | undefined
 
-  /** Once, since it looks through the processes of the machine, and not before what these may serve is known. */
+  /** Once, since it looks through the processes of the machine. */
   async function clean(): Promise<void> {
-    if (isClean || !known.areAllKnown()) return
+    if (isClean) return
     await removeIngress(place)
     isClean = true
+    isOurs = false
   }
 
   return {
     async bring(bridges) {
-      if (bridges.size === 0) return clean()
+      if (bridges.size === 0 && known.areAllKnown()) return clean()
+      // What they serve may be of a bridge that is not applied yet.
+      if (bridges.size === 0 && !isOurs) return
       isClean = false
       await makeFolders(place)
       for (const file of [place.haproxyLog, place.caddyLog]) shortenLog(file)
       setup ??= { bind: await bindArguments(listen), port: listen.port, user: await haproxyUser() }
-      return bringPlan(programs, planIngress(bridges, { ...setup, place, ownAddress: ownAddress(), addressOf }))
+      await bringPlan(programs, planIngress(bridges, { ...setup, place, ownAddress: ownAddress(), addressOf }))
+      isOurs = true
     },
   }
 }
@@ -73,7 +79,7 @@ function programsOf({ place, listen, environment, run, log }: ProgramsDeps, know
       mayCut: (backend) => (backend === TLS_BACKEND ? known.areAllKnown() : known.isKnown(bridgeOf(backend))),
       assertFree: () => assertFree(listen),
     }),
-    caddy: createCaddy({ place, log, environment }),
+    caddy: createCaddy({ place, log, environment, mayEnd: () => known.areAllKnown() }),
   }
 }
 
