@@ -6,7 +6,8 @@ import type { RunningFacts } from './doctor-facts.ts'
 export function lookAtIngress({ status }: { readonly status: Pick<RunningFacts['status'], 'ingress'> }): Finding {
   const { listen, rules } = status.ingress
   if (rules.length === 0) return skipped('ingress', 'this node serves no ingress rule')
-  return targets(rules) ?? certificates(rules) ?? ok('ingress', `${rules.length} names on ${listen}`)
+  const count = rules.length === 1 ? '1 name' : `${rules.length} names`
+  return targets(rules) ?? certificates(rules) ?? ok('ingress', `${count} on ${listen}`)
 }
 
 function targets(rules: readonly IngressRow[]): Finding | undefined {
@@ -20,13 +21,17 @@ function targets(rules: readonly IngressRow[]): Finding | undefined {
 }
 
 function certificates(rules: readonly IngressRow[]): Finding | undefined {
-  const bare = rules.filter(({ way, certificate_until: until }) => way === 'acme' && until === null)
+  const bare = rules.filter(({ way, certificate_until: until }) => way === 'acme' && !isInForce(until))
   if (bare.length === 0) return undefined
   return warning(
     'ingress',
-    `there is no certificate yet for ${hostsOf(bare)}`,
+    `there is no valid certificate for ${hostsOf(bare)}`,
     'The name must lead to this host, and TCP 443 to its ingress: the log of caddy is in /run/ctl-ingress.',
   )
+}
+
+function isInForce(until: string | null): boolean {
+  return until !== null && Date.parse(until) > Date.now()
 }
 
 /** Names that are listed before the others are counted. */

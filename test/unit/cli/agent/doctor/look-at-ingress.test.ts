@@ -23,19 +23,21 @@ describe('ctl agent doctor looks at ingress, and', () => {
       ...ROW,
       host: 'blog.example.org',
       way: 'acme',
-      certificate_until: '2027-01-01T00:00:00.000Z',
+      certificate_until: new Date(Date.now() + 86_400_000).toISOString(),
     }
     expect(look(ROW, acme)).toMatchObject({ status: 'ok', detail: '2 names on :443' })
+    expect(look(ROW)).toMatchObject({ status: 'ok', detail: '1 name on :443' })
   })
 
-  test('warns of a node that is no peer, and of a missing certificate', () => {
+  test('warns of a node that is no peer, and of a certificate that is missing or over', () => {
     expect(look({ ...ROW, target: null })).toMatchObject({
       status: 'warning',
       detail: 'no peer is the target of shop.example.org',
     })
-    expect(look({ ...ROW, way: 'acme' })).toMatchObject({
-      status: 'warning',
-      detail: 'there is no certificate yet for shop.example.org',
-    })
+    for (const certificate_until of [null, new Date(Date.now() - 1).toISOString()])
+      expect(look({ ...ROW, way: 'acme', certificate_until })).toMatchObject({
+        status: 'warning',
+        detail: 'there is no valid certificate for shop.example.org',
+      })
   })
 })
