@@ -91,13 +91,15 @@ async function hasEnded({ lock }: Place, { pid }: LockOwner): Promise<boolean> {
 async function removeLeftovers({ machine, enrolment }: EnrolledState, place: Place): Promise<void> {
   const { interface_name: interfaceName } = machine
   const log = (): void => undefined // What cannot be removed is thrown.
-  await removeIngress(ingressPlace(enrolment.node_id, place.directory))
-  // First: where the interface is that of another agent, its names and rules stay, too.
-  await removeDevice({ name: interfaceName, owner: enrolment.node_id })
-  await doEach([
-    () => removeTunnels({ run: runProgram, owner: enrolment.node_id, folder: place.directory }),
-    () => removeOwnLinks(runProgram, enrolment.node_id),
-    async () => (await openMeshNames({ way: 'none', interfaceName, run: runProgram, log })).remove(),
-    () => removeFirewall(runProgram, interfaceName),
-  ])
+  const ofInterface = async (): Promise<void> => {
+    // First: where the interface is that of another agent, its names and rules stay, too.
+    await removeDevice({ name: interfaceName, owner: enrolment.node_id })
+    await doEach([
+      () => removeTunnels({ run: runProgram, owner: enrolment.node_id, folder: place.directory }),
+      () => removeOwnLinks(runProgram, enrolment.node_id),
+      async () => (await openMeshNames({ way: 'none', interfaceName, run: runProgram, log })).remove(),
+      () => removeFirewall(runProgram, interfaceName),
+    ])
+  }
+  await doEach([() => removeIngress(ingressPlace(enrolment.node_id, place.directory)), ofInterface])
 }
