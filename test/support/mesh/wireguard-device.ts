@@ -5,8 +5,6 @@ import type { Box, Lab } from './lab.ts'
 
 /** The device of a person that runs a usual WireGuard program. */
 export interface ConnectedDevice {
-  /** Unix time of the last handshake; 0 before the first. */
-  handshake(): Promise<number>
   /** Ends the program. */
   disconnect(): Promise<void>
 }
@@ -27,10 +25,6 @@ export async function connectDevice(lab: Lab, box: Box, config: string): Promise
   await run('ip', 'link', 'set', NAME, 'mtu', '1420', 'up')
   for (const cidr of allowed.split(', ')) await run('ip', 'route', 'add', cidr, 'dev', NAME)
   return {
-    async handshake() {
-      const { stdout } = await run('wg', 'show', NAME, 'latest-handshakes')
-      return Number(stdout.trim().split('\t')[1])
-    },
     async disconnect() {
       if (program.exitCode !== null || program.signalCode !== null) return
       const ended = once(program, 'exit')
