@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { pings, startAgentMesh, succeeded, type AgentMesh } from '../support/mesh/agent-mesh.ts'
 import type { Box } from '../support/mesh/lab.ts'
-import { connectDevice, type ConnectedDevice } from '../support/mesh/wireguard-device.ts'
+import { connectDevice } from '../support/mesh/wireguard-device.ts'
 import { requirement } from '../support/run/requirements.mjs'
 
 const SOON = { timeout: 30_000, interval: 250 }
@@ -21,7 +21,6 @@ describe.skipIf(requirement('mesh-lab') === undefined)('user access on a host wi
   let edge: Box
   let web: Box
   let phone: Box
-  let device: ConnectedDevice
 
   const ctl = (...args: readonly string[]) => mesh.operator(...args)
   const access = (...args: readonly string[]) => ctl('bridge', 'user-access', ...args)
@@ -72,7 +71,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('user access on a host wi
     const { stdout: config } = await succeeded(enroll('--name', 'ann-phone'))
     expect(config).toContain('Address = 10.77.0.2/32\n')
     expect(config).toContain(`Endpoint = ${edge.address}:51830\n`)
-    device = await connectDevice(mesh.lab, phone, config)
+    await connectDevice(mesh.lab, phone, config)
     await reaches(phone, await meshAddress(edge), true)
     await reaches(phone, '10.77.0.1', true)
   }, 90_000)

@@ -1,21 +1,14 @@
-import { once } from 'node:events'
 import { vi } from 'vitest'
 import { succeeded } from './agent-mesh.ts'
 import type { Box, Lab } from './lab.ts'
 
-/** The device of a person that runs a usual WireGuard program. */
-export interface ConnectedDevice {
-  /** Ends the program. */
-  disconnect(): Promise<void>
-}
-
 const NAME = 'wg-device'
 const UP = { timeout: 15_000, interval: 100 }
 
-/** Brings the configuration up as `wg-quick` does, with plain wireguard-go. */
-export async function connectDevice(lab: Lab, box: Box, config: string): Promise<ConnectedDevice> {
+/** Brings the configuration up as `wg-quick` does, with plain wireguard-go, which ends with the lab. */
+export async function connectDevice(lab: Lab, box: Box, config: string): Promise<void> {
   const run = (...argv: readonly string[]) => succeeded(lab.exec(box, argv))
-  const program = lab.spawn(box, ['wireguard-go', '-f', NAME], { stdio: 'ignore' })
+  lab.spawn(box, ['wireguard-go', '-f', NAME], { stdio: 'ignore' })
   await vi.waitFor(() => run('wg', 'show', NAME), UP)
   const own = /^(?:Address|DNS) = .*\n/gm
   const [, address = ''] = /^Address = (.*)$/m.exec(config) ?? []
@@ -24,12 +17,4 @@ export async function connectDevice(lab: Lab, box: Box, config: string): Promise
   await run('ip', 'address', 'add', address, 'dev', NAME)
   await run('ip', 'link', 'set', NAME, 'mtu', '1420', 'up')
   for (const cidr of allowed.split(', ')) await run('ip', 'route', 'add', cidr, 'dev', NAME)
-  return {
-    async disconnect() {
-      if (program.exitCode !== null || program.signalCode !== null) return
-      const ended = once(program, 'exit')
-      program.kill('SIGTERM')
-      await ended
-    },
-  }
 }

@@ -44,7 +44,7 @@ function writeFault(name: string, cause: unknown): CliError {
   return new CliError(`${name} cannot be written (${codeOf(cause)}), and with it the private key is lost`, {
     exitCode: EXIT.failed,
     code: 'file_not_written',
-    hints: ['The peer is registered: remove it with "ctl bridge user-access peers remove", and enrol the device again.'],
+    hints: ['The peer is registered: remove it (ctl bridge user-access peers remove), then enrol the device again.'],
     cause,
   })
 }
