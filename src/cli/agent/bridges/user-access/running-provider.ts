@@ -9,6 +9,8 @@ export interface ProviderDeps {
   readonly openDevice: (options: DeviceOptions) => Promise<Device>
   /** What all interfaces of this node have in common. */
   readonly interfaces: Pick<DeviceOptions, 'owner' | 'mtu' | 'isUserspace' | 'logFile'>
+  /** Brings what is forwarded into force. Resolves with why it is not, or undefined. */
+  readonly enforceForwards: () => Promise<string | undefined>
 }
 
 /** A provider whose interface is open. */
@@ -32,12 +34,15 @@ export async function openProvider(deps: ProviderDeps, first: Provider): Promise
     privateKey: first.privateKey,
     listenPort: first.listenPort,
     onRestarted() {
-      putPeers(device, current.peers).then(
-        () => (fault = undefined),
-        (error: unknown) => (fault = `its peers could not be put again: ${explained(error)}`),
-      )
+      restore().catch((error: unknown) => (fault = `its peers could not be put again: ${explained(error)}`))
     },
   })
+
+  /** A new interface has no peers, and is not set to forward. */
+  async function restore(): Promise<void> {
+    await putPeers(device, current.peers)
+    fault = await deps.enforceForwards()
+  }
 
   async function apply({ subnet, peers }: Provider): Promise<void> {
     if (subnet !== undefined) await device.setAddress(hostAddressOf(subnet))

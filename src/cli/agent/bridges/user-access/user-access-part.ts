@@ -21,8 +21,6 @@ export interface UserAccessDeps extends ProviderDeps {
   readonly removeLeft: (interfaceName: string) => Promise<unknown>
   /** Why this machine cannot have the network behind an interface of its own; undefined where it can. */
   readonly subnetFault: (subnet: string) => Promise<string | undefined>
-  /** Brings `forwards()` into force. Resolves with why they are not, or undefined. */
-  readonly enforceForwards: () => Promise<string | undefined>
 }
 
 /** A provider that is open. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createUserAccessPart } from '../../../../../../src/cli/agent/bridges/user-access/user-access-part.ts'
 import type { WantedUserAccess } from '../../../../../../src/cli/agent/bridges/wanted-parts.ts'
 import type { Device, DevicePeer } from '../../../../../../src/cli/agent/device/device.ts'
@@ -25,6 +25,8 @@ const staff = (members: Partial<WantedUserAccess> = {}): WantedUserAccess => ({
 function machine({ left = [] as string[], refused = undefined as string | undefined, foreign = '' } = {}) {
   /** Interfaces that were ever forwarded. */
   const forwarded = new Set<string>()
+  /** The interface of that name is made again. */
+  const restarts = new Map<string, () => void>()
   const open = new Map<
     string,
     { peers: Map<string, DevicePeer>; address?: string | undefined; routes: readonly string[] }
@@ -61,7 +63,8 @@ function machine({ left = [] as string[], refused = undefined as string | undefi
     }
   }
   const part = createUserAccessPart({
-    openDevice: async ({ name, listenPort }) => {
+    openDevice: async ({ name, listenPort, onRestarted }) => {
+      restarts.set(name, onRestarted)
       steps.push(`open ${name} ${listenPort}`)
       return deviceOf(name)
     },
@@ -77,7 +80,7 @@ function machine({ left = [] as string[], refused = undefined as string | undefi
       return refused
     },
   })
-  return { part, open, steps, left, forwarded }
+  return { part, open, steps, left, forwarded, restarts }
 }
 
 describe('User access on a host', () => {
@@ -98,6 +101,17 @@ describe('User access on a host', () => {
     expect([...(open.get('wg-staff')?.peers.keys() ?? [])]).toEqual([TWO])
     await part.apply('b1', [staff({ listen_port: 51_831 })])
     expect(steps).toEqual(['open wg-staff 51830', 'close wg-staff', 'open wg-staff 51831'])
+  })
+
+  it('puts peers and forwarding again where an interface was made again', async () => {
+    const { part, open, forwarded, restarts } = machine()
+    await part.apply('b1', [staff()])
+    open.get('wg-staff')?.peers.clear()
+    forwarded.clear()
+    restarts.get('wg-staff')?.()
+    await vi.waitFor(() => expect([...forwarded]).toEqual(['wg-staff']))
+    expect([...(open.get('wg-staff')?.peers.keys() ?? [])]).toEqual([ONE])
+    expect(part.faults()).toEqual([])
   })
 
   it('removes what a bridge does not want any more, and all of a bridge that is gone', async () => {
