@@ -378,7 +378,7 @@ describe.skipIf(isMissing)('Ingress of a host', () => {
     expect(await part.apply(LOW, [passed('shop', 'shop.example.test')])).toBeUndefined()
     expect(await talk('shop.example.test')).toBe('shop hello')
     expect(await part.apply(LOW, [])).toBeUndefined()
-    expect(await leads('shop.example.test')).toBe(false)
+    await vi.waitFor(async () => expect(await leads('shop.example.test')).toBe(false), WITHIN)
     expect(await part.apply(HIGH, [])).toBeUndefined()
     expect(pidsWith(place.haproxyConfig)).toEqual([])
   })

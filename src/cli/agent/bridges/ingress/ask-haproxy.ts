@@ -1,7 +1,8 @@
 import { createConnection } from 'node:net'
 import { systemCode } from '../../errors.ts'
 
-const ANSWER_MS_MAX = 3_000
+/** Long, since one that does not answer is ended with all its connections, and the machine may only be busy. */
+const ANSWER_MS_MAX = 10_000
 
 /** What HAProxy answers to a command on the socket of its master; undefined where nothing listens, or nothing is answered in time. */
 export function askHaproxy(socketPath: string, command: string): Promise<string | undefined> {

@@ -75,6 +75,7 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
       fault = undefined
     } catch (error) {
       put(bridges, bridgeId, before ?? [])
+      if (before === undefined) known.failed(bridgeId)
       return explained(error)
     }
     watch()
