@@ -26,7 +26,7 @@ const UPLINK = [
 
 /** What the unit leaves to the service: four rights, and folders that can be written. */
 const CONFINED = [
-  'mkdir /run/ctl-ingress',
+  'mkdir -p /run/ctl-ingress',
   'for folder in /run/wireguard /run/ctl-ingress; do mount --bind $folder $folder; done',
   'for folder in / /run /etc; do mount -o remount,bind,ro $folder; done',
   'exec setpriv --no-new-privs --bounding-set=-all,+net_admin,+net_bind_service,+setuid,+setgid "$@"',
