@@ -6,6 +6,7 @@ import { isSemanticVersion } from '../../../shared/semantic-version.ts'
 import type { AgentEnd } from '../agent-end.ts'
 import type { AgentCore } from '../agent-core.ts'
 import { machineArchitecture } from '../capabilities.ts'
+import { explained } from '../errors.ts'
 import { failed, succeeded } from '../executions/builtins.ts'
 import type { TakenUpgrade } from '../state/agent-state.ts'
 import type { ProgramFile } from './program-file.ts'
@@ -20,7 +21,7 @@ export interface Upgrades {
   perform(execution: PulledExecution, signal: AbortSignal): Promise<End | undefined>
   /** Whether the execution is an upgrade that an earlier run of the agent has begun. */
   isBegun(executionId: string): boolean
-  /** How it ended. Resolves with undefined where the agent ends first. */
+  /** How it ended. Resolves with undefined where the agent ends first, or where the server has ended the execution. */
   outcome(): Promise<End | undefined>
 }
 
@@ -46,14 +47,25 @@ export function createUpgrades({ core, agent, stop }: UpgradeDeps): Upgrades {
     const wanted = await wantedBy(agent, core, execution)
     if ('failure' in wanted) return failed(wanted.failure)
     const running = await core.binary()
-    if (running.checksum === wanted.checksum) return succeeded(`version ${wanted.version} runs already\n`)
+    // The file is read again every hour: another program may have replaced it while the former version runs.
+    const isRunning = running.checksum === wanted.checksum && running.version === wanted.version
+    if (isRunning) return succeeded(`version ${wanted.version} runs already\n`)
     await file.keep()
     await note({ ...wanted, execution_id: execution.execution_id, former_checksum: running.checksum, output: '' })
-    const installed = await install({ file, execution, signal, ...wanted })
+    const installed = await tryToInstall({ file, execution, signal, ...wanted })
     if (!('failure' in installed)) return leave(installed.output)
     await file.restore()
     await note({ ...begun(), failure: installed.failure })
     return ended(installed)
+  }
+
+  /** A fault must not leave the new file in place, such as one that does not end when it is asked for its version. */
+  async function tryToInstall(order: Order): Promise<Installed> {
+    const installed = await install(order).catch(
+      (error: unknown): Failure => ({ output: '', failure: explained(error) }),
+    )
+    if ('failure' in installed || !order.signal.aborted) return installed
+    return { ...installed, failure: 'the execution was given up', isGivenUp: true }
   }
 
   async function install(order: Order): Promise<Installed> {
@@ -105,7 +117,8 @@ export function createUpgrades({ core, agent, stop }: UpgradeDeps): Upgrades {
     isBegun: (executionId) => member.upgrade?.execution_id === executionId,
     async outcome() {
       while (isOpen(member.upgrade) && !agent.until.aborted) await clock.pause(LOOK_EVERY_MS, agent.until)
-      const { failure, output } = begun()
+      if (member.upgrade === undefined) return undefined
+      const { failure, output } = member.upgrade
       if (failure !== undefined) return ended({ failure, output })
       return isOpen(member.upgrade) ? undefined : succeeded(output)
     },
