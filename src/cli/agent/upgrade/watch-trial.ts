@@ -28,7 +28,8 @@ export type TrialEnd = 'again' | ExitCode
 const LOOK_EVERY_MS = 200
 /** Ends by which an agent shows that it works: it was stopped, asked to start again, or its server refused the node. */
 const WORKING_ENDS: readonly ExitCode[] = [EXIT.ok, EXIT.terminated, EXIT.signedOut]
-const END_MS_MAX = 20_000
+/** Before a service manager kills this process and leaves the new agent, which has the lock (TimeoutStopSec of the unit: 20 s). */
+const END_MS_MAX = 12_000
 
 /** Watches an agent that was started from a new file. Where it does not report, its file becomes the former one. */
 export async function watchTrial(options: TrialOptions): Promise<TrialEnd> {
@@ -66,8 +67,10 @@ async function outcomeOf(
   return undefined
 }
 
-async function isConfirmed({ state }: Place): Promise<boolean> {
-  return (await readState(state))?.enrolment?.upgrade?.is_confirmed === true
+/** An upgrade that the state has no more is over as well: the server may end its execution as soon as the new agent has reported. */
+async function isConfirmed(place: Place): Promise<boolean> {
+  const state = await readState(place.state)
+  return isEnrolled(state) && (state.enrolment.upgrade === undefined || state.enrolment.upgrade.is_confirmed === true)
 }
 
 function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {

@@ -23,6 +23,7 @@ state.enrolment.upgrade.is_confirmed = true
 fs.writeFileSync(process.argv[1] + '.next', JSON.stringify(state), { mode: 0o600 })
 fs.renameSync(process.argv[1] + '.next', process.argv[1])
 `
+const FORGET = CONFIRM.replace('state.enrolment.upgrade.is_confirmed = true', 'delete state.enrolment.upgrade')
 const STAY = 'setInterval(() => undefined, 1000);'
 
 describe('a trial of a new agent', () => {
@@ -56,6 +57,11 @@ describe('a trial of a new agent', () => {
   test('that has reported ends, so that the agent is started from its file', async () => {
     expect(await watch(STAY + CONFIRM)).toBe('again')
     expect([restored, await failure(), child?.signalCode]).toEqual([0, undefined, 'SIGTERM'])
+  }, 30_000)
+
+  test('that has reported, and of which the server knows that, ends as well, and keeps its file', async () => {
+    expect(await watch(STAY + FORGET)).toBe('again')
+    expect([restored, child?.signalCode]).toEqual([0, 'SIGTERM'])
   }, 30_000)
 
   test('that ends before it has reported brings the former file back, and the reason is kept', async () => {
