@@ -45,6 +45,8 @@ export function createBridgeHosts({ parts, log, forwardsChanged }: BridgeHostsDe
   const all: readonly Omit<BridgePart<never>, 'apply'>[] = Object.values(parts)
   const known = new Map<string, string | undefined>()
   let last: Promise<unknown> = Promise.resolve()
+  /** Then nothing begins any more: a secret may arrive after everything was removed. */
+  let isClosing = false
 
   function serially<T>(work: () => Promise<T>): Promise<T> {
     const result = last.then(work, work)
@@ -72,6 +74,7 @@ export function createBridgeHosts({ parts, log, forwardsChanged }: BridgeHostsDe
   return {
     apply: ({ resourceId, bridge, secrets }) =>
       serially(async () => {
+        if (isClosing) return ENDS
         const wanted = bridge === undefined ? NOTHING_WANTED : readWantedParts(bridge.config, secrets)
         const fault = wanted === undefined ? UNKNOWN_FORM : await applyParts(resourceId, wanted)
         note(resourceId, fault)
@@ -80,6 +83,7 @@ export function createBridgeHosts({ parts, log, forwardsChanged }: BridgeHostsDe
       }),
     keepOnly: (bridgeIds) =>
       serially(async () => {
+        if (isClosing) return
         for (const id of known.keys()) if (!bridgeIds.has(id)) known.delete(id)
         // The next pull tries it again.
         await doEach(all.map((part) => () => part.keepOnly(bridgeIds))).catch((error: unknown) =>
@@ -92,10 +96,14 @@ export function createBridgeHosts({ parts, log, forwardsChanged }: BridgeHostsDe
       ...all.flatMap((part) => part.faults()),
     ],
     forwards: () => all.flatMap((part) => part.forwards()),
-    close: (mode) => serially(() => doEach(all.map((part) => () => part.close(mode)))),
+    close(mode) {
+      isClosing = true
+      return serially(() => doEach(all.map((part) => () => part.close(mode))))
+    },
   }
 }
 
+const ENDS = 'the agent ends'
 const UNKNOWN_FORM = 'the configuration has a form that this version of the agent does not understand; upgrade it'
 
 async function tried(part: string, work: Promise<string | undefined>): Promise<string | undefined> {

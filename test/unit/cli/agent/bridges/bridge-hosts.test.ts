@@ -102,4 +102,15 @@ describe('the bridges of a host', () => {
     expect(given).toEqual([CONFIG.relay, undefined])
     expect(hosts.faults()).not.toContainEqual(expect.stringContaining(ID))
   })
+
+  it('begin nothing once they are closed, whatever was asked for before', async () => {
+    const done: string[] = []
+    const { hosts } = hostsOf({ tunnels: partOf(() => undefined, done) })
+    await hosts.apply(change(CONFIG))
+    const queued = hosts.apply(change(CONFIG))
+    await hosts.close('remove')
+    expect([await queued, await hosts.apply(change(CONFIG))]).toEqual(['the agent ends', 'the agent ends'])
+    await hosts.keepOnly(new Set())
+    expect(done).toEqual(['apply 1', 'remove'])
+  })
 })
