@@ -44,10 +44,13 @@ async function applyUntilNewest<M extends Member>(deps: MemberDeps<M>, node: M, 
   } while (node.applying.get(resourceId) === 'again' && !deps.until.aborted)
   node.applying.delete(resourceId)
   if (isDone) return void node.applyFailures.delete(resourceId)
-  const failures = node.applyFailures.get(resourceId) ?? 0
-  node.applyFailures.set(resourceId, failures + 1)
-  const pauseMs = Math.min(RETRY_MS * 2 ** failures, RETRY_MS_MAX)
-  deps.tasks.schedule(pauseMs, async () => applyBridgeSoon(deps, node, { resourceId }))
+  const failures = (node.applyFailures.get(resourceId) ?? 0) + 1
+  node.applyFailures.set(resourceId, failures)
+  const pauseMs = Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MS_MAX)
+  deps.tasks.schedule(pauseMs, async () => {
+    // Another number means that it was applied meanwhile, or has failed again and has a pause of its own.
+    if (node.applyFailures.get(resourceId) === failures) applyBridgeSoon(deps, node, { resourceId })
+  })
 }
 
 /** Returns false if it is to be tried again after a pause. */

@@ -188,6 +188,17 @@ describe('A host of a bridge', () => {
     })
   })
 
+  test('tries one that fails once after each pause, however often it was asked for', async () => {
+    const { configure, node, clock, fetched } = hostWorld()
+    node.faults = { ...NO_FAULTS, failsBridges: true }
+    for (const port of [51_821, 51_822, 51_823])
+      await configure({ ...CONFIG, relay: { assignments: [], enabled: true, listen_port: port } })
+    // Each try fetches the secret that was never applied. The third failure is followed by 4 s, the fourth by 8 s.
+    expect(fetched()).toBe(3)
+    await clock.advance(10_000)
+    expect(fetched()).toBe(4)
+  })
+
   test('deletes the reports of bridges that it hosted in an earlier run', async () => {
     const { server, deps, node, clock } = hostWorld()
     server.reports = { [KEY]: {}, 'bridge.gone': {}, 'workload.1': {} }
