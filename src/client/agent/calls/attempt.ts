@@ -31,7 +31,7 @@ const LONGEST_PAUSE_MS = 2_000
 export const NOT_PROVISIONED = 'not_provisioned'
 
 /** Codes after which the same call may succeed: the server stops, is overloaded or unreachable. */
-const RETRYABLE = new Set(['shutting_down', 'overloaded', 'broken', 'unreachable'])
+export const RETRYABLE: ReadonlySet<string> = new Set(['shutting_down', 'overloaded', 'broken', 'unreachable'])
 
 /**
  * Makes a call with the node's present key, and repeats it where that is allowed: after a limit of rate or capacity once the time

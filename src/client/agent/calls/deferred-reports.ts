@@ -1,3 +1,4 @@
+import { RETRYABLE } from './attempt.ts'
 import type { Outcome } from './outcome.ts'
 import type { Member } from '../member.ts'
 import type { AgentDeps } from '../agent-deps.ts'
@@ -36,12 +37,22 @@ function wait(deps: AgentDeps, node: Member, waitMs: number): void {
   })
 }
 
+/** Pause after a try that a server which is away for now did not answer. */
+const AWAY_MS = 5_000
+
+/** Undefined: the report was answered. What reported it does not send it again. */
+function waitAfter(outcome: Outcome<unknown>): number | undefined {
+  if (outcome.ok) return undefined
+  return outcome.waitMs ?? (RETRYABLE.has(outcome.code) ? AWAY_MS : undefined)
+}
+
 /** A report stays kept until it is answered: one that is deleted meanwhile may then be unknown to the server. */
 async function sendDeferred(deps: AgentDeps, node: Member): Promise<void> {
   for (const [name, send] of node.deferred) {
     if (deps.until.aborted || node.isRevoked) return
     const outcome = await send()
-    if (!outcome.ok && outcome.waitMs !== undefined) return wait(deps, node, outcome.waitMs)
+    const waitMs = waitAfter(outcome)
+    if (waitMs !== undefined) return wait(deps, node, waitMs)
     if (node.deferred.get(name) === send) node.deferred.delete(name)
     else await sendNewer(deps, node, name)
   }

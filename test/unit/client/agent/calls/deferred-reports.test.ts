@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { ProblemAnswer } from '../../../../../src/client/failures.ts'
+import { ProblemAnswer, TransportFailure } from '../../../../../src/client/failures.ts'
 import { reportCapabilities } from '../../../../../src/cli/agent-sim/agent/capabilities.ts'
 import { reportWorkload } from '../../../../../src/cli/agent-sim/agent/state-report.ts'
 import type { Habits } from '../../../../../src/cli/agent-sim/plan.ts'
@@ -8,8 +8,8 @@ import { agentWorld, type AgentCall, type AgentWorld } from '../../../../support
 const worlds: AgentWorld[] = []
 afterEach(() => worlds.splice(0).forEach((world) => world.end()))
 
-/** A server that refuses each of the first reports for so many seconds. */
-function refusing(seconds: readonly number[], habits: Partial<Habits> = {}) {
+/** A server that refuses each of the first reports for so many seconds, or cannot be reached. */
+function refusing(seconds: readonly (number | 'away')[], habits: Partial<Habits> = {}) {
   const left = [...seconds]
   const taken: { readonly atMs: number; readonly name: string; readonly value: unknown }[] = []
   const tried: number[] = []
@@ -17,6 +17,7 @@ function refusing(seconds: readonly number[], habits: Partial<Habits> = {}) {
     const atMs = world.clock.now() - startMs
     tried.push(atMs)
     const wait = left.shift()
+    if (wait === 'away') throw new TransportFailure('unreachable', 'The server cannot be reached.')
     if (wait !== undefined) throw tooMuch(wait)
     taken.push({ atMs, name, value: (input['body'] as { value?: unknown }).value })
     return {}
@@ -81,6 +82,15 @@ describe('A report that the server refuses because the Domain reports too much',
     await world.clock.advance(60_000)
     expect(world.tried).toEqual([0, 10_000, 40_000, 40_000])
     expect(world.taken.map(({ name }) => name).toSorted()).toEqual(['workload.1', 'workload.2'])
+  })
+
+  test('stays kept while the server cannot be reached', async () => {
+    const oneTry: readonly 'away'[] = Array.from({ length: 8 }, () => 'away')
+    const world = refusing([10, ...oneTry])
+    await reportWorkload(world.deps, world.node)
+    await world.clock.advance(30_000)
+    expect(world.taken).toMatchObject([{ atMs: 15_000, name: 'workload.1' }])
+    expect(world.node.deferred.size).toBe(0)
   })
 
   test('is not sent any more where it is deleted meanwhile, and an unknown one is no error then', async () => {
