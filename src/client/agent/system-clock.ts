@@ -1,4 +1,4 @@
-import type { AgentClock } from './agent-clock.ts'
+import { TIMER_MS_MAX, type AgentClock } from './agent-clock.ts'
 
 /**
  * Makes a clock with the time, random numbers and timers of the machine. Thousands of agents wait on one signal, so each
@@ -28,7 +28,7 @@ export function createSystemClock(): AgentClock {
           waiting.delete(wake)
           resolve()
         }
-        const timer = setTimeout(wake, ms)
+        const timer = setTimeout(wake, Math.min(ms, TIMER_MS_MAX))
         waiting.add(wake)
       })
     },

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
+import { TIMER_MS_MAX } from '../../../client/agent/agent-clock.ts'
 import type { OpenHook } from './hook-file.ts'
 import { collectOutput } from './hook-output.ts'
 
@@ -29,8 +30,6 @@ export interface HookEnd {
 
 /** The descriptor of the hook in its own process. Scripts are read from it by their interpreter, so that it stays open. */
 const HOOK_FD = 3
-/** The longest time that a timer takes. */
-const TIMER_MS_MAX = 2 ** 31 - 1
 /** How long the last output may take after the process has ended; something that it left behind may hold the pipe. */
 const LAST_OUTPUT_MS = 250
 

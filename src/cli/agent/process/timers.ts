@@ -1,3 +1,4 @@
+import { TIMER_MS_MAX } from '../../../client/agent/agent-clock.ts'
 import type { TimerWheel } from '../../../client/agent/tasks/timer-wheel.ts'
 
 /** Makes the timers of one agent: one of the process for each wait, so that an idle agent does not wake up. */
@@ -13,7 +14,7 @@ export function createTimers(): TimerWheel {
           open.delete(timer)
           act()
         },
-        Math.max(0, ms),
+        Math.min(Math.max(0, ms), TIMER_MS_MAX),
       )
       open.add(timer)
     },

@@ -14,6 +14,13 @@ describe('the timers of an agent', () => {
     expect(act).toHaveBeenCalledOnce()
   })
 
+  test('wait as long as they can where a server asks for more', () => {
+    const act = vi.fn()
+    createTimers().after(1e12, act)
+    vi.advanceTimersByTime(86_400_000)
+    expect(act).not.toHaveBeenCalled()
+  })
+
   test('keep no process running after the end of the agent, whether they were set before it or after it', async () => {
     const timers = createTimers()
     const ending = new AbortController()
