@@ -80,16 +80,22 @@ interface Ending {
 
 function createEnding(core: AgentCore, machine: Machine): Ending {
   const { promise: ended, resolve, reject } = settledLater<AgentEnd>()
-  let stopping: Promise<void> | undefined
+  let stopping: { how: AgentEnd; readonly end: Promise<void> } | undefined
   let fault: { readonly error: unknown } | undefined
   const end = async (how: AgentEnd): Promise<void> => {
     await wind(core, machine, how)
     if (fault !== undefined) throw fault.error
   }
+  const begin = (how: AgentEnd) => {
+    const begun = { how, end: end(how) }
+    begun.end.then(() => resolve(begun.how), reject)
+    return begun
+  }
   const stop = (how: AgentEnd): Promise<void> => {
-    stopping ??= end(how)
-    stopping.then(() => resolve(how), reject)
-    return stopping
+    stopping ??= begin(how)
+    // An agent that is stopped on its way to another start must not run afterwards. What it leaves, "ctl agent down" removes.
+    if (isStartedAgain(stopping.how) && (how === 'stopped' || how === 'removed')) stopping.how = how
+    return stopping.end
   }
   const stopSoon = (how: AgentEnd): void => void stop(how).catch(reject)
   // Timers, stream and watches would keep the process, and go on changing the machine after the lock is released.
@@ -98,6 +104,10 @@ function createEnding(core: AgentCore, machine: Machine): Ending {
     stopSoon('stopped')
   })
   return { ended, stop, stopSoon }
+}
+
+function isStartedAgain(how: AgentEnd): boolean {
+  return how === 'restart' || how === 'upgrade'
 }
 
 function settledLater<T>() {
@@ -113,7 +123,7 @@ function settledLater<T>() {
 /** Ends calls and stream, writes the state, and then leaves the machine or cleans it up. */
 async function wind(core: AgentCore, machine: Machine, how: AgentEnd): Promise<void> {
   const { ending, tasks, member, connection, keeper, log } = core
-  const isKept = how === 'stopped' || how === 'restart' || how === 'upgrade'
+  const isKept = how === 'stopped' || isStartedAgain(how)
   log.line(`agent: ends (${how}); ${isKept ? 'the tunnels stay up' : 'interface, policies and names are removed'}`)
   ending.abort()
   tasks.cancelScheduled()

@@ -54,6 +54,7 @@ async function runLocked(session: Session, flags: UpFlags, place: Place): Promis
 
 /** A service manager starts its service again by itself: the unit of "ctl agent install" does after this exit code. */
 function startAgain(session: Session): ExitCode {
+  if (session.io.interrupted.aborted) return EXIT.ok
   if (session.io.env[SERVICE_VARIABLE] !== undefined) return EXIT.terminated
   startSuccessor()
   return EXIT.ok

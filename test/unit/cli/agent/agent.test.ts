@@ -103,6 +103,16 @@ describe('an agent on its machine', () => {
     expect(calls).toEqual(['address', 'names closed', 'device closed'])
   })
 
+  test.each(['stopped', 'removed'] as const)(
+    'is not started again where it is to be %s while it ends for that',
+    async (how) => {
+      const agent = await startAgent(options())
+      await Promise.all([agent.stop('restart'), agent.stop(how), agent.stop('restart')])
+      expect(await agent.ended).toBe(how)
+      expect(calls).toEqual(['address', 'names closed', 'device closed'])
+    },
+  )
+
   test('has a status where its interface cannot be read', async () => {
     const agent = await startAgent(options())
     failures = { status: 1 }
