@@ -192,7 +192,9 @@ describe.skipIf(requirement('mesh-lab') === undefined)('policies of a server on 
       const [made] = await api([{ method: 'POST', path: `/v1/domains/${domain}/policies`, body }])
       stored = [(made as { readonly id: string }).id]
       let sentMs = performance.now()
-      while ((await reached([flow], 100))[0] === true) sentMs = performance.now()
+      // An answer may be late on a busy machine: a flow is blocked where a longer wait has none either.
+      const passes = async () => (await reached([flow], 100))[0] === true || (await reached([flow], 1_000))[0] === true
+      while (await passes()) sentMs = performance.now()
       tookMs.push(Math.round(sentMs - startedMs))
     }
     process.stderr.write(`blocked after ${tookMs.join(', ')} ms\n`)
