@@ -60,17 +60,21 @@ async function applyNewest<M extends Member>(deps: MemberDeps<M>, node: M, resou
   const former = node.hosted.get(resourceId) ?? NOTHING
   const isRefetched = node.refetching.delete(resourceId)
   const fetched = await fetchSecrets(deps, node, { bridge, known: isRefetched ? NO_SECRETS : former.secrets })
+  // Those in use stay until all of the new ones are there.
+  const isBehind = isRefetched && fetched.isUnfinished
   const values = valuesOf(fetched.secrets)
   const known = { ...former, publicKeys: providerKeysOf(bridge, values) }
   const fault = await deps.actions.applyBridge(node, { resourceId, bridge, secrets: values })
   if (fault !== undefined) {
-    if (isRefetched) node.refetching.add(resourceId)
-    await report(deps, node, { resourceId, hosted: { ...known, error: fault.slice(0, HOST_ERROR_MAX) } })
+    if (isBehind) node.refetching.add(resourceId)
+    await report(deps, node, {
+      resourceId,
+      hosted: { ...known, secrets: isBehind ? former.secrets : fetched.secrets, error: fault },
+    })
     return false
   }
   const hosted = { ...known, ...appliedOf(deps, bridge, former), secrets: fetched.secrets, error: fetched.error }
-  const isReported = await report(deps, node, { resourceId, hosted })
-  return isReported && !fetched.isUnfinished
+  return (await report(deps, node, { resourceId, hosted })) && !fetched.isUnfinished
 }
 
 const NO_SECRETS: HeldSecrets = new Map()
@@ -129,9 +133,14 @@ function reportOf({ fingerprint, secrets, appliedAt: applied_at, publicKeys, err
     secrets: versions,
     applied_at,
     ...(Object.keys(publicKeys).length > 0 && { public_keys: { ...publicKeys } }),
-    ...(error !== undefined && { error }),
+    ...(error !== undefined && { error: reportable(error) }),
   }
   return hostReportOf(value, digestOf)
+}
+
+/** The beginning of an error, which may have the words of another program, as text that the server takes. */
+function reportable(error: string): string {
+  return error.slice(0, HOST_ERROR_MAX).toWellFormed().replaceAll('\u0000', '\uFFFD')
 }
 
 function putReport<M extends Member>(

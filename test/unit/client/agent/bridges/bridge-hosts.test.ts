@@ -43,6 +43,8 @@ function hostWorld() {
     resources: [] as object[],
     reports: {} as Record<string, unknown>,
     seal: sealedSecret,
+    fault: undefined as string | undefined,
+    tries: 0,
   }
   const world = agentWorld({
     answers: {
@@ -65,6 +67,11 @@ function hostWorld() {
     },
   })
   worlds.push(world)
+  const simulated = { ...world.deps.actions }
+  world.deps.actions.applyBridge = async (member, change) => {
+    server.tries += 1
+    return server.fault ?? simulated.applyBridge(member, change)
+  }
   const [node] = world.nodes
   if (node === undefined) throw new Error('no node')
   let seq = 0
@@ -188,15 +195,41 @@ describe('A host of a bridge', () => {
     })
   })
 
-  test('tries one that fails once after each pause, however often it was asked for', async () => {
-    const { configure, node, clock, fetched } = hostWorld()
-    node.faults = { ...NO_FAULTS, failsBridges: true }
+  test('tries one that fails once after each pause, with the secrets that it has, however often it is asked', async () => {
+    const { configure, server, clock, fetched } = hostWorld()
+    server.fault = 'the port is in use'
     for (const port of [51_821, 51_822, 51_823])
       await configure({ ...CONFIG, relay: { assignments: [], enabled: true, listen_port: port } })
-    // Each try fetches the secret that was never applied. The third failure is followed by 4 s, the fourth by 8 s.
-    expect(fetched()).toBe(3)
+    expect(server.tries).toBe(3)
+    // The third failure is followed by 4 s, the fourth by 8 s.
     await clock.advance(10_000)
-    expect(fetched()).toBe(4)
+    expect([server.tries, fetched()]).toEqual([4, 1])
+    const error = 'the port is in use'
+    expect(server.reports[KEY]).toEqual({ fingerprint: null, secrets: { [REF]: 1 }, applied_at: null, error })
+  })
+
+  test('has a new version of a secret once it could be applied, and fetches it once', async () => {
+    const { configure, hint, server, clock, fetched } = hostWorld()
+    await configure(CONFIG)
+    server.version = 2
+    server.fault = 'the key is no key'
+    server.resources = [{ bridge_resource_id: BRIDGE, effective_config: CONFIG }]
+    await hint(['bridge'])
+    await clock.advance(10_000)
+    expect([server.reports[KEY], fetched()]).toEqual([expect.objectContaining({ error: server.fault }), 2])
+    server.fault = undefined
+    await clock.advance(20_000)
+    expect([server.reports[KEY], fetched()]).toEqual([
+      { fingerprint: digestOf(canonicalize(CONFIG)), secrets: { [REF]: 2 }, applied_at: AT },
+      2,
+    ])
+  })
+
+  test('reports the beginning of a long error, as text that the server takes', async () => {
+    const { configure, server } = hostWorld()
+    server.fault = `\u0000${'x'.repeat(510)}😀`
+    await configure(CONFIG)
+    expect(server.reports[KEY]).toMatchObject({ error: `\uFFFD${'x'.repeat(510)}\uFFFD` })
   })
 
   test('deletes the reports of bridges that it hosted in an earlier run', async () => {
