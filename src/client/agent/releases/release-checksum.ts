@@ -32,13 +32,14 @@ export async function releaseChecksum(
     call: (token) => deps.client.GetPlexdArtifact({ version }, { token }),
   })
   if (outcome.ok) return askedFor(checksumIn(outcome.value, architecture), { version, asked })
-  if (outcome.code === NOT_PROVISIONED && asked !== undefined) return wellFormed(asked)
+  if (outcome.code === NOT_PROVISIONED && asked !== undefined) return wellFormed(asked, 'the checksum that was asked for')
   return { failure: `release ${version} cannot be read: ${outcome.code}` }
 }
 
-function wellFormed(asked: string): ReleaseChecksum {
-  if (CHECKSUM.test(asked)) return { checksum: asked }
-  return { failure: 'the checksum that was asked for is no SHA-256 in 64 hex digits' }
+/** It reaches the environment of a program. */
+function wellFormed(checksum: string, what: string): ReleaseChecksum {
+  if (CHECKSUM.test(checksum)) return { checksum }
+  return { failure: `${what} is no SHA-256 in 64 hex digits` }
 }
 
 function askedFor(
@@ -60,5 +61,5 @@ function checksumIn(
   if (support === 'withdrawn') return { failure: `release ${version} was withdrawn` }
   const found = architectures.find((one) => one.architecture === architecture)
   if (found === undefined) return { failure: `release ${version} has nothing for the architecture ${architecture}` }
-  return { checksum: found.checksum }
+  return wellFormed(found.checksum, `the checksum of release ${version}`)
 }

@@ -25,19 +25,21 @@ const EXECUTION: PulledExecution = {
 describe.skipIf(process.getuid?.() !== 0)('an upgrade, as root', () => {
   let folder: string
   let world: AgentWorld
+  let released: string
 
   beforeEach(() => {
     folder = mkdtempSync('/run/ctl-upgrade-test-')
     chmodSync(folder, 0o755)
     writeFileSync(join(folder, 'upgrade'), '#!/bin/sh\necho brought $1\n')
     chmodSync(join(folder, 'upgrade'), 0o755)
+    released = NEW
     world = agentWorld({
       answers: {
         GetPlexdArtifact: () => ({
           version: '1.5.0',
           verdict: 'verified',
           support_status: 'supported',
-          architectures: [{ architecture: machineArchitecture(), checksum: NEW }],
+          architectures: [{ architecture: machineArchitecture(), checksum: released }],
         }),
       },
     })
@@ -86,6 +88,15 @@ describe.skipIf(process.getuid?.() !== 0)('an upgrade, as root', () => {
     expect(await upgrades.perform(EXECUTION, signal)).toBeUndefined()
     expect(done).toEqual(['kept', 'upgrade'])
     expect(member.upgrade).toMatchObject({ checksum: NEW, former_checksum: FORMER, output: 'brought 1.5.0\n' })
+  }, 30_000)
+
+  test('runs nothing where the checksum of the release is none', async () => {
+    released = `${NEW}\n`
+    const { upgrades, done, signal } = opened()
+    expect(await upgrades.perform(EXECUTION, signal)).toMatchObject({
+      callback: { status: 'failed', error: 'the checksum of release 1.5.0 is no SHA-256 in 64 hex digits' },
+    })
+    expect(done).toEqual([])
   }, 30_000)
 
   test('brings the former file back where looking at the new one fails, and lets another upgrade begin', async () => {
