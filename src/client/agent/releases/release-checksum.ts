@@ -32,7 +32,8 @@ export async function releaseChecksum(
     call: (token) => deps.client.GetPlexdArtifact({ version }, { token }),
   })
   if (outcome.ok) return askedFor(checksumIn(outcome.value, architecture), { version, asked })
-  if (outcome.code === NOT_PROVISIONED && asked !== undefined) return wellFormed(asked, 'the checksum that was asked for')
+  if (outcome.code === NOT_PROVISIONED && asked !== undefined)
+    return wellFormed(asked, 'the checksum that was asked for')
   return { failure: `release ${version} cannot be read: ${outcome.code}` }
 }
 

@@ -195,7 +195,7 @@ describe('A host of a bridge', () => {
     })
   })
 
-  test('tries one that fails once after each pause, with the secrets that it has, however often it is asked', async () => {
+  test('tries one that fails once after each pause, however often it is asked for', async () => {
     const { configure, server, clock, fetched } = hostWorld()
     server.fault = 'the port is in use'
     for (const port of [51_821, 51_822, 51_823])
