@@ -155,7 +155,9 @@ describe.skipIf(requirement('mesh-lab') === undefined)('mediated sessions betwee
     const outside = await mesh.operator('tcp', 'db-1:5432', '--project', 'default')
     expect([outside.exitCode, outside.stderr]).toEqual([
       8,
-      expect.stringContaining('this machine is not in the mesh: none of its addresses is in 100.64.0.0/10'),
+      expect.stringContaining(
+        'this machine is not in the mesh: no interface of an agent has an address in 100.64.0.0/10',
+      ),
     ])
     const nobody = await run('tcp', '--stdio', 'db-1:5433', '--project', 'default')
     expect([nobody.exitCode, nobody.stderr]).toEqual([

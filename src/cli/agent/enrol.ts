@@ -33,7 +33,11 @@ export async function enrol(options: EnrolOptions): Promise<AgentState> {
   const key = generateMeshKey()
   const base = { format: 1, server, machine } as const
   await write({ ...base, enrolling: { name, key, at: now().toISOString() } })
-  const answer = await register(options, key)
+  const answer = await register(options, key).catch(async (error: unknown) => {
+    // A refusal has made no node: only an earlier registration whose answer was lost may have.
+    if (isRefusal(error)) await write(options.before === undefined ? base : { ...base, enrolling: options.before })
+    throw refusalOf(error, options)
+  })
   const state: AgentState = { ...base, enrolment: enrolmentOf(answer, name, key) }
   await write(state)
   return state
@@ -50,11 +54,12 @@ async function register(options: EnrolOptions, key: MeshKey): Promise<Registered
     binary_version: binary.version,
     binary_checksum: binary.checksum,
   }
-  try {
-    return await client.RegisterNode({ body }, { token: joinToken })
-  } catch (error) {
-    throw refusalOf(error, options)
-  }
+  return client.RegisterNode({ body }, { token: joinToken })
+}
+
+/** Whether the server has decided. A failure of its own may come after the node was made. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ProblemAnswer && error.status < 500
 }
 
 function enrolmentOf(answer: Registered, name: string, key: MeshKey): Enrolment {

@@ -4,6 +4,7 @@ import { readTokenFile } from '../session/token-file.ts'
 import type { UpFlags } from '../commands/agent/flags.ts'
 import type { EnrolledState } from './agent-core.ts'
 import { openConnection } from './connection.ts'
+import { requireFreeDevice } from './device/open-device.ts'
 import { enrol } from './enrol.ts'
 import { agentError } from './errors.ts'
 import { EXIT } from '../errors/exit-code.ts'
@@ -101,6 +102,9 @@ async function enrolNow(session: Session, flags: UpFlags, { place, before }: Enr
   const machine = machineOf(flags, settings)
   const name = nodeNameOf(flags, enrolment?.name ?? enrolling?.name)
   const joinToken = await joinTokenOf(session, tokenFile)
+  // Else the node would be made and the token used for a machine that cannot carry the mesh.
+  if (enrolment === undefined)
+    await requireFreeDevice({ name: machine.interface_name, listenPort: machine.listen_port })
   const server = await serverOf({ ...flags, server: url }, known)
   const connection = openConnection({ server, manifest: session.manifest(), userAgent: session.userAgent })
   try {

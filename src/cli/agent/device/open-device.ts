@@ -1,3 +1,4 @@
+import type { CliError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import { aliasOf } from '../system/own-links.ts'
 import { requireNetAdmin } from '../system/privileges.ts'
@@ -40,6 +41,21 @@ export async function openDevice(options: DeviceOptions): Promise<Device> {
     throw error
   }
   return createManagedDevice({ options, link, driver, alias: aliasOf(options.owner) })
+}
+
+/**
+ * Looks whether a node that is not there yet can have the interface and the UDP port.
+ *
+ * @throws CliError where another program owns one of them.
+ */
+export async function requireFreeDevice({
+  name,
+  listenPort,
+}: Pick<DeviceOptions, 'name' | 'listenPort'>): Promise<void> {
+  checkName(name)
+  const found = await createLink(name, runProgram).find()
+  if (found !== undefined) throw foreignInterface(name, found)
+  if (listenPort !== 0) await requireFreePort(listenPort)
 }
 
 /**
@@ -97,11 +113,22 @@ async function discard(driver: Driver, { link, name }: { readonly link: Link; re
 
 function requireOwned(name: string, { kind, alias }: LinkFacts, owner: string): void {
   if (alias === aliasOf(owner) && (kind === 'wireguard' || kind === 'tun')) return
-  throw deviceFault(`There is an interface ${name} that does not belong to this agent; it was not touched.`, {
+  throw foreignInterface(name, { alias })
+}
+
+function foreignInterface(name: string, { alias }: Pick<LinkFacts, 'alias'>): CliError {
+  return deviceFault(`There is an interface ${name} that does not belong to this agent; it was not touched.`, {
     code: 'interface_taken',
     exitCode: EXIT.conflict,
-    hint: `Choose another name with --interface, or remove it where it is not needed: ip link del ${name}`,
+    hint: alias?.startsWith(aliasOf('')) === true ? OF_ANOTHER_AGENT : removalOf(name),
   })
+}
+
+const OF_ANOTHER_AGENT =
+  'It is that of another agent of this machine: choose another name with --interface, and another port with --listen-port.'
+
+function removalOf(name: string): string {
+  return `Choose another name with --interface, or remove it where it is not needed: ip link del ${name}`
 }
 
 function checkOptions({ name, owner, privateKey, listenPort }: DeviceOptions): void {

@@ -1,5 +1,5 @@
 import { createLink, type LinkFacts } from '../device/network-link.ts'
-import { ok, problem, warning, type Finding } from '../../commands/doctor/finding.ts'
+import { ok, problem, skipped, warning, type Finding } from '../../commands/doctor/finding.ts'
 import { reasonOf } from '../errors.ts'
 import type { RunProgram } from '../system/run-program.ts'
 import type { RunningFacts } from './doctor-facts.ts'
@@ -32,7 +32,7 @@ function ownership({ status, state }: RunningFacts, { alias, isUp }: LinkFacts):
 
 async function mtu({ system: { run }, state }: RunningFacts, own: number): Promise<Finding> {
   const uplink = await uplinkMtu(run)
-  if (uplink === undefined) return warning('mtu', 'there is no default route to compare with', 'Connect the machine.')
+  if (uplink === undefined) return skipped('mtu', 'there is no default route to compare with')
   const largest = { ipv4: uplink.mtu - OVERHEAD.ipv4, ipv6: uplink.mtu - OVERHEAD.ipv6 }
   if (own <= largest.ipv6) return ok('mtu', `${own}, and ${uplink.mtu} on ${uplink.name}`)
   const advice = `Start the agent with --mtu ${largest.ipv6}`

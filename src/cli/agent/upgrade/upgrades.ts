@@ -61,9 +61,10 @@ export function createUpgrades({ core, agent, stop }: UpgradeDeps): Upgrades {
 
   /** A fault must not leave the new file in place, such as one that does not end when it is asked for its version. */
   async function tryToInstall(order: Order): Promise<Installed> {
-    const installed = await install(order).catch(
-      (error: unknown): Failure => ({ output: '', failure: explained(error) }),
-    )
+    const installed = await install(order).catch((error: unknown): Failure => ({
+      output: '',
+      failure: explained(error),
+    }))
     if ('failure' in installed || !order.signal.aborted) return installed
     return { ...installed, failure: 'the execution was given up', isGivenUp: true }
   }

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { askAgent } from '../../agent/control/ask-agent.ts'
 import type { AgentStatus } from '../../agent/control/agent-status.ts'
 import { isEnrolled } from '../../agent/enrolled-state.ts'
@@ -47,7 +48,9 @@ export const status = defineCommand({
 async function stopped(session: Session, path: string): Promise<ExitCode> {
   const state = await readState(path)
   if (!isEnrolled(state)) {
-    session.note('This machine is not enrolled: ctl agent up --server URL --join-token-file FILE')
+    session.note(
+      `There is no node in ${dirname(path)}: enrol with "ctl agent up --server URL --join-token-file FILE", or name another --state-dir.`,
+    )
     return EXIT.negative
   }
   const { node_id, name, mesh_address, refused } = state.enrolment

@@ -61,7 +61,9 @@ async function report(session: Session, place: Place, pid: number): Promise<void
   const status = (await askAgent(place.socket, 'status')) as AgentStatus | undefined
   if (status === undefined) return session.note(`The agent runs as process ${pid}.`)
   const { name, mesh_address: address, interface: device, peers, server, faults } = status
-  session.note(`${name} is ${address} on ${device.name} (${device.kind}), with ${peers.known} peers. Process ${pid}.`)
+  session.note(
+    `${name} is ${address} on ${device.name} (${device.kind}), with ${peers.known} ${peers.known === 1 ? 'peer' : 'peers'}. Process ${pid}.`,
+  )
   if (server.reachable === false) session.warn(`${server.url} is away; the agent goes on trying`)
   for (const fault of faults) session.warn(harmless(fault))
   return undefined

@@ -97,7 +97,8 @@ describe('an enrolment', () => {
       message: expect.stringContaining(why) as string,
       hints: expect.arrayContaining([expect.stringContaining(hint), 'correlation_id=c-1']) as string[],
     })
-    expect(written).toHaveLength(1)
+    // No node was made: a later refusal must not name one of somebody else.
+    expect(written.map(({ enrolling }) => enrolling?.name)).toEqual(['web-1', undefined])
   })
 
   test('that another refusal ends has the sentence of the server', async () => {
@@ -123,14 +124,12 @@ describe('an enrolment', () => {
   )
 
   test('that fails after one without an answer names the node which that may have made', async () => {
-    const { enrolled } = play(refusal('node_name_conflict', 409), {
-      name: 'web-1',
-      key: { publicKey: '', privateKey: '' },
-      at: '2026-02-01T00:00:00Z',
-    })
+    const lost = { name: 'web-1', key: { publicKey: '', privateKey: '' }, at: '2026-02-01T00:00:00Z' }
+    const { written, enrolled } = play(refusal('node_name_conflict', 409), lost)
     await expect(enrolled).rejects.toMatchObject({
       hints: expect.arrayContaining([expect.stringContaining('ctl nodes deregister web-1')]) as string[],
     })
+    expect(written.at(-1)?.enrolling).toEqual(lost)
   })
 
   test('names the flags that trust a certificate where it is not trusted', async () => {
