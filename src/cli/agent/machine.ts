@@ -52,9 +52,11 @@ const KEEPALIVE_SECONDS = 25
 export async function openMachine(core: AgentCore): Promise<Machine> {
   const { state, log, member, run, place } = core
   const { machine: settings, enrolment, server } = state
+  const { interface_name: interfaceName } = settings
+  const query = { run, serverUrl: server.url, interfaceName, owner: enrolment.node_id }
   // Together, since each may wait for a name server that does not answer.
   const [network, knownBefore, before, found] = await Promise.all([
-    keepNetwork({ run, serverUrl: server.url, interfaceName: settings.interface_name }, enrolment),
+    keepNetwork(query, enrolment),
     readKnownMesh(place.mesh, enrolment.node_id),
     readForwards(place.forwards, enrolment.node_id),
     localAddressTowards(server.url),

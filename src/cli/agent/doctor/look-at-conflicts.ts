@@ -2,6 +2,7 @@ import { ok, problem, warning, type Finding } from '../../commands/doctor/findin
 import { reasonOf } from '../errors.ts'
 import { acceptMeshNetwork, isInside } from '../server-answers/mesh-network.ts'
 import { machineAddresses } from '../system/machine-addresses.ts'
+import { aliasOf } from '../system/own-links.ts'
 import { parseCidr } from '../../../shared/networks/cidr.ts'
 import type { NodeFacts } from './doctor-facts.ts'
 import { readIp, type IpLink } from './read-ip.ts'
@@ -18,7 +19,8 @@ export async function lookAtConflicts(facts: NodeFacts): Promise<readonly Findin
 
 async function addresses({ state, system }: NodeFacts): Promise<Finding> {
   const { enrolment, machine, server } = state
-  const query = { run: system.run, serverUrl: server.url, interfaceName: machine.interface_name }
+  const { interface_name: interfaceName } = machine
+  const query = { run: system.run, serverUrl: server.url, interfaceName, owner: enrolment.node_id }
   const found = await machineAddresses(query)
   const { mesh_address: address, mesh_cidr: cidr } = enrolment
   try {
@@ -62,7 +64,7 @@ function isOfAgent({ ifalias }: IpLink): boolean {
 }
 
 function otherAgents({ state }: NodeFacts, links: readonly IpLink[]): readonly Finding[] {
-  const own = `ctl ${state.enrolment.node_id}`
+  const own = aliasOf(state.enrolment.node_id)
   const others = links.filter((link) => isOfAgent(link) && link.ifalias !== own)
   if (others.length === 0) return [ok('agents', 'no other agent has an interface here')]
   const names = others.map(({ ifname = '' }) => ifname).join(', ')

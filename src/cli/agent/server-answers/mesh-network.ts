@@ -7,7 +7,7 @@ export interface MachineAddresses {
   readonly gateways: readonly string[]
   /** Addresses of the interfaces through which the default routes and the server are reached. */
   readonly uplinks: readonly string[]
-  /** Addresses of all other interfaces than the agent's own. */
+  /** Addresses of all other interfaces than those of the node. */
   readonly others: readonly string[]
   /** Name servers that are reached through an uplink. */
   readonly resolvers: readonly string[]

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { systemCode } from '../errors.ts'
 import type { MachineAddresses } from '../server-answers/mesh-network.ts'
+import { aliasOf } from './own-links.ts'
 import type { RunProgram } from './run-program.ts'
 
 /** How the addresses of this machine are found. */
@@ -10,8 +11,10 @@ export interface MachineQuery {
   readonly run: RunProgram
   /** Base URL. */
   readonly serverUrl: string
-  /** The agent's own interface, whose addresses do not count. */
+  /** The interface of the mesh, whose addresses do not count. */
   readonly interfaceName: string
+  /** The node id: nor do those of its other interfaces count. Tunnels to other sites have the mesh address, too. */
+  readonly owner: string
   readonly resolvConf?: string
 }
 
@@ -27,12 +30,13 @@ interface Route extends Hop {
 
 interface Link {
   readonly ifname?: string
+  readonly ifalias?: string
   readonly addr_info?: readonly { readonly local?: string }[]
 }
 
 /** Reads the addresses that the mesh must leave alone. @throws CliError where `ip` is not installed. */
 export async function machineAddresses(query: MachineQuery): Promise<MachineAddresses> {
-  const { run, serverUrl, interfaceName, resolvConf = '/etc/resolv.conf' } = query
+  const { run, serverUrl, interfaceName, owner, resolvConf = '/etc/resolv.conf' } = query
   const routes = await Promise.all(['-4', '-6'].map((family) => ip<Route>(run, [family, 'route', 'show', 'default'])))
   const defaults = routes.flat().flatMap(({ nexthops, ...hop }): readonly Hop[] => nexthops ?? [hop])
   const servers = await addressesOf(serverUrl)
@@ -45,14 +49,14 @@ export async function machineAddresses(query: MachineQuery): Promise<MachineAddr
       return isByUplink ? [address] : []
     }),
   )
-  const addressesOn = (isWanted: (name: string) => boolean): readonly string[] =>
+  const addressesOn = (isWanted: (link: Link) => boolean): readonly string[] =>
     links
-      .filter(({ ifname = '' }) => isWanted(ifname))
+      .filter(isWanted)
       .flatMap(({ addr_info: infos = [] }) => texts(infos.map(({ local }) => local)))
   return {
     gateways: texts(defaults.map(({ gateway }) => gateway)),
-    uplinks: addressesOn((name) => uplinks.has(name)),
-    others: addressesOn((name) => name !== interfaceName),
+    uplinks: addressesOn(({ ifname }) => uplinks.has(ifname)),
+    others: addressesOn(({ ifname, ifalias }) => ifname !== interfaceName && ifalias !== aliasOf(owner)),
     resolvers: resolvers.flat(),
     servers,
   }

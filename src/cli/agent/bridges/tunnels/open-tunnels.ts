@@ -32,7 +32,7 @@ export function openTunnels(core: AgentCore, ports: TunnelPorts): BridgePart<rea
     folder: place.directory,
     mesh: () => ({ cidr: ports.network().cidr?.text, address: ports.network().ownAddress }),
   }
-  const query = { run, serverUrl: state.server.url, interfaceName }
+  const query = { run, serverUrl: state.server.url, interfaceName, owner }
   return createTunnelsPart({
     drivers: {
       wireguard: wireguardDriver(core, ports),

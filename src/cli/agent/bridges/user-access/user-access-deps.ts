@@ -20,7 +20,7 @@ export function userAccessDeps(
 ): UserAccessDeps {
   const { machine, enrolment, server } = state
   const { node_id: owner } = enrolment
-  const query = { run, serverUrl: server.url, interfaceName: machine.interface_name }
+  const query = { run, serverUrl: server.url, interfaceName: machine.interface_name, owner }
   return {
     openDevice: (options) => ports.openDevice(options),
     interfaces: { owner, mtu: machine.mtu, isUserspace: machine.is_userspace, logFile: place.deviceLog },

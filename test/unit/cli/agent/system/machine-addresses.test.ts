@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { acceptMeshNetwork } from '../../../../../src/cli/agent/server-answers/mesh-network.ts'
 import { machineAddresses } from '../../../../../src/cli/agent/system/machine-addresses.ts'
 import type { RunProgram } from '../../../../../src/cli/agent/system/run-program.ts'
 
@@ -18,15 +19,16 @@ function ipThatPrints(answers: Readonly<Record<string, unknown>>): RunProgram {
   }
 }
 
-const addresses = (defaults: readonly unknown[]) =>
+const addresses = (defaults: readonly unknown[], links: readonly unknown[] = LINKS) =>
   machineAddresses({
     run: ipThatPrints({
       '-4 route show default': defaults,
-      'address show': LINKS,
+      'address show': links,
       [`route get ${SERVER}`]: [{ dst: SERVER, gateway: '192.0.2.1', dev: 'eth0' }],
     }),
     serverUrl: `https://${SERVER}:7443`,
     interfaceName: 'ctl0',
+    owner: 'node-one',
     resolvConf: '/dev/null',
   })
 
@@ -39,6 +41,17 @@ describe('the addresses of a machine that the mesh must leave alone', () => {
       resolvers: [],
       servers: [SERVER],
     })
+  })
+
+  test('are not those of the tunnels of the node, which have the mesh address and stay while no agent runs', async () => {
+    const left = [
+      { ifname: 's2so3f0c1a9b2d7', ifalias: 'ctl node-one', addr_info: [{ local: '100.64.0.1' }] },
+      { ifname: 's2so000000000000', ifalias: 'ctl node-other', addr_info: [{ local: '100.65.0.1' }] },
+    ]
+    const found = await addresses([], [...LINKS, ...left])
+    expect(found.others).toEqual(['192.0.2.7', '198.51.100.7', '100.65.0.1'])
+    const given = { address: '100.64.0.1', cidr: '100.64.0.0/16' }
+    expect(acceptMeshNetwork(given, found).ownAddress).toBe('100.64.0.1')
   })
 
   test('are those of every gateway of a default route that has several', async () => {
