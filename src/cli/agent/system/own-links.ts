@@ -35,7 +35,8 @@ export function isOwnLink(name: string, owner: string, folder = '/sys/class/net'
   try {
     return readFileSync(join(folder, name, 'ifalias'), 'utf8').trim() === aliasOf(owner)
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false
+    // It is not there, or goes at this moment.
+    if (['ENOENT', 'ENODEV', 'EINVAL'].includes(systemCode(error))) return false
     throw error
   }
 }

@@ -3,6 +3,7 @@ import { explained, reasonOf } from '../../errors.ts'
 import type { FirewallView } from '../../firewall/firewall-view.ts'
 import type { Firewall } from '../../firewall/firewall.ts'
 import type { Forward } from '../../firewall/firewall-view.ts'
+import { createLatestOnly } from '../../firewall/latest-only.ts'
 import type { ForwardingSetting } from './forwarding-setting.ts'
 
 /** A firewall that also judges what the machine forwards for bridges, and lets the kernel forward only that. */
@@ -34,7 +35,10 @@ export interface ForwardingDeps {
 /** Makes it around the firewall of the policies. */
 export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewall {
   const { firewall, setting, log } = deps
+  // One at a time: the setting and the file are those of the rules that were put in force last.
+  const latest = createLatestOnly()
   let view: FirewallView | undefined
+  let inForce: FirewallView | undefined
   let remembered = deps.before
   let settingFault: string | undefined
   let begin: () => void = () => undefined
@@ -47,6 +51,12 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
     const names = new Set(wanted.map(({ interfaceName }) => interfaceName))
     const left = remembered.filter(({ interfaceName: name }) => !names.has(name) && deps.isOwn(name))
     return [...wanted, ...left]
+  }
+
+  /** The same object for the same view: then the firewall does not work its table out once more. */
+  function viewOf(policies: FirewallView): FirewallView {
+    const whole = { ...policies, forwards: current() }
+    return inForce !== undefined && isDeepStrictEqual(whole, inForce) ? inForce : whole
   }
 
   function letForward(interfaces: readonly string[]): void {
@@ -67,32 +77,43 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
     await deps.remember(forwards).catch((error: unknown) => log(`bridges: ${reasonOf(error)}`))
   }
 
-  async function enforce({ interfaceName, ...rest }: FirewallView): Promise<void> {
-    const forwards = current()
-    await firewall.apply({ ...rest, interfaceName, forwards })
+  async function enforce(policies: FirewallView): Promise<void> {
+    inForce = viewOf(policies)
+    const { interfaceName, forwards } = inForce
+    await firewall.apply(inForce)
     // Without the rules the kernel would forward what no bridge wants.
     const isJudged = forwards.length > 0 && firewall.status().fault === undefined
+    // Before the setting: an agent that is started after a crash takes back what it finds here.
+    if (isJudged) await remember(forwards)
     letForward(isJudged ? [interfaceName, ...forwards.map((one) => one.interfaceName)] : [])
     await remember(forwards)
   }
+
+  async function takeAway(): Promise<void> {
+    await firewall.remove()
+    inForce = undefined
+    letForward([])
+  }
+
+  /** What was asked for last, also where another call waits for it: a removal is lost to no look at the rules. */
+  const bring = (): Promise<void> => latest(() => (view === undefined ? takeAway() : enforce(view)))
 
   return {
     ...firewall,
     async apply(next) {
       view = next
-      await enforce(next)
+      await bring()
       begin()
     },
     async enforceForwards() {
       await Promise.race([begun, deps.patience()])
       if (view === undefined) return 'the policies of this node are not known yet'
-      await enforce(view)
+      await bring()
       return firewall.status().fault ?? settingFault
     },
     async remove() {
-      await firewall.remove()
       view = undefined
-      letForward([])
+      await bring()
     },
   }
 }

@@ -13,9 +13,9 @@ export interface ForwardingSetting {
 
 const SETTINGS = '/proc/sys/net/ipv4/conf'
 
-/** Makes it. `folder` has the kernel's settings of each interface. */
-export function createForwardingSetting(folder = SETTINGS): ForwardingSetting {
-  let ours: ReadonlySet<string> = new Set()
+/** Makes it. `earlier`: interfaces that an earlier process may have let forward. `folder` has the settings of each interface. */
+export function createForwardingSetting(earlier: readonly string[], folder = SETTINGS): ForwardingSetting {
+  let ours: ReadonlySet<string> = new Set(earlier)
   const fileOf = (name: string): string => join(folder, name, 'forwarding')
 
   function write(name: string, value: string): void {

@@ -22,10 +22,15 @@ export function openForwarding(core: AgentCore, firewall: Firewall, forwarded: F
   return createForwardingFirewall({
     ...forwarded,
     firewall,
-    setting: createForwardingSetting(),
+    setting: createForwardingSetting(interfacesOf(forwarded.before, state.machine.interface_name)),
     isOwn: (name) => isOwnLink(name, nodeId),
     remember: (forwards) => writeForwards(place.forwards, nodeId, forwards),
     log: (line) => log.line(line),
     patience: () => clock.pause(PATIENCE_MS, ending.signal),
   })
+}
+
+/** The interfaces that let these be forwarded. */
+export function interfacesOf(forwards: readonly Forward[], meshInterface: string): readonly string[] {
+  return forwards.length === 0 ? [] : [meshInterface, ...forwards.map(({ interfaceName }) => interfaceName)]
 }

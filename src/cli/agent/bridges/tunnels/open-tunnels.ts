@@ -1,5 +1,6 @@
 import type { AgentCore } from '../../agent-core.ts'
 import { removeDevice } from '../../device/open-device.ts'
+import { reasonOf } from '../../errors.ts'
 import type { MeshNetwork } from '../../server-answers/mesh-network.ts'
 import { createAddressLookup } from '../../sessions/address-lookup.ts'
 import { isOwnLink, ownLinks } from '../../system/own-links.ts'
@@ -59,7 +60,7 @@ function wireguardDriver(core: AgentCore, { network, enforceForwards }: TunnelPo
     run,
     clock,
     log: (line) => log.line(line),
-    // Its fault is among those of the firewall.
-    onRestarted: () => void enforceForwards(),
+    // Its fault is among those of the firewall, and the next look at the rules tries it again.
+    onRestarted: () => void enforceForwards().catch((error: unknown) => log.line(`tunnels: ${reasonOf(error)}`)),
   })
 }

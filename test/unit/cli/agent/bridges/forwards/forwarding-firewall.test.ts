@@ -1,15 +1,16 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   createForwardingFirewall,
   type ForwardingFirewall,
 } from '../../../../../../src/cli/agent/bridges/forwards/forwarding-firewall.ts'
 import { createForwardingSetting } from '../../../../../../src/cli/agent/bridges/forwards/forwarding-setting.ts'
+import { interfacesOf } from '../../../../../../src/cli/agent/bridges/forwards/open-forwarding.ts'
 import { readForwards, writeForwards } from '../../../../../../src/cli/agent/bridges/forwards/forwards-file.ts'
 import type { FirewallView, Forward } from '../../../../../../src/cli/agent/firewall/firewall-view.ts'
-import { createFirewall } from '../../../../../../src/cli/agent/firewall/firewall.ts'
+import { createFirewall, type Firewall } from '../../../../../../src/cli/agent/firewall/firewall.ts'
 import { createFakeKernel, type FakeKernel } from '../../../../../support/firewall/fake-kernel.ts'
 
 const NODE = '0197a000-0000-7000-8000-00000000a001'
@@ -22,6 +23,7 @@ let wanted: readonly Forward[]
 let before: readonly Forward[]
 let present: Set<string>
 let remembered: (readonly Forward[])[]
+let onRemember: () => void
 let lines: string[]
 
 const setting = (name: string): string => readFileSync(join(folder, name, 'forwarding'), 'utf8').trim()
@@ -37,19 +39,23 @@ beforeEach(() => {
   before = []
   present = new Set(['hq', 'depot'])
   remembered = []
+  onRemember = () => undefined
   lines = []
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-function start(): ForwardingFirewall {
+function start(firewall?: Firewall): ForwardingFirewall {
   const log = (line: string): void => void lines.push(line)
   return createForwardingFirewall({
-    firewall: createFirewall({ run: (...call) => kernel.run(...call), log }),
-    setting: createForwardingSetting(folder),
+    firewall: firewall ?? createFirewall({ run: (...call) => kernel.run(...call), log }),
+    setting: createForwardingSetting(interfacesOf(before, 'ctl0'), folder),
     forwards: () => wanted,
     before,
     isOwn: (name) => present.has(name),
-    remember: async (forwards) => void remembered.push(forwards),
+    async remember(forwards) {
+      onRemember()
+      remembered.push(forwards)
+    },
     log,
     patience: () => Promise.resolve(),
   })
@@ -110,6 +116,54 @@ describe('what a host forwards', () => {
     await firewall.enforceForwards()
     expect(remembered.at(-1)).toEqual(wanted)
     expect([setting('hq'), setting('depot')]).toEqual(['1', '0'])
+  })
+
+  test('is taken back after a restart where its interface is gone, so that nothing is forwarded without rules', async () => {
+    before = [forwardOf('hq')]
+    for (const name of ['ctl0', 'hq']) writeFileSync(join(folder, name, 'forwarding'), '1\n')
+    present.delete('hq')
+    await start().apply(VIEW)
+    expect([setting('ctl0'), setting('hq'), remembered]).toEqual(['0', '0', [[]]])
+  })
+
+  test('is written down before the kernel forwards it', async () => {
+    wanted = [forwardOf('hq')]
+    const firewall = start()
+    onRemember = () => expect(setting('ctl0')).toBe('0')
+    await firewall.apply(VIEW)
+    expect([remembered, setting('ctl0'), lines]).toEqual([[wanted], '1', []])
+  })
+
+  test('is given to the firewall as the same view while nothing changes, and a removal is lost to no look at the rules', async () => {
+    const calls: (FirewallView | 'remove')[] = []
+    let carryOn: () => void = () => undefined
+    const firewall = start({
+      async apply(view) {
+        calls.push(view)
+        await new Promise<void>((resolve) => {
+          carryOn = resolve
+        })
+      },
+      remove: async () => void calls.push('remove'),
+      counters: async () => [],
+      status: () => ({ fault: undefined, mayCarryPackets: true }),
+    })
+    wanted = [forwardOf('hq')]
+    for (const _ of [1, 2]) {
+      const applied = firewall.apply({ ...VIEW })
+      carryOn()
+      await applied
+    }
+    expect(calls).toHaveLength(2)
+    expect(calls[1]).toBe(calls[0])
+    const running = firewall.enforceForwards()
+    await vi.waitFor(() => expect(calls).toHaveLength(3))
+    const removed = firewall.remove()
+    const looked = firewall.enforceForwards()
+    carryOn()
+    await Promise.all([running, removed, looked])
+    expect(calls.slice(3)).toEqual(['remove'])
+    expect(setting('ctl0')).toBe('0')
   })
 
   test('waits for the first policies, and is refused while there are none', async () => {
