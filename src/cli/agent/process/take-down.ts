@@ -90,16 +90,23 @@ async function hasEnded({ lock }: Place, { pid }: LockOwner): Promise<boolean> {
 
 async function removeLeftovers({ machine, enrolment }: EnrolledState, place: Place): Promise<void> {
   const { interface_name: interfaceName } = machine
+  const { node_id: owner } = enrolment
   const log = (): void => undefined // What cannot be removed is thrown.
-  const ofInterface = async (): Promise<void> => {
-    // First: where the interface is that of another agent, its names and rules stay, too.
-    await removeDevice({ name: interfaceName, owner: enrolment.node_id })
-    await doEach([
-      () => removeTunnels({ run: runProgram, owner: enrolment.node_id, folder: place.directory }),
-      () => removeOwnLinks(runProgram, enrolment.node_id),
-      async () => (await openMeshNames({ way: 'none', interfaceName, run: runProgram, log })).remove(),
-      () => removeFirewall(runProgram, interfaceName),
+  const removeInterfaces = (): Promise<void> =>
+    doEach([
+      () => removeTunnels({ run: runProgram, owner, folder: place.directory }),
+      () => removeOwnLinks(runProgram, owner),
+      async () => void (await removeDevice({ name: interfaceName, owner })),
     ])
-  }
-  await doEach([() => removeIngress(ingressPlace(enrolment.node_id, place.directory)), ofInterface])
+  await doEach([
+    () => removeIngress(ingressPlace(owner, place.directory)),
+    async () => {
+      // First: the rules stay while an interface does. Where the one of the mesh is that of another agent, its names stay, too.
+      await removeInterfaces()
+      await doEach([
+        async () => (await openMeshNames({ way: 'none', interfaceName, run: runProgram, log })).remove(),
+        () => removeFirewall(runProgram, interfaceName),
+      ])
+    },
+  ])
 }

@@ -11,14 +11,17 @@ export const SYSTEM_SOCKET = '/run/charon.vici'
 const PLUGINS =
   'random drbg nonce openssl gcm aes sha1 sha2 hmac kdf gmp curve25519 x509 pubkey pkcs1 pkcs8 pem kernel-netlink socket-default vici'
 
-/** Where a charon that the agent starts has its files. */
+const socketFile = (folder: string): string => join(folder, 'charon.vici')
+const logFile = (folder: string): string => join(folder, 'charon.log')
+
+/** The control socket of a charon that the agent starts. @throws CliError where no configuration can have its path */
 export function ownSocket(folder: string): string {
-  return plainPath(join(folder, 'charon.vici'))
+  return plainPath(socketFile(folder))
 }
 
-/** The log of a charon that the agent starts. */
-export function ownLog(folder: string): string {
-  return join(folder, 'charon.log')
+/** The files of a charon that the agent starts. */
+export function ownFiles(folder: string): readonly string[] {
+  return [socketFile(folder), logFile(folder)]
 }
 
 /** The variable that marks the charon that the agent with this state folder has started. */
@@ -65,7 +68,7 @@ export function charonProgram(folder: string, onStarted: () => Promise<void>): K
     marks: { ...charonMarks(folder), CTL_TUNNEL_CONFIG: createHash('sha256').update(stdin).digest('hex') },
     environment: { STRONGSWAN_CONF: '/dev/stdin' },
     stdin,
-    logFile: ownLog(folder),
+    logFile: logFile(folder),
     isReady: () => isCharon(socket),
     onStarted,
   }

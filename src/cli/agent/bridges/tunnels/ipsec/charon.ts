@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { endMarked, markedProcesses } from '../../../system/marked-processes.ts'
 import { keepRunning, type KeptProcess } from '../kept-process.ts'
-import { charonMarks, charonProgram, ownLog, ownSocket, SYSTEM_SOCKET } from './charon-program.ts'
+import { charonMarks, charonProgram, ownFiles, ownSocket, SYSTEM_SOCKET } from './charon-program.ts'
 import { createVici, isCharon, type Vici } from './vici.ts'
 
 /** The charon of this machine: one that runs already, or one that the agent starts. */
@@ -51,9 +51,14 @@ export function createCharon({ folder, onStarted }: CharonDeps): Charon {
     fault: () => own?.fault(),
     async endOwn() {
       await stopWatching()
-      await endMarked(charonMarks(folder))
-      for (const path of [ownSocket(folder), ownLog(folder)]) await rm(path, { force: true })
+      await endOwnCharon(folder)
     },
     stopWatching,
   }
+}
+
+/** Ends the charon that an agent with this state folder has started, and removes its files. */
+export async function endOwnCharon(folder: string): Promise<void> {
+  await endMarked(charonMarks(folder))
+  for (const path of ownFiles(folder)) await rm(path, { force: true })
 }
