@@ -61,7 +61,8 @@ function readNetwork(text: string): Cidr {
   return read.cidr
 }
 
-const PARTS = [
+/** What this machine needs of its addresses, and what each is. */
+export const NEEDED_ADDRESSES = [
   ['gateways', 'the gateway of a default route'],
   ['uplinks', 'an address of this machine'],
   ['resolvers', 'a name server of this machine'],
@@ -69,7 +70,7 @@ const PARTS = [
 ] as const
 
 function assertLeavesAlone(network: Cidr, machine: MachineAddresses): void {
-  for (const [part, what] of PARTS) {
+  for (const [part, what] of NEEDED_ADDRESSES) {
     const found = machine[part].find((address) => isInside(address, network))
     if (found !== undefined) throw refused(`the mesh, ${network.text}, has ${what} in it: ${found}`)
   }

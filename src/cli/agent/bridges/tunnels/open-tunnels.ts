@@ -8,7 +8,7 @@ import type { BridgePart } from '../bridge-part.ts'
 import type { WantedTunnel } from '../wanted-parts.ts'
 import { createIpsecDriver } from './ipsec/ipsec-driver.ts'
 import { createOpenvpnDriver } from './openvpn/openvpn-driver.ts'
-import { readSurroundings } from './surroundings.ts'
+import { readSurroundings, type Surroundings } from './surroundings.ts'
 import type { TunnelDriver } from './tunnel-driver.ts'
 import { createTunnelsPart } from './tunnels-part.ts'
 import { createWireguardDriver } from './wireguard/wireguard-driver.ts'
@@ -34,19 +34,24 @@ export function openTunnels(core: AgentCore, ports: TunnelPorts): BridgePart<rea
     mesh: () => ({ cidr: ports.network().cidr?.text, address: ports.network().ownAddress }),
   }
   const query = { run, serverUrl: state.server.url, interfaceName, owner }
+  const surroundings = () => readSurroundings(query, ports.network(), (name) => isOwnLink(name, owner))
   return createTunnelsPart({
     drivers: {
-      wireguard: wireguardDriver(core, ports),
+      wireguard: wireguardDriver(core, ports, surroundings),
       ipsec: createIpsecDriver(programs),
       openvpn: createOpenvpnDriver(programs),
     },
     ownInterfaces: async () => (await ownLinks(run, owner)).map(({ name }) => name),
-    surroundings: () => readSurroundings(query, ports.network(), (name) => isOwnLink(name, owner)),
+    surroundings,
     enforceForwards: ports.enforceForwards,
   })
 }
 
-function wireguardDriver(core: AgentCore, { network, enforceForwards }: TunnelPorts): TunnelDriver {
+function wireguardDriver(
+  core: AgentCore,
+  { network, enforceForwards }: TunnelPorts,
+  surroundings: () => Promise<Surroundings>,
+): TunnelDriver {
   const { run, state, place, log, clock } = core
   const { node_id: owner } = state.enrolment
   const { mtu, is_userspace: isUserspace } = state.machine
@@ -56,6 +61,7 @@ function wireguardDriver(core: AgentCore, { network, enforceForwards }: TunnelPo
     removeDevice: async (name) => void (await removeDevice({ name, owner })),
     isOwn: (name) => isOwnLink(name, owner),
     network,
+    surroundings,
     lookup: createAddressLookup(LOOKUP_MS_MAX),
     run,
     clock,

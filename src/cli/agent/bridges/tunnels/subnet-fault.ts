@@ -1,17 +1,10 @@
 import { overlaps, readSubnet, spanOf } from '../../../../shared/bridges/subnet.ts'
-import { isInside } from '../../server-answers/mesh-network.ts'
+import { isInside, NEEDED_ADDRESSES } from '../../server-answers/mesh-network.ts'
 import { parseCidr } from '../../../../shared/networks/cidr.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** The largest networks that a tunnel may lead to: 10.0.0.0/8 and fc00::/7. Half of all addresses is a default route, too. */
 const SHORTEST_PREFIX = { 4: 8, 6: 7 } as const
-
-const PARTS = [
-  ['gateways', 'the gateway of a default route'],
-  ['uplinks', 'an address of this machine'],
-  ['resolvers', 'a name server of this machine'],
-  ['servers', 'the server'],
-] as const
 
 /** Why this machine must not route these subnets into a tunnel; undefined where it may. */
 export function subnetFault(subnets: readonly string[], around: Surroundings): string | undefined {
@@ -38,7 +31,7 @@ function meshFault(subnet: string, { mesh: { cidr, ownAddress } }: Surroundings)
 }
 
 function machineFault(subnet: string, { machine, connected }: Surroundings): string | undefined {
-  for (const [part, what] of PARTS) {
+  for (const [part, what] of NEEDED_ADDRESSES) {
     const found = machine[part].find((address) => covers(subnet, address))
     if (found !== undefined) return `the subnet ${subnet} has ${what} in it: ${found}`
   }

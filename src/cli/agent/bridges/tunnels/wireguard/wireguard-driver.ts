@@ -2,13 +2,15 @@ import type { AgentClock } from '../../../../../client/agent/agent-clock.ts'
 import type { Device, DeviceOptions } from '../../../device/device.ts'
 import { readIp, type IpRoute } from '../../../doctor/read-ip.ts'
 import { reasonOf } from '../../../errors.ts'
-import { isInside, type MeshNetwork } from '../../../server-answers/mesh-network.ts'
+import type { MeshNetwork } from '../../../server-answers/mesh-network.ts'
 import type { AddressLookup } from '../../../sessions/address-lookup.ts'
 import type { RunProgram } from '../../../system/run-program.ts'
+import type { Surroundings } from '../surroundings.ts'
 import type { Tunnel, TunnelDriver, TunnelPlace } from '../tunnel-driver.ts'
+import { addressFault } from './address-fault.ts'
 import { findRemoteEnd, type RemoteEnd } from './remote-end.ts'
 import { createOpenSites, type OpenSites } from './open-sites.ts'
-import { readSiteSecret, type SiteSecret } from './site-secret.ts'
+import { readSiteSecret } from './site-secret.ts'
 import { createSiteTunnel, type SiteTunnel } from './site-tunnel.ts'
 
 /** What WireGuard tunnels to other sites need. */
@@ -20,6 +22,7 @@ export interface WireguardDeps {
   readonly removeDevice: (name: string) => Promise<void>
   readonly isOwn: (interfaceName: string) => boolean
   readonly network: () => MeshNetwork
+  readonly surroundings: () => Promise<Surroundings>
   readonly lookup: AddressLookup
   readonly run: RunProgram
   readonly clock: AgentClock
@@ -49,6 +52,8 @@ export function createWireguardDriver(deps: WireguardDeps): TunnelDriver {
         if (sites.find(name) === site) sites.note(name, await site.look().then(() => undefined, reasonOf))
       })
     }
+    // A machine without such tunnels, as most are, runs no program for them.
+    if (sites.list().length === 0) return
     const routes = await readIp<IpRoute>(deps.run, ['-4', 'route', 'show'])
     for (const [name, site] of sites.list()) {
       const own = new Set(routes.flatMap(({ dst = '', dev }) => (dev === name ? [withLength(dst)] : [])))
@@ -70,7 +75,8 @@ export function createWireguardDriver(deps: WireguardDeps): TunnelDriver {
     async apply({ interfaceName: name }: TunnelPlace, tunnel: Tunnel) {
       const secret = readSiteSecret(tunnel.secret)
       if (typeof secret === 'string') return secret
-      const fault = addressFault(secret, deps.network())
+      const { address } = secret
+      const fault = address === undefined ? undefined : addressFault(address, await deps.surroundings())
       if (fault !== undefined) return fault
       const remote = await findRemoteEnd(tunnel, deps.network(), deps.lookup)
       if (remote.fault !== undefined) return remote.fault
@@ -106,12 +112,6 @@ function createQueue(): (work: () => Promise<void>) => Promise<void> {
     last = next.catch(() => undefined)
     return next
   }
-}
-
-function addressFault({ address }: SiteSecret, { cidr, ownAddress }: MeshNetwork): string | undefined {
-  if (address === undefined) return undefined
-  const isOfMesh = address === ownAddress || (cidr !== undefined && isInside(address, cidr))
-  return isOfMesh ? 'address of the secret is one of the mesh' : undefined
 }
 
 /** iproute2 leaves the length of a host route out. */
