@@ -1,5 +1,6 @@
 import { createLink, type Link } from '../../device/network-link.ts'
 import { firstLine } from '../../system/first-line.ts'
+import { aliasOf } from '../../system/own-links.ts'
 import type { RunProgram } from '../../system/run-program.ts'
 import { tunnelFault } from './tunnel-fault.ts'
 
@@ -17,7 +18,7 @@ export interface TunnelLink {
 export async function openTunnelLink(place: TunnelLink, add: () => Promise<void>): Promise<Link> {
   const link = createLink(place.name, place.run)
   const found = await link.find()
-  if (found !== undefined && found.alias !== aliasOf(place)) {
+  if (found !== undefined && found.alias !== aliasOf(place.owner)) {
     throw tunnelFault(`There is an interface ${place.name} that does not belong to this agent; it was not touched.`, {
       hint: `Remove it where it is not needed: ip link del ${place.name}`,
     })
@@ -30,7 +31,7 @@ export async function openTunnelLink(place: TunnelLink, add: () => Promise<void>
 /** Removes the interface of a tunnel with its routes, where it is the agent's. */
 export async function removeTunnelLink(place: TunnelLink): Promise<void> {
   const link = createLink(place.name, place.run)
-  if ((await link.find())?.alias === aliasOf(place)) await link.remove()
+  if ((await link.find())?.alias === aliasOf(place.owner)) await link.remove()
 }
 
 /** Adds a TUN interface that stays while no program has it open. */
@@ -42,9 +43,11 @@ export async function addTun(place: TunnelLink): Promise<void> {
 
 /** Marks an interface that was just made as the agent's. */
 export function markOwned(place: TunnelLink): Promise<void> {
-  return createLink(place.name, place.run).setAlias(aliasOf(place))
+  return createLink(place.name, place.run).setAlias(aliasOf(place.owner))
 }
 
-function aliasOf({ owner }: TunnelLink): string {
-  return `ctl ${owner}`
+/** What is wrong with the interface of a tunnel that was opened. Its program and routes are not of use without it. */
+export function linkFault({ run, name }: Pick<TunnelLink, 'run' | 'name'>): string | undefined {
+  const isPresent = createLink(name, run).isPresent()
+  return isPresent ? undefined : `Another program has removed the interface ${name}; stop the agent and start it again.`
 }

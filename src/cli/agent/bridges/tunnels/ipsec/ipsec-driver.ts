@@ -1,9 +1,11 @@
 import { explained, reasonOf } from '../../../errors.ts'
 import { checkedSubnets } from '../checked-tunnel.ts'
 import type { ProgramDriverDeps } from '../driver-deps.ts'
+import { lookRegularly } from '../look-regularly.ts'
 import type { Tunnel, TunnelDriver } from '../tunnel-driver.ts'
-import { openTunnelLink, removeTunnelLink } from '../tunnel-link.ts'
+import { linkFault, openTunnelLink, removeTunnelLink } from '../tunnel-link.ts'
 import { createCharon } from './charon.ts'
+import { ownSocket } from './charon-program.ts'
 import { connectionName } from './connection.ts'
 import { readIpsecSecret } from './ipsec-secret.ts'
 import {
@@ -67,11 +69,11 @@ export function createIpsecDriver(deps: ProgramDriverDeps): TunnelDriver {
     }
   }
   const inTurn = createTurns()
-  const looking = setInterval(() => {
+  const stopLooking = lookRegularly(LOOK_MS, async () => {
     for (const [name, tunnel] of running) {
-      void inTurn(async () => (running.get(name) === tunnel ? look(name, tunnel) : undefined))
+      await inTurn(async () => (running.get(name) === tunnel ? look(name, tunnel) : undefined))
     }
-  }, LOOK_MS).unref()
+  })
 
   const remove = async (name: string) => {
     running.delete(name)
@@ -95,6 +97,8 @@ export function createIpsecDriver(deps: ProgramDriverDeps): TunnelDriver {
   const applyChecked = async (name: string, tunnel: Tunnel) => {
     const secret = readIpsecSecret(tunnel.secret)
     checkedSubnets(tunnel)
+    // Before anything is made, which could not be removed: charon is looked for there, too.
+    ownSocket(deps.folder)
     await inTurn(() => apply(name, { tunnel, secret }))
   }
 
@@ -106,10 +110,11 @@ export function createIpsecDriver(deps: ProgramDriverDeps): TunnelDriver {
       const tunnel = running.get(name)
       if (tunnel === undefined) return undefined
       const isSilent = Date.now() - tunnel.connectedMs > SILENCE_MS_MAX
-      return charon.fault() ?? tunnel.fault ?? (isSilent ? 'IPsec has no connection with the other end.' : undefined)
+      const fault = linkFault(placeOf(name)) ?? charon.fault() ?? tunnel.fault
+      return fault ?? (isSilent ? 'IPsec has no connection with the other end.' : undefined)
     },
     async close() {
-      clearInterval(looking)
+      stopLooking()
       await inTurn(async () => running.clear())
       await charon.stopWatching()
     },

@@ -7,9 +7,10 @@ import { endMarked, markedProcesses } from '../../../system/marked-processes.ts'
 import { checkedSubnets } from '../checked-tunnel.ts'
 import type { ProgramDriverDeps } from '../driver-deps.ts'
 import { keepRunning, type KeptProcess, type KeptProgram } from '../kept-process.ts'
+import { lookRegularly } from '../look-regularly.ts'
 import { plainPath } from '../plain-path.ts'
 import type { Tunnel, TunnelDriver } from '../tunnel-driver.ts'
-import { addTun, openTunnelLink, removeTunnelLink } from '../tunnel-link.ts'
+import { addTun, linkFault, openTunnelLink, removeTunnelLink } from '../tunnel-link.ts'
 import { openvpnState } from './management.ts'
 import { openvpnConfig } from './openvpn-config.ts'
 import { readOpenvpnSecret } from './openvpn-secret.ts'
@@ -35,27 +36,27 @@ export function createOpenvpnDriver(deps: ProgramDriverDeps): TunnelDriver {
   const running = new Map<string, Running>()
   const placeOf = (name: string) => ({ run: deps.run, name, owner: deps.owner })
 
-  const look = async () => {
+  const stopLooking = lookRegularly(LOOK_MS, async () => {
     for (const [name, tunnel] of running) {
       if ((await openvpnState(socketOf(deps, name))) === 'CONNECTED') tunnel.connectedMs = Date.now()
     }
-  }
-  const looking = setInterval(() => void look(), LOOK_MS).unref()
+  })
 
   const stop = async (name: string) => {
     await running.get(name)?.process.stopWatching()
     running.delete(name)
   }
   const run = async (name: string, wanted: Wanted) => {
+    const isNew = linkFault(placeOf(name)) !== undefined
     const link = await openTunnelLink(placeOf(name), () => addTun(placeOf(name)))
     await link.setAddress(deps.mesh().address)
     const before = running.get(name)
-    if (before !== undefined && before.program.stdin === wanted.program.stdin)
+    if (!isNew && before !== undefined && before.program.stdin === wanted.program.stdin)
       running.set(name, { ...before, ...wanted })
     else {
       await stop(name)
-      // One that an earlier agent has started with the same configuration goes on.
-      if (markedProcesses(wanted.program.marks).length === 0) await endMarked(marksOf(deps, name))
+      // One that an earlier agent has started with the same configuration goes on, unless it has lost its interface.
+      if (isNew || markedProcesses(wanted.program.marks).length === 0) await endMarked(marksOf(deps, name))
       running.set(name, { ...wanted, process: await keepRunning(wanted.program), connectedMs: Date.now() })
     }
     await link.setRoutes(wanted.subnets)
@@ -89,10 +90,11 @@ export function createOpenvpnDriver(deps: ProgramDriverDeps): TunnelDriver {
       const tunnel = running.get(name)
       if (tunnel === undefined) return undefined
       const isSilent = Date.now() - tunnel.connectedMs > SILENCE_MS_MAX
-      return tunnel.process.fault() ?? (isSilent ? 'OpenVPN has no connection with the other end.' : undefined)
+      const fault = linkFault(placeOf(name)) ?? tunnel.process.fault()
+      return fault ?? (isSilent ? 'OpenVPN has no connection with the other end.' : undefined)
     },
     async close() {
-      clearInterval(looking)
+      stopLooking()
       for (const name of running.keys()) await stop(name)
     },
   }
