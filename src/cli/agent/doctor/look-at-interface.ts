@@ -1,6 +1,7 @@
 import { createLink, type LinkFacts } from '../device/network-link.ts'
 import { ok, problem, skipped, warning, type Finding } from '../../commands/doctor/finding.ts'
 import { reasonOf } from '../errors.ts'
+import { aliasOf } from '../system/own-links.ts'
 import type { RunProgram } from '../system/run-program.ts'
 import type { RunningFacts } from './doctor-facts.ts'
 import { readIp, type IpRoute } from './read-ip.ts'
@@ -24,7 +25,7 @@ export async function lookAtInterface(facts: RunningFacts): Promise<readonly Fin
 
 function ownership({ status, state }: RunningFacts, { alias, isUp }: LinkFacts): Finding {
   const { name, kind, listen_port: port } = status.interface
-  if (alias !== `ctl ${state.enrolment.node_id}`)
+  if (alias !== aliasOf(state.enrolment.node_id))
     return problem('interface', `${name} does not belong to this node`, 'Choose another name: ctl agent up --interface')
   if (!isUp) return problem('interface', `${name} is down`, `ip link set ${name} up`)
   return ok('interface', `${name} (${kind}) is up, UDP port ${port}`)

@@ -63,11 +63,19 @@ export function createOpenSites(deps: OpenSitesDeps): OpenSites {
     })
   }
 
-  /** Opens the interface with its former key, and gives it its former peer. */
+  /**
+   * Opens the interface with its former key, and gives it its former peer. Where that fails, too, the tunnel is broken and its interface
+   * stays as it is: the next change opens it.
+   */
   async function goBack(name: string, former: SiteTunnel): Promise<void> {
     await open.get(name)?.device.close()
-    open.set(name, deps.remake(former, await deps.openInterface(name, former.secret)))
-    await putAgain(name)
+    open.delete(name)
+    try {
+      open.set(name, deps.remake(former, await deps.openInterface(name, former.secret)))
+      await putAgain(name)
+    } catch (error) {
+      note(name, reasonOf(error))
+    }
   }
 
   /** What an earlier process has left goes on; what was made just now does not stay. */
@@ -91,7 +99,10 @@ export function createOpenSites(deps: OpenSitesDeps): OpenSites {
         throw error
       }
     },
-    remove: (name) => (open.has(name) ? leave(name, 'remove') : deps.removeDevice(name)),
+    async remove(name) {
+      if (!open.has(name)) await deps.removeDevice(name)
+      await leave(name, 'remove')
+    },
     putAgain,
     list: () => [...open],
     find: (name) => open.get(name),
