@@ -17,6 +17,7 @@ import { keepNetwork, type KeptNetwork } from './server-answers/kept-network.ts'
 import type { MeshNetwork } from './server-answers/mesh-network.ts'
 import { readKnownMesh, writeKnownMesh } from './state/known-mesh.ts'
 import { isPublic, localAddressTowards, type LocalAddress } from './system/local-address.ts'
+import type { MachineQuery } from './system/machine-addresses.ts'
 import { createMeshApplier, type ApplierDeps, type MeshApplier } from './tunnel/mesh-applier.ts'
 import { rawPrivateKey } from './tunnel/raw-keys.ts'
 
@@ -50,13 +51,11 @@ const KEEPALIVE_SECONDS = 25
 
 /** Opens interface, firewall and names. @throws CliError where this machine cannot, or must not, carry the mesh. */
 export async function openMachine(core: AgentCore): Promise<Machine> {
-  const { state, log, member, run, place } = core
-  const { machine: settings, enrolment, server } = state
-  const { interface_name: interfaceName } = settings
-  const query = { run, serverUrl: server.url, interfaceName, owner: enrolment.node_id }
+  const { state, log, member, place } = core
+  const { enrolment, server } = state
   // Together, since each may wait for a name server that does not answer.
   const [network, knownBefore, before, found] = await Promise.all([
-    keepNetwork(query, enrolment),
+    keepNetwork(queryOf(core), enrolment),
     readKnownMesh(place.mesh, enrolment.node_id),
     readForwards(place.forwards, enrolment.node_id),
     localAddressTowards(server.url),
@@ -134,6 +133,11 @@ export async function openMachine(core: AgentCore): Promise<Machine> {
       await doEach([() => hosted.bridges.close(mode), () => closeParts(parts, mode)])
     },
   }
+}
+
+/** How the addresses of this machine are found that the mesh must leave alone. */
+function queryOf({ run, state: { server, machine, enrolment } }: AgentCore): MachineQuery {
+  return { run, serverUrl: server.url, interfaceName: machine.interface_name, owner: enrolment.node_id }
 }
 
 interface OwnKey {

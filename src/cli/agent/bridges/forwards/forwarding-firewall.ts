@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { explained, reasonOf } from '../../errors.ts'
-import type { FirewallView } from '../../firewall/firewall-view.ts'
+import type { FirewallView, Forward } from '../../firewall/firewall-view.ts'
 import type { Firewall } from '../../firewall/firewall.ts'
-import type { Forward } from '../../firewall/firewall-view.ts'
 import { createLatestOnly } from '../../firewall/latest-only.ts'
 import type { ForwardingSetting } from './forwarding-setting.ts'
 
@@ -41,10 +40,7 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
   let inForce: FirewallView | undefined
   let remembered = deps.before
   let settingFault: string | undefined
-  let begin: () => void = () => undefined
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve
-  })
+  const begun = createSignal()
 
   function current(): readonly Forward[] {
     const wanted = deps.forwards()
@@ -103,10 +99,10 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
     async apply(next) {
       view = next
       await bring()
-      begin()
+      begun.give()
     },
     async enforceForwards() {
-      await Promise.race([begun, deps.patience()])
+      await Promise.race([begun.given, deps.patience()])
       if (view === undefined) return 'the policies of this node are not known yet'
       await bring()
       return firewall.status().fault ?? settingFault
@@ -116,4 +112,18 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
       await bring()
     },
   }
+}
+
+/** Something that happens once. */
+interface Signal {
+  give(): void
+  readonly given: Promise<void>
+}
+
+function createSignal(): Signal {
+  let give: () => void = () => undefined
+  const given = new Promise<void>((resolve) => {
+    give = resolve
+  })
+  return { given, give: () => give() }
 }
