@@ -18,6 +18,7 @@ const BEYOND_THE_STUB = new Set([
   'audit export',
   'audit tail',
   'authz validate',
+  'bridge user-access enroll',
   'capacity watch',
   'events verify',
   'labels preview',

@@ -1,4 +1,4 @@
-import { networkInterfaces } from 'node:os'
+import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
 import { parseCidr, type Cidr } from '../../../shared/networks/cidr.ts'
 import { isInside } from '../server-answers/mesh-network.ts'
 import type { LocalNetwork } from './candidates.ts'
@@ -8,8 +8,11 @@ import { formatEndpoint, isUsableHost } from './endpoint-address.ts'
 const CANDIDATES_MAX = 8
 
 /** The networks that this machine is in, without loopback, link-local ones and those of one interface. */
-export function localNetworks(interfaceName: string): readonly LocalNetwork[] {
-  const others = Object.entries(networkInterfaces()).filter(([name]) => name !== interfaceName)
+export function localNetworks(
+  interfaceName: string,
+  interfaces: NodeJS.Dict<readonly NetworkInterfaceInfo[]> = networkInterfaces(),
+): readonly LocalNetwork[] {
+  const others = Object.entries(interfaces).filter(([name]) => name !== interfaceName)
   return others.flatMap(([, infos = []]) =>
     infos.flatMap(({ address, netmask, internal, cidr }) => {
       const network = cidr === null || internal ? undefined : networkOf(address, netmask, cidr)

@@ -50,9 +50,7 @@ export async function machineAddresses(query: MachineQuery): Promise<MachineAddr
     }),
   )
   const addressesOn = (isWanted: (link: Link) => boolean): readonly string[] =>
-    links
-      .filter(isWanted)
-      .flatMap(({ addr_info: infos = [] }) => texts(infos.map(({ local }) => local)))
+    links.filter(isWanted).flatMap(({ addr_info: infos = [] }) => texts(infos.map(({ local }) => local)))
   return {
     gateways: texts(defaults.map(({ gateway }) => gateway)),
     uplinks: addressesOn(({ ifname }) => uplinks.has(ifname)),

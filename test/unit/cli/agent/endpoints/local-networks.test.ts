@@ -1,16 +1,15 @@
-import { expect, test, vi } from 'vitest'
+import type { NetworkInterfaceInfo } from 'node:os'
+import { expect, test } from 'vitest'
 import { localCandidates, localNetworks } from '../../../../../src/cli/agent/endpoints/local-networks.ts'
 import { parseCidr } from '../../../../../src/shared/networks/cidr.ts'
 
-const interfaces = vi.hoisted(() => ({ now: {} as Record<string, object[]> }))
-vi.mock('node:os', () => ({ networkInterfaces: () => interfaces.now }))
-
-const at = (address: string, netmask: string, length: number, internal = false) => {
-  return { address, netmask, cidr: `${address}/${length}`, internal }
+const at = (address: string, netmask: string, length: number, internal = false): NetworkInterfaceInfo => {
+  const common = { address, netmask, cidr: `${address}/${length}`, internal, mac: '00:00:00:00:00:00' }
+  return address.includes(':') ? { ...common, family: 'IPv6', scopeid: 0 } : { ...common, family: 'IPv4' }
 }
 const mesh = parseCidr('100.64.0.0/10')
 
-interfaces.now = {
+const INTERFACES = {
   lo: [at('127.0.0.1', '255.0.0.0', 8, true)],
   eth0: [
     at('2001:db8::7', 'ffff:ffff:ffff:ffff::', 64),
@@ -23,7 +22,7 @@ interfaces.now = {
 }
 
 test('the candidates of a machine are its addresses without loopback, link-local ones and those of the mesh, IPv4 first', () => {
-  const networks = localNetworks('ctl0')
+  const networks = localNetworks('ctl0', INTERFACES)
   expect(localCandidates(networks, { port: 51_820, mesh: mesh.ok ? mesh.cidr : undefined })).toEqual([
     '192.168.1.7:51820',
     '10.1.2.3:51820',
@@ -36,6 +35,6 @@ test('the candidates of a machine are its addresses without loopback, link-local
 })
 
 test('they are eight at most', () => {
-  interfaces.now = { eth0: Array.from({ length: 12 }, (_, index) => at(`10.0.0.${index + 1}`, '255.255.255.0', 24)) }
-  expect(localCandidates(localNetworks('ctl0'), { port: 1, mesh: undefined }).length).toBe(8)
+  const many = { eth0: Array.from({ length: 12 }, (_, index) => at(`10.0.0.${index + 1}`, '255.255.255.0', 24)) }
+  expect(localCandidates(localNetworks('ctl0', many), { port: 1, mesh: undefined }).length).toBe(8)
 })

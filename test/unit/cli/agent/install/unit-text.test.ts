@@ -59,7 +59,7 @@ describe('the unit of the agent', () => {
 
   test('lets the agent write to the folder of its file where there is an upgrade program', () => {
     expect(settings(unitText({ ...FACTS, isUpgraded: true }), 'ReadWritePaths')).toEqual([
-      '/var/lib/ctl-agent -/run/resolvconf /usr/local/lib/ctl-mesh/1.2.3-0123456789ab/dist/agent',
+      '/var/lib/ctl-agent -/run/resolvconf /proc/sys/net/ipv4/conf /usr/local/lib/ctl-mesh/1.2.3-0123456789ab/dist/agent',
     ])
   })
 

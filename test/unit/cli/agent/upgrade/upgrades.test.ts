@@ -112,7 +112,12 @@ describe.skipIf(process.getuid?.() !== 0)('an upgrade, as root', () => {
 
   test('that is given up after its program has ended brings the former file back', async () => {
     const giveUp = new AbortController()
-    const { upgrades, done } = opened({ faultOf: async () => void giveUp.abort() })
+    const { upgrades, done } = opened({
+      faultOf: async () => {
+        giveUp.abort()
+        return undefined
+      },
+    })
     expect(await upgrades.perform(EXECUTION, giveUp.signal)).toMatchObject({
       callback: { status: 'cancelled', output: 'brought 1.5.0\n' },
     })
