@@ -169,7 +169,8 @@ function beforeOf(peer: PeerFacts, { puts, lost, isRelay }: TunnelFacts, { byKey
   const move = lost.get(peer.node_id)
   const isStill = move !== undefined && device?.latestHandshakeMs === move.latestHandshakeMs
   const isRelayed = device?.endpoint !== undefined && isRelay(device.endpoint)
-  return { put, device, elsewhere: isStill ? move.endpoint : undefined, isRelayed }
+  // The relay may have been chosen since the move was asked for.
+  return { put, device, elsewhere: isStill && !isRelayed ? move.endpoint : undefined, isRelayed }
 }
 
 function wantedPut(peer: PeerFacts, { keys, keepaliveSeconds }: TunnelFacts): WantedPeer | undefined {

@@ -226,6 +226,16 @@ describe('the plan of a tunnel', () => {
     expect(plan).toMatchObject({ put: [], moved: [] })
   })
 
+  test('leaves a peer at the relay that was chosen since another endpoint was to be tried', () => {
+    const lost = new Map([[id(2), { endpoint: '192.168.1.9:51820', latestHandshakeMs: undefined }]])
+    const before = { peers: [two], keys: keysOfTwo, puts: first.puts, lost }
+    expect(planTunnel(facts({ ...before, device: [inDevice(2, { endpoint: RELAY })] }))).toMatchObject({
+      put: [],
+      moved: [],
+    })
+    expect(planTunnel(facts({ ...before, device: [inDevice(2, { endpoint: ENDPOINT })] })).moved).toEqual(['key-2'])
+  })
+
   test('changes only the edge key where the own half of its epoch is newer', () => {
     const keys = new Map([[id(2), held(1, 77)]])
     const plan = planTunnel(facts({ peers: [two], keys, puts: first.puts, device: [inDevice(2)] }))
