@@ -23,7 +23,7 @@ export interface ReachedPeer extends Omit<PathPeer, 'relays'> {
 export interface Paths {
   /** Takes what the device has now. Returns the changes to make. */
   look(peers: readonly ReachedPeer[]): PathChanges
-  /** Whether the way to the peer is chosen here alone: it is relayed, or a direct way is tried. */
+  /** Whether the way to the peer is chosen here alone: it is relayed, a direct way is tried, or the last look has moved it. */
   isChosen(nodeId: string): boolean
   /** The endpoint that was set for it last, unless it led back to a relay. */
   placedOf(nodeId: string): PlacedEndpoint | undefined
@@ -71,14 +71,22 @@ export function createPaths({ relays, isOwnRelay, now, random }: PathsDeps): Pat
   let paths: ReadonlyMap<string, Path> = new Map()
   let placed: ReadonlyMap<string, PlacedEndpoint> = new Map()
   let hasRelays = false
+  /** Of the mesh, without those of this machine, as of the last look: whether one is its own is not asked for each peer. */
+  let usable: ReadonlySet<string> = new Set()
+  let first: readonly string[] = []
   let probeMs = now() + PROBE_EVERY_MS
 
-  /** The far end may prefer another relay than this one, and wait there. */
-  function relaysOf(fallback: string | undefined): readonly string[] {
-    const own = canonical(fallback)
-    if (own === undefined) return []
-    const others = relays.present().filter((each) => each !== own)
-    return [own, ...others].filter((each) => !isOwnRelay(each)).slice(0, RELAYS_MAX)
+  /**
+   * The far end may prefer another relay than the given one, and wait there. The one that carries the edge now stays among them, though
+   * it would not be tried: else two ends that know more relays than they try could send each other to and fro.
+   */
+  function relaysOf(fallback: string | undefined, present: string | undefined): readonly string[] {
+    const given = canonical(fallback)
+    if (given === undefined) return []
+    const wanted = [given, ...first]
+    const tried = [...new Set(wanted)].filter((each) => usable.has(each)).slice(0, RELAYS_MAX)
+    const isKept = present !== undefined && usable.has(present) && !tried.includes(present)
+    return isKept ? [...tried, present] : tried
   }
 
   function pathOf({ nodeId, status }: ReachedPeer, nowMs: number): Path {
@@ -93,7 +101,7 @@ export function createPaths({ relays, isOwnRelay, now, random }: PathsDeps): Pat
     const { nodeId, status } = peer
     const path = pathOf(peer, nowMs)
     const given = relays.has(peer.given) ? '' : peer.given
-    const of: PathPeer = { nodeId, status, given, relays: relaysOf(peer.fallback) }
+    const of: PathPeer = { nodeId, status, given, relays: relaysOf(peer.fallback, path.relay) }
     const step = stepOf({ peer: of, path, before: paths.get(nodeId), isProbeDue, nowMs })
     return { nodeId, status, step, path: after(path, step, nowMs) }
   }
@@ -104,6 +112,8 @@ export function createPaths({ relays, isOwnRelay, now, random }: PathsDeps): Pat
       const isProbeDue = nowMs >= probeMs
       if (isProbeDue) probeMs = nowMs + PROBE_EVERY_MS * (1 - JITTER * random())
       hasRelays = peers.some(({ fallback }) => fallback !== undefined)
+      usable = new Set(relays.present().filter((each) => !isOwnRelay(each)))
+      first = [...usable].slice(0, RELAYS_MAX)
       const decisions = peers.map((peer) => decide(peer, isProbeDue, nowMs))
       paths = new Map(decisions.map(({ nodeId, path }) => [nodeId, path]))
       placed = new Map(decisions.flatMap((decision) => placedBy(decision, placed)))
@@ -111,7 +121,7 @@ export function createPaths({ relays, isOwnRelay, now, random }: PathsDeps): Pat
     },
     isChosen(nodeId) {
       const path = paths.get(nodeId)
-      return path !== undefined && (path.relay ?? path.probe) !== undefined
+      return path !== undefined && (path.isPlaced || (path.relay ?? path.probe) !== undefined)
     },
     placedOf: (nodeId) => placed.get(nodeId),
     wayOf(nodeId, status) {

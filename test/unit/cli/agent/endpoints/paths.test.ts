@@ -15,13 +15,19 @@ describe('the path to a peer', () => {
   let paths: Paths
   let status: PeerStatus
   let ownRelay: string | undefined
+  let asked: string[]
 
   beforeEach(() => {
     nowMs = 1_000_000
     ownRelay = undefined
     relays = createRelayAddresses()
     takeRelays(RELAY)
-    paths = createPaths({ relays, isOwnRelay: (each) => each === ownRelay, now: () => nowMs, random: () => 0 })
+    asked = []
+    const isOwnRelay = (each: string): boolean => {
+      asked.push(each)
+      return each === ownRelay
+    }
+    paths = createPaths({ relays, isOwnRelay, now: () => nowMs, random: () => 0 })
     status = had({ publicKey: KEYS[0], endpoint: DIRECT, latestHandshakeMs: nowMs, receivedBytes: 92, sentBytes: 148 })
   })
 
@@ -161,6 +167,29 @@ describe('the path to a peer', () => {
     expect(look(5_000, {}, noEndpoint).moves).toEqual([[OTHER_RELAY, 'anew']])
     look(1_000, {}, noEndpoint)
     expect(look(5_000, {}, noEndpoint).moves).toEqual([[RELAY, 'anew']])
+  })
+
+  test('stays at a relay of the mesh that it would not try itself, where the far end has chosen it', () => {
+    const many = [1, 2, 3, 4, 5, 6].map((number) => `198.51.100.${number}:51821`)
+    takeRelays(...many)
+    const far = many.at(-1) ?? ''
+    look(0, { endpoint: far })
+    expect(look(1_000, receives())).toEqual(NOTHING)
+    takeRelays(...many.slice(0, -1))
+    expect(look(1_000).moves).toEqual([[RELAY, 'anew']])
+  })
+
+  test('is chosen here alone from the look on that moves the peer', () => {
+    look(0, { latestHandshakeMs: undefined, receivedBytes: 0, sentBytes: 148 })
+    expect(paths.isChosen('n')).toBe(false)
+    expect(look(10_000).moves).toEqual([[RELAY, 'anew']])
+    expect(paths.isChosen('n')).toBe(true)
+  })
+
+  test('asks once in a look whether a relay is that of this machine', () => {
+    const peers = [1, 2, 3].map((number) => ({ nodeId: `n-${number}`, status, given: DIRECT, fallback: RELAY }))
+    paths.look(peers)
+    expect(asked).toEqual([RELAY])
   })
 
   test('leaves a relay that is gone', () => {
