@@ -8,11 +8,14 @@ export interface Hearing {
   readonly heardMs: number
   /** When it was seen first that something was sent that is to be answered; undefined: nothing was since something came. */
   readonly askedMs: number | undefined
+  /** Empty packets that were sent to the peer on purpose since something came. */
+  readonly wakes: number
 }
 
-/** Packets without content, which nothing answers: they have 32 bytes. One is sent with each wake and each keepalive interval. */
-const UNANSWERED_BYTES = 64
+/** Packets without content, which nothing answers. One is sent with each wake and each keepalive interval. */
 const KEEPALIVE_BYTES = 32
+/** Those that the agent sends otherwise, as when the own address changes. */
+const UNANSWERED_BYTES = 64
 const KEEPALIVE_MS = 20_000
 
 /**
@@ -23,7 +26,7 @@ export function hear(before: Hearing | undefined, status: PeerStatus, nowMs: num
   const { receivedBytes, sentBytes } = status
   if (before === undefined || receivedBytes > before.receivedBytes) {
     const isNew = before === undefined && receivedBytes === 0
-    const first = { receivedBytes, sentBytes: isNew ? 0 : sentBytes, heardMs: nowMs, askedMs: undefined }
+    const first = { receivedBytes, sentBytes: isNew ? 0 : sentBytes, heardMs: nowMs, askedMs: undefined, wakes: 0 }
     return isNew ? withQuestion(first, status, nowMs) : first
   }
   // The counters begin again with a peer that was removed and added.
@@ -34,7 +37,7 @@ export function hear(before: Hearing | undefined, status: PeerStatus, nowMs: num
 function withQuestion(hearing: Hearing, { sentBytes }: PeerStatus, nowMs: number): Hearing {
   if (hearing.askedMs !== undefined) return hearing
   const keepalives = Math.floor((nowMs - hearing.heardMs) / KEEPALIVE_MS)
-  const isAsked = sentBytes - hearing.sentBytes > UNANSWERED_BYTES + keepalives * KEEPALIVE_BYTES
+  const isAsked = sentBytes - hearing.sentBytes > UNANSWERED_BYTES + (keepalives + hearing.wakes) * KEEPALIVE_BYTES
   return isAsked ? { ...hearing, askedMs: nowMs } : hearing
 }
 

@@ -1,7 +1,7 @@
 import type { EndpointMove, PeerStatus } from '../device/device.ts'
 import { hasSession } from '../device/session-age.ts'
 import type { PlacedEndpoint } from '../tunnel/plan-tunnel.ts'
-import { hear } from './path-hearing.ts'
+import { hear, type Hearing } from './path-hearing.ts'
 import { stepOf, type Path, type PathPeer, type Step } from './path-steps.ts'
 import { canonical, type RelayAddresses } from './relay-addresses.ts'
 
@@ -146,14 +146,17 @@ interface Decision {
 }
 
 function after(seen: Path, step: Step, nowMs: number): Path {
-  const path = { ...seen, isPlaced: step.act === 'move' }
+  const path = { ...seen, isPlaced: step.act === 'move', hearing: hearingAfter(seen.hearing, step) }
   if (step.act === 'found') return { ...path, probe: undefined, foundMs: nowMs }
   if (step.act === 'lost') return { ...path, probe: undefined }
-  if (step.act !== 'move') return path
-  const { isRenewed, probe } = step
-  // What was not answered before says nothing of the other way.
-  const hearing = isRenewed ? { ...path.hearing, receivedBytes: 0, sentBytes: 0, askedMs: undefined } : path.hearing
-  return { ...path, hearing, probe, foundMs: undefined, sinceMs: nowMs }
+  return step.act === 'move' ? { ...path, probe: step.probe, foundMs: undefined, sinceMs: nowMs } : path
+}
+
+/** What was not answered before a new handshake says nothing of the other way. A packet in the session is empty: nothing answers it. */
+function hearingAfter(hearing: Hearing, step: Step): Hearing {
+  if (step.act === 'stay' || step.act === 'found') return hearing
+  if (step.act !== 'move' || !step.isRenewed) return { ...hearing, wakes: hearing.wakes + 1 }
+  return { ...hearing, receivedBytes: 0, sentBytes: 0, askedMs: undefined, wakes: 0 }
 }
 
 function placedBy(

@@ -192,6 +192,17 @@ describe('the path to a peer', () => {
     expect(asked).toEqual([RELAY])
   })
 
+  test('stays at a relay while nothing but its own tries of the direct path is sent', () => {
+    takeRelays(RELAY, OTHER_RELAY)
+    relayed()
+    for (let seconds = 0, empty = 0; seconds < 170; seconds += 1) {
+      status = { ...status, sentBytes: status.sentBytes + 32 * empty }
+      const { moves, wakes } = look(1_000)
+      expect(moves.filter(([, how]) => how === 'anew')).toEqual([])
+      empty = moves.length + wakes
+    }
+  })
+
   test('leaves a relay that is gone', () => {
     relayed()
     takeRelays(OTHER_RELAY)
