@@ -4,6 +4,7 @@ import type { Machine } from '../machine.ts'
 import type { PeriodicWork } from '../process/periodic-work.ts'
 import type { RealMember } from '../real-member.ts'
 import { localAddressTowards } from '../system/local-address.ts'
+import { isOwnLink } from '../system/own-links.ts'
 import { createDirectSearch } from './candidates.ts'
 import { localCandidates, localNetworks } from './local-networks.ts'
 import { createLostPeers } from './lost-peers.ts'
@@ -31,6 +32,7 @@ export interface EndpointWork {
 export function endpointWork({ core, machine, agent }: EndpointWorkDeps): EndpointWork {
   const { member, log, state, connection, clock } = core
   const { device, applier, paths, relays, work } = machine
+  const isOwn = (name: string): boolean => name === device.name || isOwnLink(name, state.enrolment.node_id)
   const own = createOwnEndpoint({
     agent,
     member,
@@ -38,7 +40,7 @@ export function endpointWork({ core, machine, agent }: EndpointWorkDeps): Endpoi
     log,
     localAddress: () => localAddressTowards(state.server.url),
     addresses: () => addressesExcept(device.name),
-    candidates: (port) => localCandidates(localNetworks(device.name), { port, mesh: machine.network().cidr }),
+    candidates: (port) => localCandidates(localNetworks(isOwn), { port, mesh: machine.network().cidr }),
     onMoved(uplink, isFirst) {
       machine.uplinkChanged(uplink)
       if (!isFirst) connection.reconnect()
@@ -53,7 +55,7 @@ export function endpointWork({ core, machine, agent }: EndpointWorkDeps): Endpoi
     lostPeers: createLostPeers(() => clock.now()),
     search: createDirectSearch(
       () => clock.now(),
-      () => localNetworks(device.name),
+      () => localNetworks(isOwn),
     ),
     reports: createObservedReports({ agent, member, lifetimeMs: () => own.lifetimeMs() }),
     applySoon: () => work.request(),

@@ -7,12 +7,15 @@ import { formatEndpoint, isUsableHost } from './endpoint-address.ts'
 /** Candidates that the server takes (agent protocol: Endpoint). */
 const CANDIDATES_MAX = 8
 
-/** The networks that this machine is in, without loopback, link-local ones and those of one interface. */
+/**
+ * The networks that this machine is in, without loopback, link-local ones and those of the agent's own interfaces: members reach a
+ * network of a bridge through the mesh, so that an address in it is no way to the tunnel.
+ */
 export function localNetworks(
-  interfaceName: string,
+  isOwn: (interfaceName: string) => boolean,
   interfaces: NodeJS.Dict<readonly NetworkInterfaceInfo[]> = networkInterfaces(),
 ): readonly LocalNetwork[] {
-  const others = Object.entries(interfaces).filter(([name]) => name !== interfaceName)
+  const others = Object.entries(interfaces).filter(([name]) => !isOwn(name))
   return others.flatMap(([, infos = []]) =>
     infos.flatMap(({ address, netmask, internal, cidr }) => {
       const network = cidr === null || internal ? undefined : networkOf(address, netmask, cidr)

@@ -19,10 +19,14 @@ const INTERFACES = {
   eth1: [at('169.254.3.4', '255.255.0.0', 16), at('10.1.2.3', '255.0.0.0', 8)],
   ts0: [at('100.99.1.1', '255.255.255.255', 32)],
   ctl0: [at('100.64.0.1', '255.255.255.255', 32)],
+  'wg-staff': [at('10.99.0.1', '255.255.255.0', 24)],
 }
 
-test('the candidates of a machine are its addresses without loopback, link-local ones and those of the mesh, IPv4 first', () => {
-  const networks = localNetworks('ctl0', INTERFACES)
+/** The interface of the mesh, and one of user access. */
+const isOwn = (name: string): boolean => ['ctl0', 'wg-staff'].includes(name)
+
+test('the candidates of a machine are its addresses without loopback, link-local ones and those of the mesh and of bridges, IPv4 first', () => {
+  const networks = localNetworks(isOwn, INTERFACES)
   expect(localCandidates(networks, { port: 51_820, mesh: mesh.ok ? mesh.cidr : undefined })).toEqual([
     '192.168.1.7:51820',
     '10.1.2.3:51820',
@@ -36,5 +40,5 @@ test('the candidates of a machine are its addresses without loopback, link-local
 
 test('they are eight at most', () => {
   const many = { eth0: Array.from({ length: 12 }, (_, index) => at(`10.0.0.${index + 1}`, '255.255.255.0', 24)) }
-  expect(localCandidates(localNetworks('ctl0', many), { port: 1, mesh: undefined }).length).toBe(8)
+  expect(localCandidates(localNetworks(isOwn, many), { port: 1, mesh: undefined }).length).toBe(8)
 })
