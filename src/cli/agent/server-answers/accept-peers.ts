@@ -1,4 +1,5 @@
 import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
+import { parseCidr, type Cidr } from '../../../shared/networks/cidr.ts'
 import { parseEndpoint } from '../endpoints/endpoint-address.ts'
 import { createSubnetGate, type SubnetGate } from './accept-subnets.ts'
 import { isInside, isIpv4, type MeshNetwork } from './mesh-network.ts'
@@ -47,15 +48,22 @@ const CANDIDATES_MAX = 8
 
 function withoutHarm(given: PeerFacts, terms: PeerTerms, { gate, refused }: Gate): PeerFacts {
   const { fallback_endpoint: relay = '', ...peer } = given
-  const candidates = peer.candidates.map((candidate) => usableEndpoint(candidate, terms))
-  const fallback = usableEndpoint(relay, terms)
+  const subnets = gate.take(peer.subnets, (subnet, why) => refused.set(`${peer.node_id} ${subnet}`, why))
+  const routed = [...(terms.cidr === undefined ? [] : [terms.cidr]), ...subnets.flatMap(networkOf)]
+  const candidates = peer.candidates.map((candidate) => usableEndpoint(candidate, routed))
+  const fallback = usableEndpoint(relay, routed)
   return {
     ...peer,
     ...(fallback !== '' && { fallback_endpoint: fallback }),
-    endpoint: usableEndpoint(peer.endpoint, terms),
+    endpoint: usableEndpoint(peer.endpoint, routed),
     candidates: candidates.filter((candidate) => candidate !== '').slice(0, CANDIDATES_MAX),
-    subnets: gate.take(peer.subnets, (subnet, why) => refused.set(`${peer.node_id} ${subnet}`, why)),
+    subnets,
   }
+}
+
+function networkOf(subnet: string): readonly Cidr[] {
+  const read = parseCidr(subnet)
+  return read.ok ? [read.cidr] : []
 }
 
 interface Gate {
@@ -89,9 +97,11 @@ function repeated(peers: readonly PeerFacts[], member: 'mesh_address' | 'public_
   return twice
 }
 
-/** An endpoint that the tunnel can use; empty for any other text, and for one inside of the mesh, which would lead into itself. */
-function usableEndpoint(endpoint: string, { cidr }: MeshNetwork): string {
+/**
+ * An endpoint that the tunnel can use; empty for any other text, and for one in a network that is routed to the peer, which would lead
+ * into the tunnel itself, without end.
+ */
+function usableEndpoint(endpoint: string, routed: readonly Cidr[]): string {
   const host = parseEndpoint(endpoint)?.host
-  if (host === undefined) return ''
-  return cidr !== undefined && isInside(host, cidr) ? '' : endpoint
+  return host === undefined || routed.some((network) => isInside(host, network)) ? '' : endpoint
 }

@@ -65,6 +65,13 @@ describe('the peers that an agent takes', () => {
     expect([...refusedSubnets]).toEqual([[`${id(2)} 10.8.0.0/24`, 'this machine uses 10.8.0.7, which is in it']])
   })
 
+  test('lose each address inside of the subnets behind them, which would lead into the tunnel itself', () => {
+    const inside = { endpoint: '10.9.0.1:51820', candidates: ['10.9.0.2:51820'], fallback_endpoint: '10.9.0.3:51821' }
+    const { peers } = acceptPeers([good(2, { ...inside, subnets: ['10.9.0.0/24'] }), good(3, inside)], terms)
+    expect(peers).toMatchObject([{ endpoint: '', candidates: [], subnets: ['10.9.0.0/24'] }, inside])
+    expect(peers[0]?.fallback_endpoint).toBeUndefined()
+  })
+
   test.each([
     'vpn.example.org:51820',
     '203.0.113.7',
