@@ -17,7 +17,6 @@ export interface BoundedMap<Value> {
   use(key: string): Value | undefined
   /** The entries of an owner that are not idle, by when they were added. */
   ofOwner(owner: string): readonly Value[]
-  deleteOwner(owner: string): void
   /** Removes idle entries. */
   sweep(): void
   readonly size: number
@@ -71,9 +70,6 @@ export function createBoundedMap<Value>(bounds: MapBounds, now: () => number): B
       return entry?.value
     },
     ofOwner: (owner) => [...(owned.get(owner) ?? [])].flatMap((key) => find(key)?.value ?? []),
-    deleteOwner(owner) {
-      for (const key of owned.get(owner) ?? []) remove(key)
-    },
     sweep() {
       for (const [key, entry] of entries) if (isIdle(entry)) remove(key)
     },

@@ -1,6 +1,7 @@
 import type { BridgePart } from '../bridge-part.ts'
 import type { WantedRelay } from '../wanted-parts.ts'
 import { reasonOf, systemCode } from '../../errors.ts'
+import { createPacedLines } from '../../paced-lines.ts'
 import { createForwarder, type Forwarder, type RelayTerms } from './forwarder.ts'
 import type { RelayPeer } from './relay-peers.ts'
 import { openRelaySocket, type RelaySocket } from './relay-socket.ts'
@@ -42,11 +43,13 @@ interface Fault {
 export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
   const relays = new Map<string, OpenRelay>()
   const faults = new Map<string, Fault>()
+  // Each packet of a flood may have a fault.
+  const paced = createPacedLines(log, now)
   let timer: NodeJS.Timeout | undefined
   let sweptMs = now()
 
   function noteFault(name: string, reason: string): void {
-    if (faults.get(name)?.reason !== reason) log(`relay: ${name}: ${reason}`)
+    paced(`relay: ${name}: ${reason}`)
     faults.set(name, { reason, atMs: now() })
   }
 

@@ -9,7 +9,7 @@ import { reasonOf, systemCode } from '../../errors.ts'
 export interface RelaySocketOptions {
   readonly port: number
   readonly onPacket: (packet: Buffer, from: EndpointAddress) => readonly EndpointAddress[]
-  /** The socket of a family stopped working, or a packet could not be sent. */
+  /** The socket of a family stopped working, or a packet could not be sent. The reason has no address, which a stranger may have made up. */
   readonly onFault: (reason: string) => void
 }
 
@@ -20,6 +20,8 @@ export interface RelaySocket {
 
 /** Packets that wait for the process while it does something else. The kernel may allow less. */
 const BUFFER_BYTES = 4 * 1024 * 1024
+/** Packets that wait in this process because the link is slower than what comes in. Further ones are lost, as in a router. */
+const WAITING_BYTES_MAX = 4 * 1024 * 1024
 const NO_IPV6: ReadonlySet<string> = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'])
 
 /** Opens the port. Rejects with the error of the system. */
@@ -27,9 +29,11 @@ export async function openRelaySocket({ port, onPacket, onFault }: RelaySocketOp
   const sockets = new Map<number, Socket>()
 
   function send(packet: Buffer, { host, port: toPort }: EndpointAddress): void {
+    const socket = sockets.get(isIP(host))
+    if (socket === undefined || socket.getSendQueueSize() > WAITING_BYTES_MAX) return
     // A packet that cannot be sent is lost, as on any link; why is a fault of the relay.
-    sockets.get(isIP(host))?.send(packet, toPort, host, (error) => {
-      if (error !== null) onFault(`a packet cannot be sent to ${host}: ${reasonOf(error)}`)
+    socket.send(packet, toPort, host, (error) => {
+      if (error !== null) onFault(`some packets cannot be sent in IPv${isIP(host)}: ${systemCode(error)}`)
     })
   }
 
@@ -42,8 +46,14 @@ export async function openRelaySocket({ port, onPacket, onFault }: RelaySocketOp
 
   async function open(family: 4 | 6): Promise<void> {
     const socket = createSocket({ type: `udp${family}`, ipv6Only: family === 6, recvBufferSize: BUFFER_BYTES })
-    socket.bind(port, family === 4 ? '0.0.0.0' : '::')
-    await once(socket, 'listening')
+    try {
+      socket.bind(port, family === 4 ? '0.0.0.0' : '::')
+      await once(socket, 'listening')
+    } catch (error) {
+      // It keeps its descriptor also where it could not be bound.
+      socket.close()
+      throw error
+    }
     socket.on('error', (error) => onFault(reasonOf(error)))
     socket.on('message', take)
     sockets.set(family, socket)

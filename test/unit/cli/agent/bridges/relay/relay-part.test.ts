@@ -1,10 +1,13 @@
-import { createSocket, type Socket } from 'node:dgram'
+import { createSocket, Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readdirSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createRelayPart, type RelayPart } from '../../../../../../src/cli/agent/bridges/relay/relay-part.ts'
 import { initiation } from '../../../../../support/mesh/handshake-messages.ts'
 
-const KEY = Buffer.alloc(32, 1).toString('base64')
+const [KEY, UNREACHABLE_KEY] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64')) as [string, string]
+/** A socket without SO_BROADCAST must not send there. */
+const UNREACHABLE = ['255.255.255.255:1', '255.255.255.255:2']
 
 describe('the relays of a machine', () => {
   let part: RelayPart
@@ -30,7 +33,10 @@ describe('the relays of a machine', () => {
     peer = await socket()
     const endpoints = [`127.0.0.1:${peer.address().port}`]
     part = createRelayPart({
-      peers: async () => [{ nodeId: 'x', publicKey: KEY, endpoints, fallback: undefined }],
+      peers: async () => [
+        { nodeId: 'x', publicKey: KEY, endpoints, fallback: undefined },
+        { nodeId: 'y', publicKey: UNREACHABLE_KEY, endpoints: UNREACHABLE, fallback: undefined },
+      ],
       log: (line) => void lines.push(line),
       now: () => Date.now(),
     })
@@ -81,5 +87,46 @@ describe('the relays of a machine', () => {
     expect([...part.ports()]).toEqual([port])
     expect(part.faults()).toEqual([])
     taken.close()
+  })
+
+  test('keep no descriptor of a port that they could not have', async () => {
+    const taken = createSocket('udp4')
+    taken.bind(0)
+    await once(taken, 'listening')
+    const count = (): number => readdirSync('/proc/self/fd').length
+    const before = count()
+    for (let tries = 0; tries < 50; tries += 1) await part.apply('b', relayOn(taken.address().port))
+    expect(count() - before).toBeLessThan(40)
+    taken.close()
+  })
+
+  test('lose packets while more of them wait than the link takes, and go on afterwards', async () => {
+    const port = await freePort()
+    await part.apply('b', relayOn(port))
+    const sender = await socket()
+    const seen: number[] = []
+    peer.on('message', (packet: Buffer) => void seen.push(packet.readUInt32LE(4)))
+    const waiting = vi.spyOn(Socket.prototype, 'getSendQueueSize').mockReturnValue(1e9)
+    sender.send(initiation({ to: KEY, sender: 1 }), port, '127.0.0.1')
+    await vi.waitFor(() => expect(waiting).toHaveBeenCalled(), { timeout: 10_000 })
+    waiting.mockRestore()
+    sender.send(initiation({ to: KEY, sender: 2 }), port, '127.0.0.1')
+    await vi.waitFor(() => expect(seen).toContain(2), { timeout: 10_000 })
+    expect(seen).toEqual([2])
+    sender.close()
+  })
+
+  test('name that packets cannot be sent, once for all of them and without the addresses', async () => {
+    const port = await freePort()
+    await part.apply('b', relayOn(port))
+    const sender = await socket()
+    const arrived = once(peer, 'message')
+    for (const to of [UNREACHABLE_KEY, UNREACHABLE_KEY, KEY])
+      sender.send(initiation({ to, sender: 7 }), port, '127.0.0.1')
+    await arrived
+    await vi.waitFor(() => expect(part.faults()).toHaveLength(1), { timeout: 10_000 })
+    expect(part.faults()[0]).toMatch(/^the relay of bridge b: some packets cannot be sent in IPv4: E[A-Z]+$/)
+    expect(lines.filter((line) => line.includes('cannot be sent'))).toHaveLength(1)
+    sender.close()
   })
 })
