@@ -1,5 +1,6 @@
 import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import type { AgentCore } from '../agent-core.ts'
+import { localNetworks } from '../endpoints/local-networks.ts'
 import { isOwnRelay } from '../endpoints/own-relay.ts'
 import { createPaths, type Paths } from '../endpoints/paths.ts'
 import { createRelayAddresses, type RelayAddresses } from '../endpoints/relay-addresses.ts'
@@ -7,6 +8,7 @@ import type { Firewall } from '../firewall/firewall.ts'
 import type { Forward } from '../firewall/firewall-view.ts'
 import type { CoalescedWork } from '../process/coalesced-work.ts'
 import type { MeshNetwork } from '../server-answers/mesh-network.ts'
+import { isOwnLink } from '../system/own-links.ts'
 import { createBridgeHosts, type BridgeHosts } from './bridge-hosts.ts'
 import { createBridgeParts, type BridgePartsPorts, type OpenParts } from './bridge-parts.ts'
 import type { ForwardingFirewall } from './forwards/forwarding-firewall.ts'
@@ -56,6 +58,7 @@ export function openBridges(core: AgentCore, ports: BridgePorts): BridgesOfMachi
   const relays = createRelayAddresses()
   const paths = createPaths({
     relays,
+    networks: () => localNetworks((name) => isOwnLink(name, ownId)),
     isOwnRelay: (endpoint) => isOwnRelay(endpoint, { ports: parts.relay.ports(), peers: peers() }),
     now: () => core.clock.now(),
     random: () => core.clock.random(),

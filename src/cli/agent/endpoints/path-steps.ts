@@ -24,6 +24,10 @@ export interface Path {
   readonly probe: Probe | undefined
   /** When a probe last found the direct way. */
   readonly foundMs: number | undefined
+  /** The endpoint from which a packet last came directly. */
+  readonly direct: string | undefined
+  /** Probes since it was reached directly. */
+  readonly probes: number
 }
 
 /** A try of the direct way, by a peer that is reached through a relay. */
@@ -49,8 +53,8 @@ export interface StepFacts {
   readonly peer: PathPeer
   readonly path: Path
   readonly before: Path | undefined
-  /** Whether it is time to try direct ways. */
-  readonly isProbeDue: boolean
+  /** The direct way that it is time to try; undefined: none. */
+  readonly probeTo: string | undefined
   readonly nowMs: number
 }
 
@@ -96,10 +100,11 @@ function relayedStep(facts: StepFacts, relay: string): Step {
 }
 
 /** `isSettled`: the handshake at the relay has had its time. */
-function towardsDirect({ peer, path, isProbeDue, nowMs }: StepFacts, relay: string, isSettled: boolean): Step {
+function towardsDirect({ peer, path, probeTo, nowMs }: StepFacts, relay: string, isSettled: boolean): Step {
+  const { direct = peer.given, foundMs } = path
   // Both ends change sides until the last packets of the relay have come: a new session has none of them.
-  if (path.foundMs !== undefined && nowMs - path.foundMs < SETTLING_MS) return withHandshake(peer.given)
-  return isProbeDue && isSettled ? probe({ to: peer.given, back: relay }, path.hearing, nowMs) : STAY
+  if (foundMs !== undefined && nowMs - foundMs < SETTLING_MS) return withHandshake(direct)
+  return probeTo !== undefined && isSettled ? probe({ to: probeTo, back: relay }, path.hearing, nowMs) : STAY
 }
 
 function nextRelay({ relays }: PathPeer, relay: string): Step {

@@ -1,6 +1,7 @@
 import type { EndpointMove, PeerStatus } from '../device/device.ts'
 import { hasSession } from '../device/session-age.ts'
 import type { PlacedEndpoint } from '../tunnel/plan-tunnel.ts'
+import { directWays, type LocalNetwork } from './candidates.ts'
 import { hear, type Hearing } from './path-hearing.ts'
 import { stepOf, type Path, type PathPeer, type Step } from './path-steps.ts'
 import { canonical, type RelayAddresses } from './relay-addresses.ts'
@@ -15,6 +16,8 @@ export interface PeerWay {
 
 /** A peer, with what the server gives. */
 export interface ReachedPeer extends Omit<PathPeer, 'relays'> {
+  /** Further addresses that the server gives. */
+  readonly candidates: readonly string[]
   /** The relay of the edges to the peer; undefined where there is none. */
   readonly fallback: string | undefined
 }
@@ -52,6 +55,8 @@ export interface PathsDeps {
   readonly relays: RelayAddresses
   /** Whether this machine itself is that relay. */
   readonly isOwnRelay: (endpoint: string) => boolean
+  /** Those of this machine. */
+  readonly networks: () => readonly LocalNetwork[]
   readonly now: () => number
   readonly random: () => number
 }
@@ -67,13 +72,13 @@ const LOOK_MS = 1_000
 const RELAYS_MAX = 4
 
 /** Makes it. Nothing is known of any peer. */
-export function createPaths({ relays, isOwnRelay, now, random }: PathsDeps): Paths {
+export function createPaths({ relays, isOwnRelay, networks, now, random }: PathsDeps): Paths {
   let paths: ReadonlyMap<string, Path> = new Map()
   let placed: ReadonlyMap<string, PlacedEndpoint> = new Map()
   let hasRelays = false
   /** Of the mesh, without those of this machine, as of the last look: whether one is its own is not asked for each peer. */
   let usable: ReadonlySet<string> = new Set()
-  let first: readonly string[] = []
+  let common: readonly string[] = []
   let probeMs = now() + PROBE_EVERY_MS
 
   /**
@@ -83,7 +88,7 @@ export function createPaths({ relays, isOwnRelay, now, random }: PathsDeps): Pat
   function relaysOf(fallback: string | undefined, present: string | undefined): readonly string[] {
     const given = canonical(fallback)
     if (given === undefined) return []
-    const wanted = [given, ...first]
+    const wanted = [given, ...common]
     const tried = [...new Set(wanted)].filter((each) => usable.has(each)).slice(0, RELAYS_MAX)
     const isKept = present !== undefined && usable.has(present) && !tried.includes(present)
     return isKept ? [...tried, present] : tried
@@ -93,16 +98,30 @@ export function createPaths({ relays, isOwnRelay, now, random }: PathsDeps): Pat
     const before = paths.get(nodeId)
     const relay = relays.has(status.endpoint) ? canonical(status.endpoint) : undefined
     const hearing = hear(before?.hearing, status, nowMs)
-    const unknown = { sinceMs: nowMs, isPlaced: false, probe: undefined, foundMs: undefined }
-    return { ...unknown, ...before, relay, hearing }
+    const isDirect = relay === undefined && before?.isPlaced === false && hearing.heardMs === nowMs
+    const direct = (isDirect ? canonical(status.endpoint) : undefined) ?? before?.direct
+    const unknown = { sinceMs: nowMs, isPlaced: false, probe: undefined, foundMs: undefined, probes: 0 }
+    return { ...unknown, ...before, relay, hearing, direct }
   }
 
-  function decide(peer: ReachedPeer, isProbeDue: boolean, nowMs: number): Decision {
+  /**
+   * Every other time the way that worked last, and the others in turn: `candidates` may be the only direct ones, as behind a NAT that
+   * returns nothing to its own address.
+   */
+  function wayToTry(peer: ReachedPeer, { direct, probes }: Path, local: readonly LocalNetwork[]): string | undefined {
+    if (peer.given === '') return undefined
+    const all = [direct, peer.given, ...directWays(peer, local)].map(canonical)
+    const [first, ...others] = new Set(all.filter((way) => way !== undefined && !relays.has(way)))
+    return probes % 2 === 0 ? first : (others[Math.floor(probes / 2) % others.length] ?? first)
+  }
+
+  function decide(peer: ReachedPeer, local: readonly LocalNetwork[] | undefined, nowMs: number): Decision {
     const { nodeId, status } = peer
     const path = pathOf(peer, nowMs)
     const given = relays.has(peer.given) ? '' : peer.given
     const of: PathPeer = { nodeId, status, given, relays: relaysOf(peer.fallback, path.relay) }
-    const step = stepOf({ peer: of, path, before: paths.get(nodeId), isProbeDue, nowMs })
+    const probeTo = local === undefined || path.relay === undefined ? undefined : wayToTry(peer, path, local)
+    const step = stepOf({ peer: of, path, before: paths.get(nodeId), probeTo, nowMs })
     return { nodeId, status, step, path: after(path, step, nowMs) }
   }
 
@@ -113,8 +132,9 @@ export function createPaths({ relays, isOwnRelay, now, random }: PathsDeps): Pat
       if (isProbeDue) probeMs = nowMs + PROBE_EVERY_MS * (1 - JITTER * random())
       hasRelays = peers.some(({ fallback }) => fallback !== undefined)
       usable = new Set(relays.present().filter((each) => !isOwnRelay(each)))
-      first = [...usable].slice(0, RELAYS_MAX)
-      const decisions = peers.map((peer) => decide(peer, isProbeDue, nowMs))
+      common = [...usable].slice(0, RELAYS_MAX)
+      const local = isProbeDue && hasRelays ? networks() : undefined
+      const decisions = peers.map((peer) => decide(peer, local, nowMs))
       paths = new Map(decisions.map(({ nodeId, path }) => [nodeId, path]))
       placed = new Map(decisions.flatMap((decision) => placedBy(decision, placed)))
       return changesOf(decisions)
@@ -147,9 +167,11 @@ interface Decision {
 
 function after(seen: Path, step: Step, nowMs: number): Path {
   const path = { ...seen, isPlaced: step.act === 'move', hearing: hearingAfter(seen.hearing, step) }
-  if (step.act === 'found') return { ...path, probe: undefined, foundMs: nowMs }
+  if (step.act === 'found') return { ...path, probe: undefined, foundMs: nowMs, probes: 0 }
   if (step.act === 'lost') return { ...path, probe: undefined }
-  return step.act === 'move' ? { ...path, probe: step.probe, foundMs: undefined, sinceMs: nowMs } : path
+  if (step.act !== 'move') return path
+  const probes = path.probes + (step.probe === undefined ? 0 : 1)
+  return { ...path, probe: step.probe, foundMs: undefined, sinceMs: nowMs, probes }
 }
 
 /** What was not answered before a new handshake says nothing of the other way. A packet in the session is empty: nothing answers it. */

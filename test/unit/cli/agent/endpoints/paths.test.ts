@@ -5,6 +5,11 @@ import type { PeerStatus } from '../../../../../src/cli/agent/device/device.ts'
 import { had, KEYS } from '../../../../support/mesh/device-records.ts'
 
 const [DIRECT, RELAY, OTHER_RELAY] = ['203.0.113.7:51820', '198.51.100.1:51821', '198.51.100.2:51821']
+const NEAR = '192.168.1.9:51820'
+const HERE = {
+  address: '192.168.1.7',
+  cidr: { words: [0xc0a8_0100], masks: [0xffff_ff00], text: '192.168.1.0/24' },
+}
 const DATA_BYTES = 128
 /** All direct paths are tried this often at least. */
 const PROBE_MS = 15_000
@@ -27,7 +32,7 @@ describe('the path to a peer', () => {
       asked.push(each)
       return each === ownRelay
     }
-    paths = createPaths({ relays, isOwnRelay, now: () => nowMs, random: () => 0 })
+    paths = createPaths({ relays, isOwnRelay, networks: () => [HERE], now: () => nowMs, random: () => 0 })
     status = had({ publicKey: KEYS[0], endpoint: DIRECT, latestHandshakeMs: nowMs, receivedBytes: 92, sentBytes: 148 })
   })
 
@@ -52,7 +57,9 @@ describe('the path to a peer', () => {
   function look(afterMs: number, change: Partial<PeerStatus> = {}, facts: Partial<ReachedPeer> = {}) {
     nowMs += afterMs
     status = { ...status, ...change }
-    const { moves, wakes } = paths.look([{ nodeId: 'n', status, given: DIRECT, fallback: RELAY, ...facts }])
+    const { moves, wakes } = paths.look([
+      { nodeId: 'n', status, given: DIRECT, candidates: [], fallback: RELAY, ...facts },
+    ])
     for (const { endpoint, isRenewed } of moves)
       status = {
         ...status,
@@ -122,6 +129,33 @@ describe('the path to a peer', () => {
     expect(look(2_000).moves).toEqual([[DIRECT, 'in session']])
   })
 
+  test('is tried every other time where it was direct last, and else at the other addresses of the peer', () => {
+    const facts = { candidates: [NEAR] }
+    look(0, { endpoint: NEAR }, facts)
+    look(1_000, receives(), facts)
+    look(1_000, sends(), facts)
+    expect(look(11_000, {}, facts).moves).toEqual([[RELAY, 'anew']])
+    look(1_000, { ...receives(), latestHandshakeMs: nowMs + 1_000 }, facts)
+    const tries = [1, 2, 3].flatMap(() => {
+      const [tried] = look(PROBE_MS, receives(), facts).moves
+      look(1_000, {}, facts)
+      return tried?.[0] ?? []
+    })
+    expect(tries).toEqual([NEAR, DIRECT, NEAR])
+  })
+
+  test('is direct at the candidate that was found, also where late packets of the relay lead back', () => {
+    const facts = { candidates: [NEAR] }
+    relayed()
+    expect(look(PROBE_MS, {}, facts).moves).toEqual([[DIRECT, 'in session']])
+    look(1_000, {}, facts)
+    expect(look(PROBE_MS, {}, facts).moves).toEqual([[NEAR, 'in session']])
+    look(100, {}, facts)
+    look(100, receives(), facts)
+    expect(way()).toBe('direct')
+    expect(look(100, { ...receives(), endpoint: RELAY }, facts).moves).toEqual([[NEAR, 'anew']])
+  })
+
   test('is held for 400 ms only where packets come', () => {
     relayed()
     expect(look(PROBE_MS, receives()).moves).toEqual([[DIRECT, 'in session']])
@@ -187,7 +221,13 @@ describe('the path to a peer', () => {
   })
 
   test('asks once in a look whether a relay is that of this machine', () => {
-    const peers = [1, 2, 3].map((number) => ({ nodeId: `n-${number}`, status, given: DIRECT, fallback: RELAY }))
+    const peers = [1, 2, 3].map((number) => ({
+      nodeId: `n-${number}`,
+      status,
+      given: DIRECT,
+      candidates: [],
+      fallback: RELAY,
+    }))
     paths.look(peers)
     expect(asked).toEqual([RELAY])
   })

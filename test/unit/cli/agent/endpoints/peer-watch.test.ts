@@ -39,7 +39,7 @@ function watching() {
     },
     lostPeers: { look: () => here.lost },
     search: { look: () => new Map(), isActive: () => false },
-    paths: createPaths({ relays, isOwnRelay: () => false, now: () => here.nowMs, random: () => 0 }),
+    paths: createPaths({ relays, isOwnRelay: () => false, networks: () => [], now: () => here.nowMs, random: () => 0 }),
     relays,
     pathReports: { take: () => undefined },
     log: { line: () => undefined, close: () => undefined },
