@@ -1,6 +1,6 @@
 import type { PeerFacts } from '../../../client/agent/peers/peer-book.ts'
 import { parseCidr, type Cidr } from '../../../shared/networks/cidr.ts'
-import { parseEndpoint } from '../endpoints/endpoint-address.ts'
+import { isUsableHost, parseEndpoint } from '../endpoints/endpoint-address.ts'
 import { createSubnetGate, type SubnetGate } from './accept-subnets.ts'
 import { isInside, isIpv4, type MeshNetwork } from './mesh-network.ts'
 
@@ -98,10 +98,11 @@ function repeated(peers: readonly PeerFacts[], member: 'mesh_address' | 'public_
 }
 
 /**
- * An endpoint that the tunnel can use; empty for any other text, and for one in a network that is routed to the peer, which would lead
- * into the tunnel itself, without end.
+ * An endpoint that the tunnel can use; empty for any other text, for one on this machine or of a group, and for one in a network that is
+ * routed to the peer, which would lead into the tunnel itself, without end.
  */
 function usableEndpoint(endpoint: string, routed: readonly Cidr[]): string {
   const host = parseEndpoint(endpoint)?.host
-  return host === undefined || routed.some((network) => isInside(host, network)) ? '' : endpoint
+  if (host === undefined || !isUsableHost(host)) return ''
+  return routed.some((network) => isInside(host, network)) ? '' : endpoint
 }
