@@ -68,6 +68,9 @@ export interface ApplierDeps {
 
 const NOTHING: AcceptedPeers = { peers: [], refused: new Map(), refusedSubnets: new Map() }
 
+/** Lines of one round: a server may send any number of peers that are refused. */
+const REFUSALS_LOGGED = 20
+
 /** Makes the applier. */
 export function createMeshApplier(deps: ApplierDeps): MeshApplier {
   const { member, device, firewall, names, log, until, relays } = deps
@@ -81,10 +84,15 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
 
   function accept({ peers }: KnownMesh): AcceptedPeers {
     const next = acceptPeers(peers, termsOf(deps))
-    for (const [nodeId, why] of next.refused)
-      if (accepted.refused.get(nodeId) !== why) log.line(`peer ${nodeId} is refused: ${why}`)
-    for (const [name, why] of next.refusedSubnets)
-      if (accepted.refusedSubnets.get(name) !== why) log.line(`subnet of peer ${name} is refused: ${why}`)
+    const lines = [
+      ...changes(accepted.refused, next.refused).map(([nodeId, why]) => `peer ${nodeId} is refused: ${why}`),
+      ...changes(accepted.refusedSubnets, next.refusedSubnets).map(
+        ([name, why]) => `subnet of peer ${name} is refused: ${why}`,
+      ),
+    ]
+    for (const line of lines.slice(0, REFUSALS_LOGGED)) log.line(line)
+    if (lines.length > REFUSALS_LOGGED)
+      log.line(`${lines.length - REFUSALS_LOGGED} more peers or subnets of peers are refused`)
     return next
   }
 
@@ -171,6 +179,14 @@ export function createMeshApplier(deps: ApplierDeps): MeshApplier {
     },
     accepted: () => accepted,
   }
+}
+
+/** What is refused now and was not, or for another reason. */
+function changes(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): readonly (readonly [string, string])[] {
+  return [...now].filter(([name, why]) => before.get(name) !== why)
 }
 
 function termsOf({ member, network, taken }: ApplierDeps): PeerTerms {

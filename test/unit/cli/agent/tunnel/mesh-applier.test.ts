@@ -6,6 +6,7 @@ import type { MeshName } from '../../../../../src/cli/agent/names/mesh-names.ts'
 import { createMeshApplier, type MeshApplier } from '../../../../../src/cli/agent/tunnel/mesh-applier.ts'
 import type { CompiledEntry } from '../../../../../src/shared/policies/rule-types.ts'
 import { createFakeKernel, type FakeKernel } from '../../../../support/firewall/fake-kernel.ts'
+import { id, peer } from '../../../../support/fleet/mesh-agents.ts'
 
 const ISOLATE: CompiledEntry = { action: 'isolate', direction: 'ingress' }
 const policyOf = (entries: readonly CompiledEntry[]) => ({
@@ -22,10 +23,14 @@ let firewall: Firewall
 let applier: MeshApplier
 let published: (readonly MeshName[])[]
 let entries: readonly CompiledEntry[]
+let peers: readonly object[]
+let lines: string[]
 
 /** An agent that knows its policies from an earlier run, and whose server is away. */
 beforeEach(() => {
   entries = [ISOLATE]
+  peers = []
+  lines = []
   published = []
   kernel = createFakeKernel()
   firewall = createFirewall({ run: (...call) => kernel.run(...call), log: () => undefined })
@@ -37,6 +42,7 @@ beforeEach(() => {
       setRoutes: async () => undefined,
     },
     firewall,
+    log: { line: (line: string) => void lines.push(line) },
     names: { publish: async (names: readonly MeshName[]) => void published.push(names) },
     network: () => ({ cidr: undefined, ownAddress: '100.64.0.1' }),
     taken: () => new Set(),
@@ -46,7 +52,7 @@ beforeEach(() => {
     relays: createRelayAddresses(),
     until: new AbortController().signal,
     get knownBefore() {
-      return { peers: [], policies: [policyOf(entries)] }
+      return { peers, policies: [policyOf(entries)] }
     },
   } as never)
 })
@@ -110,4 +116,13 @@ test('names are given again as they were given last, and not before', async () =
   await applier.apply()
   await applier.republish()
   expect(published).toEqual([[{ name: 'web-1', address: '100.64.0.1' }], [{ name: 'web-1', address: '100.64.0.1' }]])
+})
+
+test('Of peers that are refused the first twenty are named in the log, and how many there are besides', async () => {
+  peers = Array.from({ length: 1_000 }, (_, number) => peer(number, { mesh_address: 'nowhere' }))
+  await applier.apply()
+  await applier.apply()
+  expect(lines).toHaveLength(21)
+  expect(lines[0]).toBe(`peer ${id(0)} is refused: its address is not an IPv4 address`)
+  expect(lines[20]).toBe('980 more peers or subnets of peers are refused')
 })
