@@ -29,6 +29,8 @@ interface OpenRelay {
   readonly socket: RelaySocket
 }
 
+/** What a fault belongs to that keeps the peers from being read. */
+const THIS_MACHINE = 'this machine'
 const PEERS_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 10_000
 /** A packet that could not be sent is named so long after it. */
@@ -57,9 +59,9 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
     try {
       const present = await peers()
       for (const { forwarder } of relays.values()) forwarder.setPeers(present)
-      faults.delete('peers')
+      faults.delete(THIS_MACHINE)
     } catch (error) {
-      noteFault('peers', reasonOf(error))
+      noteFault(THIS_MACHINE, reasonOf(error))
     }
   }
 

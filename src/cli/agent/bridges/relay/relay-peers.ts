@@ -112,7 +112,10 @@ function endpointsOf({ endpoints }: RelayPeer, relays: ReadonlySet<string>): rea
 function hostsOf(peers: ReadonlyMap<string, KnownPeer>): ReadonlyMap<string, readonly string[]> {
   const byHost = new Map<string, string[]>()
   for (const { nodeId, endpoints } of peers.values())
-    for (const host of new Set(endpoints.map((each) => each.host)))
-      byHost.set(host, [...(byHost.get(host) ?? []), nodeId])
+    for (const host of new Set(endpoints.map((each) => each.host))) {
+      const known = byHost.get(host)
+      if (known === undefined) byHost.set(host, [nodeId])
+      else known.push(nodeId)
+    }
   return byHost
 }
