@@ -52,6 +52,14 @@ describe.skipIf(requirement('mesh-lab') === undefined)('two machines of a mesh',
       expect(ok).toContain(check)
   }, 60_000)
 
+  test('have a problem when doctor is asked in another network namespace than that of the agent', async () => {
+    // The state folder has the name of the box.
+    const { findings } = await doctor({ ...other, name: one.name })
+    expect(findings.filter(({ check }) => check === 'interface')).toMatchObject([
+      { status: 'problem', detail: 'the agent runs in another network namespace' },
+    ])
+  }, 60_000)
+
   test('have a problem when a route of a peer is gone, and when the agent is', async () => {
     const [peer] = (await netcheck(one)).peers
     // The agent sets routes again with each change of the mesh.

@@ -1,6 +1,7 @@
+import { readlinkSync } from 'node:fs'
 import { createLink, type LinkFacts } from '../device/network-link.ts'
 import { ok, problem, skipped, warning, type Finding } from '../../commands/doctor/finding.ts'
-import { reasonOf } from '../errors.ts'
+import { reasonOf, systemCode } from '../errors.ts'
 import { aliasOf } from '../system/own-links.ts'
 import type { RunProgram } from '../system/run-program.ts'
 import type { RunningFacts } from './doctor-facts.ts'
@@ -14,12 +15,30 @@ export async function lookAtInterface(facts: RunningFacts): Promise<readonly Fin
   const { run } = facts.system
   const name = facts.status.interface.name
   try {
+    if (isElsewhere(facts.status.pid)) return [ELSEWHERE]
     const link = await createLink(name, run).find()
     if (link === undefined)
       return [problem('interface', `there is no ${name}`, 'See ctl agent logs; restart the agent.')]
     return [ownership(facts, link), await mtu(facts, link.mtu), await routes(run, facts)]
   } catch (error) {
     return [problem('interface', `it cannot be looked at: ${reasonOf(error)}`, 'Mend what is above first.')]
+  }
+}
+
+const ELSEWHERE = problem(
+  'interface',
+  'the agent runs in another network namespace',
+  'Run this there: ip netns exec NAME ctl agent doctor',
+)
+
+/** Whether the process is in another network namespace than this one. One that is gone is not. */
+function isElsewhere(pid: number): boolean {
+  const namespaceOf = (process: number | 'self'): string => readlinkSync(`/proc/${process}/ns/net`)
+  try {
+    return namespaceOf(pid) !== namespaceOf('self')
+  } catch (error) {
+    if (['ENOENT', 'EACCES', 'EPERM'].includes(systemCode(error))) return false
+    throw error
   }
 }
 
