@@ -5,8 +5,12 @@ import type { Datastore } from '../../src/server/ports/datastore.ts'
 const LEADERS_OWN =
   '^(audit|outbox_|event_log|node_lanes|node_hints|peer_hints|pending_peers|visibility_changes|outgoing_events|bridge_addressees|domain_peer_marks|relay_preferences|relay_choices|capacity_totals|capacity_history|capacity_replicas)'
 
-/** Members of rows that the leader changes meanwhile: a running rollout waits for its window. */
-const LEADERS_MEMBERS: Readonly<Record<string, readonly string[]>> = { rollouts: ['waiting_for', 'updated_at'] }
+/** Members of rows that the leader changes meanwhile: a running rollout waits for its window, and the host of each subnet is chosen. */
+const LEADERS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  rollouts: ['waiting_for', 'updated_at'],
+  nodes: ['hosted_subnets'],
+  domain_peers: ['subnet_basis'],
+}
 
 /**
  * A digest of every row by table, on either store, but for what no refused request is to blame for: audit rows, when a
