@@ -120,12 +120,13 @@ function foreignInterface(name: string, { alias }: Pick<LinkFacts, 'alias'>): Cl
   return deviceFault(`There is an interface ${name} that does not belong to this agent; it was not touched.`, {
     code: 'interface_taken',
     exitCode: EXIT.conflict,
-    hint: alias?.startsWith(aliasOf('')) === true ? OF_ANOTHER_AGENT : removalOf(name),
+    hint: alias?.startsWith(aliasOf('')) === true ? wayAround(name) : removalOf(name),
   })
 }
 
-const OF_ANOTHER_AGENT =
-  'It is that of another agent of this machine: choose another name with --interface, and another port with --listen-port.'
+function wayAround(name: string): string {
+  return `It is that of another agent of this machine: choose another name with --interface, and another port with --listen-port. Where no agent has it any more: ip link del ${name}`
+}
 
 function removalOf(name: string): string {
   return `Choose another name with --interface, or remove it where it is not needed: ip link del ${name}`
