@@ -5,11 +5,14 @@ import type { Datastore } from '../../src/server/ports/datastore.ts'
 const LEADERS_OWN =
   '^(audit|outbox_|event_log|node_lanes|node_hints|peer_hints|pending_peers|visibility_changes|outgoing_events|bridge_addressees|domain_peer_marks|relay_preferences|relay_choices|capacity_totals|capacity_history|capacity_replicas)'
 
-/** Members of rows that the leader changes meanwhile: a running rollout waits for its window, and the host of each subnet is chosen. */
+/**
+ * Members of rows that the leader changes meanwhile: a running rollout waits for its window, and the host of each subnet is chosen,
+ * which peers learn by their revisions.
+ */
 const LEADERS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   rollouts: ['waiting_for', 'updated_at'],
-  nodes: ['hosted_subnets'],
-  domain_peers: ['subnet_basis'],
+  nodes: ['hosted_subnets', 'peer_revision'],
+  domain_peers: ['subnet_basis', 'revision', 'whole_revision'],
 }
 
 /**
