@@ -92,7 +92,7 @@ export interface MemberActions<M extends Member> {
    * a secret. What ran before goes on then. Called again after a pause, and when a secret has a new version.
    */
   applyBridge(member: M, change: BridgeChange): Promise<string | undefined>
-  /** Called after each pull with the ids of all bridges that the member hosts. The agent stops any other one. */
+  /** Called after each pull that is the server's newest with the ids of all bridges that the member hosts. The agent stops any other one. */
   bridgesPulled(member: M, resourceIds: ReadonlySet<string>): void
   /** Peers were added, changed or removed: after a pull and after each hint. `member.view` has them all. */
   peersChanged(member: M): void

@@ -167,7 +167,9 @@ const Peer = z.object({
   subnets: z
     .array(z.string())
     .optional()
-    .describe('Networks behind the peer, sorted: those of site-to-site tunnels that it hosts; absent without any'),
+    .describe(
+      'Networks behind the peer, sorted: those of site-to-site tunnels and of user access that it hosts; absent without any',
+    ),
 })
 
 const PulledExecution = z.object({

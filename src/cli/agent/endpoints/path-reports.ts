@@ -36,9 +36,10 @@ export function createPathReports({
   let nextMs = 0
 
   async function send(): Promise<void> {
-    const sent = present
+    let sent = present
     nextMs = clock.now() + PAUSE_MS
-    if (await sendPaths(agent, member, () => present)) reported = sent
+    // A try that is repeated sends what holds by then.
+    if (await sendPaths(agent, member, () => (sent = present))) reported = sent
   }
 
   return {

@@ -42,12 +42,24 @@ export async function ownProgram(options: {
       if ((await checksumOf(path)) !== (await checksumOf(former))) await copyWhole(former, path)
     },
     async faultOf(version) {
+      // Before it runs as root.
+      const untrusted = await untrustedBy(path)
+      if (untrusted !== undefined) return untrusted
       const { exitCode, stdout } = await run(process.execPath, [path, '--version'], { timeoutMs: START_MS_MAX })
       if (exitCode !== 0) return `the new file does not start: it ends with status ${exitCode}`
       const found = /^ctl (\S+)\n$/.exec(stdout)?.[1]
       return found === version ? undefined : `the new file is version ${found ?? 'unknown'}, not ${version}`
     },
   }
+}
+
+const SHARED_WRITE = 0o022
+
+/** Why another user could change the file before it runs as root; undefined: none can. What leads to it ran the agent before, too. */
+async function untrustedBy(path: string): Promise<string | undefined> {
+  const { uid, mode } = await stat(path)
+  if (uid !== process.geteuid?.()) return `${path} belongs to another user`
+  return (mode & SHARED_WRITE) === 0 ? undefined : `${path} can be written by other users: chmod go-w`
 }
 
 async function checksumOf(path: string): Promise<string | undefined> {

@@ -11,19 +11,23 @@ interface PulledBridges {
   readonly bridges: string
   /** Ids of the bridges of which the server has a report of the node, ascending. */
   readonly reportedBridges: readonly string[]
+  /** A bridge that it does not have may be hosted nevertheless. */
+  readonly mayBeOlder: boolean
 }
 
 /** Takes the bridges of a pull, and applies those that are others. Deletes reports of bridges that the node does not host. */
 export function applyPulledBridges<M extends Member>(
   deps: MemberDeps<M>,
   node: M,
-  { bridges: text, reportedBridges }: PulledBridges,
+  { bridges: text, reportedBridges, mayBeOlder }: PulledBridges,
 ): void {
   const bridges = bridgesOf(deps, node)
   const { changed, refused } = bridges.replace(deps.mesh.bridges.given(text), node.pulling.changedBridges)
   deps.statistics.count('bad_bridge_configs', refused.length)
-  deps.actions.bridgesPulled(node, new Set([...bridges.list().map(({ resourceId }) => resourceId), ...refused]))
   for (const resourceId of changed) applyBridgeSoon(deps, node, { resourceId })
+  // What an earlier run has left of a bridge goes on until an answer says for certain that it is not hosted.
+  if (mayBeOlder) return
+  deps.actions.bridgesPulled(node, new Set([...bridges.list().map(({ resourceId }) => resourceId), ...refused]))
   for (const resourceId of reportedBridges) {
     const isHosted = bridges.find(resourceId) !== undefined || refused.includes(resourceId)
     if (!isHosted && !node.hosted.has(resourceId)) deleteReportSoon(deps, node, resourceId)

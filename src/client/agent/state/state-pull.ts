@@ -88,7 +88,7 @@ function applyState<M extends Member>(deps: MemberDeps<M>, node: M, pulled: Pull
   node.etag = pulled.etag
   if (self !== undefined) applySelf(deps, node, self)
   applyPulledPolicies(deps, node, policies)
-  applyPulledBridges(deps, node, read.snapshot)
+  applyPulledBridges(deps, node, { ...read.snapshot, mayBeOlder: isOlderPerhaps })
   applyPulledPeers(deps, node, createPeerView(mesh.book, peers))
   applyPulledTasks(deps, node, { ...read.snapshot, mayBeOlder: isOlderPerhaps })
 }

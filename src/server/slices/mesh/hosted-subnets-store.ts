@@ -23,7 +23,8 @@ const BRIDGES = sql`
     select resource_id, array_agg(distinct subnet order by subnet) as subnets
     from (
       select resource_id, unnest(allowed_subnets) as subnet from bridge_tunnels
-      union all select resource_id, peer_subnet from bridge_user_access where peer_subnet is not null
+      union all select resource_id, peer_subnet from bridge_user_access
+        where peer_subnet is not null and kind = 'wireguard'
     ) as parts group by resource_id
   ) as routed
   join resources on resources.id = routed.resource_id

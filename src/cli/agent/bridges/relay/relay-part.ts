@@ -67,11 +67,14 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
 
   async function look(): Promise<void> {
     await refresh()
-    if (now() - sweptMs >= SWEEP_EVERY_MS) {
-      for (const { forwarder } of relays.values()) forwarder.sweep()
-      sweptMs = now()
-    }
+    sweep()
     schedule()
+  }
+
+  function sweep(): void {
+    if (now() - sweptMs < SWEEP_EVERY_MS) return
+    for (const { forwarder } of relays.values()) forwarder.sweep()
+    sweptMs = now()
   }
 
   function schedule(): void {

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -59,6 +60,11 @@ describe('the file of the agent', () => {
   ])('with %s cannot be the agent', async (text, fault) => {
     writeFileSync(main(), text)
     expect(await (await open()).faultOf('1.5.0')).toContain(fault)
+  })
+
+  test('that other users can write is not started', async () => {
+    chmodSync(main(), 0o777)
+    expect(await (await open()).faultOf('1.5.0')).toBe(`${main()} can be written by other users: chmod go-w`)
   })
 
   test('that prints its version can be the agent', async () => {
