@@ -84,6 +84,7 @@ describe.each(STORES)('RegisterNode on the $name store', (store) => {
           psk_issued_at: '1772352000000000000',
           labels: {},
           ephemeral: false,
+          hosted_subnets: [],
           created_at: at,
           updated_at: at,
         })
