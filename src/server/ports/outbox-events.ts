@@ -187,10 +187,6 @@ export const SHARED_EVENTS = {
   peer_visibility_changed: { payload: aboutVisibility, audience: { to: 'viewers' } },
   /** Another relay carries the edges to the node, or the same one is reached elsewhere. */
   peer_relay_changed: toPeers('endpoint_changed', aboutPeer.extend({ endpoint: text })),
-  /** Peers reach other networks through the node than before. */
-  peer_subnets_changed: toPeers('subnets_changed', aboutPeer.extend({ subnets: z.array(text) })),
-  /** The same of networks that are too many for a hint. */
-  domain_subnets_changed: { payload: z.object({}), audience: { to: 'domain' } },
   /** Relays of so many nodes changed that a hint does not list them. */
   domain_relays_changed: { payload: z.object({}), audience: { to: 'domain' } },
   'bridge.RelayConfigured': toHosts(),
