@@ -25,7 +25,7 @@ export function applyPulledBridges<M extends Member>(
   const { changed, refused } = bridges.replace(deps.mesh.bridges.given(text), node.pulling.changedBridges)
   deps.statistics.count('bad_bridge_configs', refused.length)
   for (const resourceId of changed) applyBridgeSoon(deps, node, { resourceId })
-  // What an earlier run has left of a bridge goes on until an answer says for certain that it is not hosted.
+  // What an earlier run has left of a bridge goes on until a newest answer does not have it.
   if (mayBeOlder) return
   deps.actions.bridgesPulled(node, new Set([...bridges.list().map(({ resourceId }) => resourceId), ...refused]))
   for (const resourceId of reportedBridges) {

@@ -97,7 +97,7 @@ describe('an enrolment', () => {
       message: expect.stringContaining(why) as string,
       hints: expect.arrayContaining([expect.stringContaining(hint), 'correlation_id=c-1']) as string[],
     })
-    // No node was made: a later refusal must not name one of somebody else.
+    // No node was made: a later refusal must not name one of another owner.
     expect(written.map(({ enrolling }) => enrolling?.name)).toEqual(['web-1', undefined])
   })
 
