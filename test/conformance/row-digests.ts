@@ -1,18 +1,21 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Datastore } from '../../src/server/ports/datastore.ts'
+import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
+import { outdatedSubnets } from '../../src/server/slices/mesh/hosted-subnets-store.ts'
 
 /** What the leader goes on with after the answer: sealing, numbering, the places of those who follow the outbox, events on their way, how far peers have changed, samples of capacity. */
 const LEADERS_OWN =
   '^(audit|outbox_|event_log|node_lanes|node_hints|peer_hints|pending_peers|visibility_changes|outgoing_events|bridge_addressees|domain_peer_marks|relay_preferences|relay_choices|capacity_totals|capacity_history|capacity_replicas)'
 
-/**
- * Members of rows that the leader changes meanwhile: a running rollout waits for its window, and the host of each subnet is chosen,
- * which peers learn by their revisions.
- */
-const LEADERS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
-  rollouts: ['waiting_for', 'updated_at'],
-  nodes: ['hosted_subnets', 'peer_revision'],
-  domain_peers: ['subnet_basis', 'revision', 'whole_revision'],
+/** Members of rows that the leader changes meanwhile: a running rollout waits for its window. */
+const LEADERS_MEMBERS: Readonly<Record<string, readonly string[]>> = { rollouts: ['waiting_for', 'updated_at'] }
+
+const LOOK_MS = 50
+const LOOKS_MAX = 100
+
+/** Waits until the leader has chosen the hosts of all subnets, which nodes and peers learn. A server without a leader chooses none. */
+async function subnetsChosen(db: Db): Promise<void> {
+  for (let looks = 0; looks < LOOKS_MAX && (await outdatedSubnets(db, 1)).length > 0; looks += 1) await pause(LOOK_MS)
 }
 
 /**
@@ -21,6 +24,7 @@ const LEADERS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
  */
 export async function rowDigests(datastore: Datastore): Promise<Readonly<Record<string, string>>> {
   const db = datastore.pool('bulk')
+  await subnetsChosen(db)
   const named = await sql<{ name: string }>`
     select tablename as name from pg_tables where schemaname = 'public' and tablename !~ ${LEADERS_OWN} order by 1`.execute(
     db,
