@@ -117,7 +117,8 @@ export const userAccessOperations = {
     method: 'PATCH',
     path: `${BRIDGE}/user-access/{slug}`,
     summary: 'Replace the configuration of a user-access provider of a bridge',
-    description: 'The body is the whole configuration: an optional member that is absent gets its default.',
+    description:
+      'The body is the whole configuration. Without `peer_subnet` the provider keeps the one that it has; null takes it away.',
     params: partParams,
     body: BridgeUserAccessUpdateRequest,
     audit: { relation: 'bridge.user_access.update', when: 'all', ...identityConflicts },

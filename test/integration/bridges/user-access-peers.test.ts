@@ -136,6 +136,16 @@ describe.each(STORES)('The peers of a user-access provider on the $name store', 
       expect(code(await add('ann', FIRST))).toEqual([409, 'peer_subnet_missing'])
     })
 
+    it('keep their subnet where a change does not name it', async () => {
+      await make()
+      await add('ann', FIRST)
+      const { peer_subnet: _unknown, ...old } = staff({ max_peers: 7 })
+      const { slug: _slug, ...body } = old as { readonly slug: string }
+      const answer = await fleet.on(bridge, 'PATCH /user-access/staff', body)
+      expect([answer.status, answer.body['peer_subnet'], answer.body['max_peers']]).toEqual([200, '10.99.0.0/24', 7])
+      expect((await add('bob', SECOND)).status).toBe(201)
+    })
+
     it('keep a subnet and a number of peers that fit them', async () => {
       await make()
       await add('ann', FIRST)

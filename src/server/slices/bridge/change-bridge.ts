@@ -28,6 +28,8 @@ export async function bridgeOf(ctx: RequestContext, db: Db, path: BridgePath): P
 /** A part that a caller wants to write. */
 export interface Intent {
   readonly candidate: Candidate
+  /** The part with what it keeps of the stored one; the candidate itself where absent. */
+  readonly completed?: (world: BridgeWorld) => Candidate
   /** Throws where the part may not be written for what the bridge has or lacks, before the rules between parts are asked. */
   readonly assertFits?: (world: BridgeWorld) => void
   /** Asks what the datastore cannot answer. */
@@ -65,13 +67,13 @@ export async function changeBridge<Answer>(
 
 /**
  * Writes a part of a bridge: validates it before the transaction (S1 Bridge orchestrator), and again in it, with the bridge
- * locked. Runs `work` with what it holds then.
+ * locked. Runs `work` with what it holds and what it has read then.
  * @throws Problem of the first rule that the part breaks; nothing was written then.
  */
 export async function writePart<Answer>(
   { ctx, path, datastore }: Request,
   intent: Intent,
-  work: (held: Held) => Promise<Answer>,
+  work: (held: Held, world: BridgeWorld) => Promise<Answer>,
 ): Promise<Answer> {
   const db = datastore.pool('interactive')
   const bridge = await bridgeOf(ctx, db, path)
@@ -79,8 +81,8 @@ export async function writePart<Answer>(
   await intent.inspect?.(bridge)
   return ctx.change(async (change) => {
     await hold(change.db, bridge, intent.candidate)
-    await admit(change.db, bridge, intent)
-    return work({ change, bridge, at: new Date(ctx.nowMs) })
+    const world = await admit(change.db, bridge, intent)
+    return work({ change, bridge, at: new Date(ctx.nowMs) }, world)
   })
 }
 
@@ -103,8 +105,9 @@ async function hold(db: Db, { resourceId }: Bridge, candidate: Candidate): Promi
   await holdNodes(db, [...(await readHosts(db, resourceId)), candidate.value.target_node_id])
 }
 
-async function admit(db: Db, bridge: Bridge, { candidate, assertFits }: Intent): Promise<void> {
+async function admit(db: Db, bridge: Bridge, { candidate, completed, assertFits }: Intent): Promise<BridgeWorld> {
   const world = await readWorld(db, bridge, [candidate])
   assertFits?.(world)
-  assertNone(conflictsOf(world, candidate))
+  assertNone(conflictsOf(world, completed?.(world) ?? candidate))
+  return world
 }

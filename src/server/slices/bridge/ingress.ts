@@ -51,7 +51,7 @@ export function createIngress(deps: IngressDeps): Served {
     ListBridgeIngressRules: async (ctx, path) => ({ items: (await list(ctx, path)).map(toAnswer) }),
     GetBridgeIngressRule: async (ctx, path) => toAnswer(await get(ctx, path)),
     UpdateBridgeIngressRule: async (ctx, { body, slug, ...path }) =>
-      toAnswer(await replace(ctx, path, ingressOf(slug, body))),
+      toAnswer(await replace(ctx, path, { value: ingressOf(slug, body) })),
     DeleteBridgeIngressRule: remove,
   }
 }

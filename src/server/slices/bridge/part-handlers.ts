@@ -12,12 +12,19 @@ interface PartPath extends BridgePath {
   readonly slug: string
 }
 
+/** A part that takes the place of the stored one. */
+interface Replacement<Value> {
+  readonly value: Value
+  /** The value with what it keeps of the stored parts; the value itself where absent. */
+  readonly completed?: (parts: BridgeParts) => Value
+}
+
 /** The five operations of a sub-surface whose parts have slugs. */
 export interface PartHandlers<Value extends Slugged> {
   readonly create: (ctx: RequestContext, path: BridgePath, value: Value) => Promise<Stored<Value>>
   readonly list: (ctx: RequestContext, path: BridgePath) => Promise<readonly Stored<Value>[]>
   readonly get: (ctx: RequestContext, path: PartPath) => Promise<Stored<Value>>
-  readonly replace: (ctx: RequestContext, path: BridgePath, value: Value) => Promise<Stored<Value>>
+  readonly replace: (ctx: RequestContext, path: BridgePath, replacement: Replacement<Value>) => Promise<Stored<Value>>
   readonly remove: (ctx: RequestContext, path: PartPath) => Promise<void>
 }
 
@@ -79,8 +86,13 @@ export function createPartHandlers<Value extends Slugged>(
       return row
     },
 
-    replace: (ctx, path, value) =>
-      writePart({ ctx, path, datastore }, intentOf(value, false), (held) => store(held, value, false)),
+    replace(ctx, path, { value, completed = () => value }) {
+      const intent = {
+        ...intentOf(value, false),
+        completed: ({ parts }: BridgeWorld) => kind.candidateOf(completed(parts)),
+      }
+      return writePart({ ctx, path, datastore }, intent, (held, { parts }) => store(held, completed(parts), false))
+    },
 
     async remove(ctx, path) {
       await changeBridge({ ctx, path, datastore }, async (held) => {

@@ -40,7 +40,7 @@ export function createSiteToSite(deps: { readonly datastore: Datastore }): Serve
     ListBridgeSiteToSiteTunnels: async (ctx, path) => ({ items: (await list(ctx, path)).map(toAnswer) }),
     GetBridgeSiteToSiteTunnel: async (ctx, path) => toAnswer(await get(ctx, path)),
     UpdateBridgeSiteToSiteTunnel: async (ctx, { body, slug, ...path }) =>
-      toAnswer(await replace(ctx, path, tunnelOf(slug, body))),
+      toAnswer(await replace(ctx, path, { value: tunnelOf(slug, body) })),
     DeleteBridgeSiteToSiteTunnel: remove,
   }
 }

@@ -1,7 +1,7 @@
 import { canonicalize } from '../../../shared/canonical-json.ts'
 import type { bridge } from '../../../shared/contract/bridge.ts'
 import type { Input, Result } from '../../../shared/contract/operation-types.ts'
-import type { UserAccess } from '../../bridges/bridge-parts.ts'
+import type { BridgeParts, UserAccess } from '../../bridges/bridge-parts.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { createPartHandlers } from './part-handlers.ts'
@@ -44,7 +44,7 @@ export function createUserAccess(deps: { readonly datastore: Datastore }): Serve
     ListBridgeUserAccessProviders: async (ctx, path) => ({ items: (await list(ctx, path)).map(toAnswer) }),
     GetBridgeUserAccessProvider: async (ctx, path) => toAnswer(await get(ctx, path)),
     UpdateBridgeUserAccessProvider: async (ctx, { body, slug, ...path }) =>
-      toAnswer(await replace(ctx, path, userAccessOf(slug, body))),
+      toAnswer(await replace(ctx, path, replacementOf(slug, body))),
     DeleteBridgeUserAccessProvider: remove,
   }
 }
@@ -59,6 +59,14 @@ export function userAccessOf(slug: string, body: Body): UserAccess {
     routing_policy: canonicalize(body.routing_policy),
     peer_subnet: body.peer_subnet ?? null,
   }
+}
+
+/** Clients that do not know `peer_subnet` yet do not send it: the devices keep their network. */
+function replacementOf(slug: string, body: Body) {
+  const value = userAccessOf(slug, body)
+  if (body.peer_subnet !== undefined) return { value }
+  const keptOf = ({ userAccess }: BridgeParts) => userAccess.find((stored) => stored.slug === slug)?.peer_subnet ?? null
+  return { value, completed: (parts: BridgeParts): UserAccess => ({ ...value, peer_subnet: keptOf(parts) }) }
 }
 
 function toAnswer(row: Stored<UserAccess>): UserAccessAnswer {
