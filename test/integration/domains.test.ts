@@ -45,6 +45,7 @@ describe.each(STORES)('Domains on the $name store', (store) => {
           business_hours: null,
           strong_acr: [],
           peer_visibility: 'all',
+          routed_networks: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
           step_up: {},
           created_at: stamp,
           updated_at: stamp,

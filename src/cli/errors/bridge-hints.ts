@@ -28,6 +28,8 @@ const WAYS: Readonly<Record<string, (refusal: BridgeRefusal) => string>> = {
     `${subnet ?? 'The subnet'} overlaps ${partText(other)}. A subnet leads to one tunnel: take it from the other one first${seen(other)}`,
   subnet_overlap_with_user_access: ({ subnet, conflicts_with: other }) =>
     `${subnet ?? 'The subnet'} overlaps ${partText(other)}, whose devices have addresses there. Choose another subnet${seen(other)}`,
+  subnet_not_routed: () =>
+    'See the networks: ctl domains show DOMAIN -o json. A manager of the Domain adds one by naming all of them: ctl domains update DOMAIN --routed-networks 10.0.0.0/8,203.0.113.0/24',
   peer_subnet_missing: () =>
     'Give the provider a subnet: ctl bridge user-access update SLUG --peer-subnet 10.99.0.0/24',
   peer_subnet_in_use: () =>

@@ -30,6 +30,11 @@ export function overlaps(a: Span, b: Span): boolean {
   return a.family === b.family && a.first <= b.last && b.first <= a.last
 }
 
+/** Whether all addresses of a network are in another one. */
+export function isWithin(inner: Span, outer: Span): boolean {
+  return inner.family === outer.family && outer.first <= inner.first && inner.last <= outer.last
+}
+
 /** The networks without those that are inside of another one: a tunnel may list both, and claims the outer one. */
 export function outermost(subnets: readonly string[]): readonly string[] {
   const spans = subnets.map((subnet) => ({ subnet, span: spanOf(subnet) }))

@@ -110,7 +110,10 @@ export const domains = defineSurface(
         columns,
         flags,
         done: 'Changed Domain {slug}.',
-        examples: ['domains update acme --step-up integrity_acknowledge=mfa@15m'],
+        examples: [
+          'domains update acme --step-up integrity_acknowledge=mfa@15m',
+          'domains update acme --routed-networks 10.0.0.0/8,203.0.113.0/24',
+        ],
       },
     },
     DeleteDomain: {

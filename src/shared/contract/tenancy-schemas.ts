@@ -63,6 +63,12 @@ const settings = {
   peer_visibility: z
     .enum(['all', 'reachable'])
     .describe('Which other nodes a node sees: all of the Domain, or those that policies let it exchange packets with'),
+  routed_networks: z
+    .array(Cidr)
+    .max(64)
+    .describe(
+      'Networks whose parts nodes may reach through bridges; subnets of bridges outside of them are not routed',
+    ),
 }
 
 export const Domain = z
@@ -99,6 +105,11 @@ export const DomainCreateRequest = z
     business_hours: settings.business_hours.optional(),
     strong_acr: settings.strong_acr.optional(),
     peer_visibility: settings.peer_visibility.optional(),
+    routed_networks: settings.routed_networks
+      .optional()
+      .describe(
+        'Networks whose parts nodes may reach through bridges; the private ones (RFC 1918, RFC 4193) by default',
+      ),
     step_up: settings.step_up.optional(),
   })
   .meta({ id: 'DomainCreateRequest', description: 'A new Domain.' })
@@ -112,6 +123,7 @@ export const DomainPatchRequest = z
     business_hours: settings.business_hours.optional(),
     strong_acr: settings.strong_acr.optional(),
     peer_visibility: settings.peer_visibility.optional(),
+    routed_networks: settings.routed_networks.optional(),
     step_up: settings.step_up.optional(),
   })
   .meta({ id: 'DomainPatchRequest', description: 'Settings of a Domain to change.' })

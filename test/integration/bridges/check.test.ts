@@ -92,6 +92,36 @@ describe.each(STORES)('The check of a bridge on the $name store', (store) => {
       expect(await check({ site_to_site: [tunnel('hq', { allowed_subnets: ['10.30.0.0/16'] })] })).toEqual([])
     })
 
+    it('names parts whose subnets the Domain does not let bridges lead to', async () => {
+      const subnets = ['10.20.0.0/16', '203.0.113.0/24', '198.51.100.0/24']
+      await fleet.make(bridge, 'POST /site-to-site', tunnel('hq', { allowed_subnets: subnets }))
+      await fleet.make(bridge, 'POST /user-access', provider('staff', { peer_subnet: '11.0.0.0/24' }))
+      const told = (subnet: string) =>
+        `${subnet} is outside of the routed networks of the Domain: its nodes do not reach it through this bridge.`
+      expect(await check()).toEqual([
+        conflict('subnet_not_routed', 'user-access/staff', null, told('11.0.0.0/24')),
+        conflict('subnet_not_routed', 'site-to-site/hq', null, told('198.51.100.0/24 (and 1 more)')),
+      ])
+      const networks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']
+      const allow = async (more: readonly string[]) =>
+        fleet.call(fleet.root, `PATCH /v1/domains/${fleet.domainId}`, { routed_networks: [...networks, ...more] })
+      expect((await allow(['198.51.100.0/23', '203.0.113.0/24', '11.0.0.0/8'])).status).toBe(200)
+      expect(await check()).toEqual([])
+      expect((await allow([])).status).toBe(200)
+    })
+
+    it('leaves out bridges without hosts, and says nothing of other bridges where it has none itself', async () => {
+      await fleet.make(bridge, 'POST /site-to-site', tunnel('hq', { allowed_subnets: ['10.20.0.0/16'] }))
+      bridge = await fleet.bridge([])
+      await fleet.make(bridge, 'POST /site-to-site', tunnel('b', { allowed_subnets: ['10.20.7.0/24'] }))
+      expect(await check()).toEqual([])
+      const hostless = bridge
+      bridge = await fleet.bridge([host])
+      const probe = { site_to_site: [tunnel('c', { allowed_subnets: ['10.20.7.0/24'] })] }
+      expect(await check(probe)).toHaveLength(1)
+      expect(hostless.id).not.toBe(bridge.id)
+    })
+
     it('names networks of devices that another bridge of the Domain leads to', async () => {
       await fleet.make(bridge, 'POST /site-to-site', tunnel('hq', { allowed_subnets: ['10.20.0.0/16'] }))
       const first = bridge
@@ -156,6 +186,12 @@ describe.each(STORES)('The check of a bridge on the $name store', (store) => {
           'site-to-site/a',
           'site-to-site/hq',
           '10.20.5.0/24 overlaps a subnet of site-to-site/hq.',
+        ),
+        conflict(
+          'subnet_not_routed',
+          'site-to-site/a',
+          null,
+          '0.0.0.0/0 (and 1 more) is outside of the routed networks of the Domain: its nodes do not reach it through this bridge.',
         ),
       ])
     })

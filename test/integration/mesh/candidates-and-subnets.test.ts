@@ -210,6 +210,21 @@ describe.each(STORES)('On the $name store', (store) => {
         expect(await seenBy(x, a)).toMatchObject({ subnets: ['10.30.0.0/16'] })
       })
 
+      it('inside of the networks that the Domain lets bridges lead to, from the moment that it does', async () => {
+        const [first, second] = [await hosting([b]), await hosting([a])]
+        await stored(first, 'hq', ['0.0.0.0/0', '203.0.113.0/24', '10.20.0.0/16'])
+        await stored(second, 'hq', ['203.0.113.128/25', '172.0.0.0/8', '172.20.0.0/16'])
+        await settle()
+        expect(await seenBy(x, b)).toMatchObject({ subnets: ['10.20.0.0/16'] })
+        expect(await seenBy(x, a)).toMatchObject({ subnets: ['172.20.0.0/16'] })
+        const allow = (routed_networks: readonly string[]) =>
+          fleet.call(fleet.root, `PATCH /v1/domains/${domain}`, { routed_networks })
+        const added = await sentTo(x, () => allow(['203.0.113.0/24', '10.0.0.0/8']))
+        expect(added).toEqual([changed(a, []), changed(b, ['10.20.0.0/16', '203.0.113.0/24'])])
+        expect(await sentTo(x, () => allow([]))).toEqual([changed(b, [])])
+        expect(await seenBy(x, b)).not.toHaveProperty('subnets')
+      })
+
       it('of the next host once one is deregistered', async () => {
         await stored(await hosting([a, b]), 'hq', ['10.20.0.0/16'])
         await settle()

@@ -37,6 +37,7 @@ import { transitSigner } from './migrations/0032-transit-signer.ts'
 import { observedEndpoints } from './migrations/0033-observed-endpoints.ts'
 import { candidates } from './migrations/0034-candidates.ts'
 import { userAccessPeers } from './migrations/0035-user-access-peers.ts'
+import { routedNetworks } from './migrations/0039-routed-networks.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
@@ -76,6 +77,7 @@ export const MIGRATIONS: readonly Migration[] = [
   observedEndpoints,
   candidates,
   userAccessPeers,
+  routedNetworks,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

@@ -22,6 +22,8 @@ export interface DomainRow {
   audit_retention_days: Generated<number>
   /** Which other nodes a node sees: all of its Domain, or those that policies let it exchange packets with. */
   peer_visibility: Generated<'all' | 'reachable'>
+  /** Networks whose parts nodes may reach through bridges, at most 64. */
+  routed_networks: GeneratedJson<string[]>
   /** By operation: the sign-in that it needs. */
   step_up: GeneratedJson<StepUpPolicies>
   created_at: Date

@@ -15,6 +15,7 @@ import { answerOf, refOf, type ConflictAnswer } from './conflict-answer.ts'
 import { ingressOf } from './ingress.ts'
 import { tunnelOf } from './site-to-site.ts'
 import { sharedSubnetConflicts } from './subnets-elsewhere.ts'
+import { unroutedSubnetConflicts } from './subnets-not-routed.ts'
 import { userAccessOf } from './user-access.ts'
 
 /** Conflicts that one answer holds: pairs of parts are many where all of them claim the same. */
@@ -48,18 +49,24 @@ export function createCheck({ datastore, acmeDirectories }: CheckDeps): Pick<Han
       const foreign = new Set(own.flatMap(({ code, part }) => (code === 'secret_ref_malformed' ? [part] : [])))
       const manages = await ctx.holds('manage', `resource:${found.resourceId}`)
       const known = mayAsk(manages, stored)
-      const routes = routesOf(partsOf((manages ? world : stored).parts))
+      const routes = routesOf(partsOf((manages ? world : stored).parts).filter(isAnnounced))
       const mayName = (id: string): Promise<boolean> => ctx.holds('observe', `resource:${id}`)
       const asked = [...parts.values()].filter((part) => !foreign.has(nameOf(part)) && known(part))
       const conflicts = [
         ...own.map((conflict) => answerOf(conflict, world, parts.get(conflict.part))),
         ...(await outsideConflicts(found, asked)),
         ...(await wholeConflicts(db(), found, world)),
-        ...(await sharedSubnetConflicts(db(), found, { routes, mayName })),
+        ...(await unroutedSubnetConflicts(db(), found, routes)),
+        ...(world.hostIds.length > 0 ? await sharedSubnetConflicts(db(), found, { routes, mayName }) : []),
       ]
       return { resource_id: found.resourceId, conflicts: conflicts.slice(0, CONFLICTS_MAX) }
     },
   }
+}
+
+/** Whether the nodes of the Domain reach the networks of a part: user access of other kinds than `wireguard` is not carried out. */
+function isAnnounced(part: Candidate): boolean {
+  return part.part !== 'user-access' || part.value.kind === 'wireguard'
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { MemberError } from '../../../shared/problems/row.ts'
 import { faultOfHours, normalizeHours } from './business-hours.ts'
-import { MESH_RANGE, normalizeCidr, normalizeMeshCidr } from './networks.ts'
+import { MESH_RANGE, normalizeCidr, normalizeMeshCidr, PRIVATE_NETWORKS } from './networks.ts'
 import type { DomainRecord } from './store.ts'
 
 type Operations = (typeof domains)['operations']
@@ -13,6 +13,9 @@ export type DomainPatchBody = Input<Operations['PatchDomain']>['body']
 
 /** Members that caveats read: a caller that caches them must be notified of a change (decisions: Caveats). */
 const CAVEAT_SETTINGS = ['trusted_networks', 'business_hours', 'strong_acr'] as const
+
+/** Members that are lists of networks. */
+const NETWORK_SETTINGS = ['trusted_networks', 'routed_networks'] as const
 
 /** Days for which audited decisions are kept by default (decisions: Audit). */
 const AUDIT_RETENTION_DAYS = 400
@@ -39,6 +42,7 @@ export function newDomain(id: string, body: DomainCreateBody, at: Date): DomainR
     business_hours: hoursOf(body.business_hours ?? null),
     ...strengthsOf(body),
     peer_visibility: body.peer_visibility ?? 'all',
+    routed_networks: networksOf(body.routed_networks ?? PRIVATE_NETWORKS),
     created_at: at,
     updated_at: at,
   }
@@ -68,6 +72,7 @@ export function patchedDomain(domain: DomainRecord, patch: DomainPatchBody, at: 
     strong_acr: patch.strong_acr ?? domain.strong_acr,
     step_up: patch.step_up ?? domain.step_up,
     peer_visibility: patch.peer_visibility ?? domain.peer_visibility,
+    routed_networks: networksOf(patch.routed_networks ?? domain.routed_networks),
     updated_at: at,
   }
 }
@@ -91,16 +96,19 @@ export function toAnswer(domain: DomainRecord): DomainAnswer {
     strong_acr: domain.strong_acr,
     step_up: domain.step_up,
     peer_visibility: domain.peer_visibility,
+    routed_networks: domain.routed_networks,
     created_at: domain.created_at.toISOString(),
     updated_at: domain.updated_at.toISOString(),
   }
 }
 
 function faultsOf(settings: DomainPatchBody): MemberError[] {
-  const networks = (settings.trusted_networks ?? []).flatMap((text, index) =>
-    normalizeCidr(text) === undefined
-      ? [{ pointer: `/trusted_networks/${index}`, detail: 'must be an IPv4 or IPv6 network such as 10.0.0.0/8' }]
-      : [],
+  const networks = NETWORK_SETTINGS.flatMap((setting) =>
+    (settings[setting] ?? []).flatMap((text, index) =>
+      normalizeCidr(text) === undefined
+        ? [{ pointer: `/${setting}/${index}`, detail: 'must be an IPv4 or IPv6 network such as 10.0.0.0/8' }]
+        : [],
+    ),
   )
   const hours = settings.business_hours ? faultOfHours(settings.business_hours) : undefined
   return hours === undefined

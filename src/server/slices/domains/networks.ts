@@ -3,6 +3,9 @@ import ipaddr from 'ipaddr.js'
 /** All mesh addresses of all Domains come from here: RFC 6598 shared address space (decisions: Tenancy). */
 export const MESH_RANGE = '100.64.0.0/10'
 
+/** The networks of private addresses (RFC 1918, RFC 4193): those that bridges lead to unless a Domain says otherwise. */
+export const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']
+
 /** The longest prefix that still leaves two usable addresses. */
 const MESH_PREFIX_MAX = 30
 

@@ -24,6 +24,7 @@ const settings = (domain: DomainRecord) => ({
   business_hours: JSON.stringify(domain.business_hours),
   strong_acr: JSON.stringify(domain.strong_acr),
   peer_visibility: domain.peer_visibility,
+  routed_networks: JSON.stringify(domain.routed_networks),
   step_up: JSON.stringify(domain.step_up),
   updated_at: domain.updated_at,
 })

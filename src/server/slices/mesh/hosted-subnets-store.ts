@@ -33,11 +33,11 @@ const BRIDGES = sql`
 /** A digest of what the subnets of each Domain are to be chosen by. PostgreSQL with FIPS mode has no MD5. */
 const BASES = sql`
   select bridges.domain_id,
-    encode(sha256(convert_to(domains.mesh_cidr || string_agg(
+    encode(sha256(convert_to(domains.mesh_cidr || domains.routed_networks::text || string_agg(
       concat_ws(' ', '', resource_id, host_id, array_to_string(subnets, ' ')), '' order by resource_id
     ), 'UTF8')), 'hex') as basis
   from (${BRIDGES}) as bridges join domains on domains.id = bridges.domain_id
-  group by bridges.domain_id, domains.mesh_cidr`
+  group by bridges.domain_id, domains.mesh_cidr, domains.routed_networks`
 
 /** Up to `max` Domains whose subnets were chosen by something else than what is stored now, by id. */
 export async function outdatedSubnets(db: Db, max: number): Promise<readonly string[]> {

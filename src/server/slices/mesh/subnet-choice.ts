@@ -4,7 +4,7 @@ import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { peersChanged } from '../../sql/state-revisions.ts'
-import { chooseSubnets } from './hosted-subnets.ts'
+import { chooseSubnets, type DomainNetworks } from './hosted-subnets.ts'
 import {
   noteBasis,
   outdatedSubnets,
@@ -52,7 +52,7 @@ async function choose(change: Change, domainId: string): Promise<void> {
   const { db } = change
   if (!(await lockPeers(db, domainId))) return
   await noteBasis(db, domainId)
-  const chosen = chooseSubnets(await readHostedBridges(db, domainId), await meshCidrOf(db, domainId))
+  const chosen = chooseSubnets(await readHostedBridges(db, domainId), await networksOf(db, domainId))
   const stored = await readHostedSubnets(db, domainId)
   const changed: string[] = []
   for (const nodeId of [...new Set([...stored.keys(), ...chosen.keys()])].toSorted()) {
@@ -78,7 +78,11 @@ function announce(
   }
 }
 
-async function meshCidrOf(db: Db, domainId: string): Promise<string> {
-  const row = await db.selectFrom('domains').select('mesh_cidr').where('id', '=', domainId).executeTakeFirstOrThrow()
-  return row.mesh_cidr
+async function networksOf(db: Db, domainId: string): Promise<DomainNetworks> {
+  const row = await db
+    .selectFrom('domains')
+    .select(['mesh_cidr', 'routed_networks'])
+    .where('id', '=', domainId)
+    .executeTakeFirstOrThrow()
+  return { meshCidr: row.mesh_cidr, routedNetworks: row.routed_networks }
 }

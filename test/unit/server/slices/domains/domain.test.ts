@@ -6,6 +6,8 @@ const CREATED = new Date('2026-03-01T08:00:00.000Z')
 const CHANGED = new Date('2026-03-02T09:30:00.000Z')
 const HOURS = { time_zone: 'Europe/Berlin', days: [5, 1], from: '08:00', to: '18:00' }
 
+const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']
+
 const acme = () => newDomain(ID, { slug: 'acme', display_name: 'Acme' }, CREATED)
 
 describe('newDomain', () => {
@@ -21,6 +23,7 @@ describe('newDomain', () => {
       business_hours: null,
       strong_acr: [],
       peer_visibility: 'all',
+      routed_networks: PRIVATE,
       step_up: {},
       created_at: CREATED,
       updated_at: CREATED,
@@ -52,6 +55,7 @@ describe('newDomain', () => {
       display_name: 'Acme',
       mesh_cidr: '10.0.0.0/8',
       trusted_networks: ['10.0.0.0/8', 'office'],
+      routed_networks: ['10.0.0.0/8/8'],
       business_hours: { ...HOURS, time_zone: 'Europe/Atlantis' },
     }
     expect(() => newDomain(ID, body, CREATED)).toThrow(
@@ -61,6 +65,7 @@ describe('newDomain', () => {
           errors: [
             { pointer: '/mesh_cidr', detail: 'must be a network inside 100.64.0.0/10 with a prefix of at most 30' },
             { pointer: '/trusted_networks/1', detail: 'must be an IPv4 or IPv6 network such as 10.0.0.0/8' },
+            { pointer: '/routed_networks/0', detail: 'must be an IPv4 or IPv6 network such as 10.0.0.0/8' },
             { pointer: '/business_hours/time_zone', detail: 'must be a known IANA time zone' },
           ],
         },
@@ -82,6 +87,13 @@ describe('patchedDomain', () => {
       business_hours: { ...HOURS, days: [1, 5] },
       updated_at: CHANGED,
     })
+  })
+
+  it('normalises the networks that bridges may lead to, and takes an empty list for none', () => {
+    const routed = patchedDomain(acme(), { routed_networks: ['203.0.113.9/24', '203.0.113.0/24'] }, CHANGED)
+    expect(routed.routed_networks).toEqual(['203.0.113.0/24'])
+    expect(patchedDomain(routed, { display_name: 'Acme' }, CHANGED).routed_networks).toEqual(['203.0.113.0/24'])
+    expect(patchedDomain(routed, { routed_networks: [] }, CHANGED).routed_networks).toEqual([])
   })
 
   it('clears business hours with null, and lists with an empty list', () => {
@@ -127,6 +139,7 @@ describe('toAnswer', () => {
       business_hours: null,
       strong_acr: [],
       peer_visibility: 'all',
+      routed_networks: PRIVATE,
       step_up: {},
       created_at: '2026-03-01T08:00:00.000Z',
       updated_at: '2026-03-02T09:30:00.000Z',
