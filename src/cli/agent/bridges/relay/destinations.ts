@@ -1,7 +1,8 @@
 import { formatEndpoint, type EndpointAddress } from '../../endpoints/endpoint-address.ts'
 import type { Bindings } from './bindings.ts'
+import { createBoundedMap } from './bounded-map.ts'
 import type { KnownPeer } from './relay-peers.ts'
-import type { Source, Sources } from './sources.ts'
+import type { Sources } from './sources.ts'
 
 /** What is known of the places of peers. */
 export interface Places {
@@ -10,40 +11,90 @@ export interface Places {
   readonly now: () => number
 }
 
-/** A handshake is sent to so many addresses at most: a spoofed one causes no more than that. */
-const COPIES_MAX = 2
-/** A binding that leaves so many handshakes unanswered is doubted: another address may be the peer. */
-const UNANSWERED_MAX = 2
-
-/**
- * Where a handshake with a peer is sent. The address at which it answered is sure. Else it may be each address of its host that began
- * a handshake here, and its endpoint: only the peer itself can answer.
- */
-export function destinationsOf(peer: KnownPeer, from: EndpointAddress, places: Places): readonly EndpointAddress[] {
-  const { bindings, now } = places
-  const binding = bindings.of(peer.nodeId)
-  if (binding !== undefined) binding.unanswered += 1
-  if (binding !== undefined && binding.unanswered <= UNANSWERED_MAX) return [binding.address]
-  const guesses = guessesOf(peer, places)
-  for (const guess of guesses) guess.triedMs = now()
-  const all = [
-    ...guesses.map(({ address }) => address),
-    ...(binding === undefined ? [] : [binding.address]),
-    ...peer.endpoints,
-  ]
-  const byText = new Map(all.map((address) => [formatEndpoint(address), address]))
-  byText.delete(formatEndpoint(from))
-  return [...byText.values()].slice(0, COPIES_MAX)
+/** Where handshakes with peers are sent. */
+export interface Destinations {
+  /** The addresses for a handshake that came from `from`, at most four. */
+  of(peer: KnownPeer, from: EndpointAddress): readonly EndpointAddress[]
+  /** The sender exchanged packets with the peer at that address: only the peer itself can make the sender do so. */
+  confirm(from: EndpointAddress, nodeId: string, to: EndpointAddress): void
+  sweep(): void
+  readonly size: number
 }
 
-/** The addresses of the peer's hosts that may be it, those first that were not tried for the longest time. */
-function guessesOf(peer: KnownPeer, { bindings, sources }: Places): readonly Source[] {
-  const hosts = new Set(peer.endpoints.map(({ host }) => host))
-  const mayBe = ({ address, targets }: Source): boolean =>
-    !targets.includes(peer.nodeId) && (bindings.at(address) ?? peer.nodeId) === peer.nodeId
-  return [...hosts]
-    .flatMap((host) => sources.at(host))
-    .filter(mayBe)
-    .toSorted((one, other) => one.triedMs - other.triedMs)
-    .slice(0, COPIES_MAX)
+/** Where a sender has the peer. */
+interface Way {
+  readonly to: EndpointAddress
+  /** Handshakes in succession that were sent there, and after which no packets went both ways. */
+  unanswered: number
+}
+
+/** A handshake is sent to so many addresses at most: a spoofed one causes no more than that. */
+const COPIES_MAX = 4
+/** Addresses among them from which the peer has answered nothing yet. */
+const GUESSES_MAX = 2
+/** A way that leaves so many handshakes unanswered is doubted: the peer may have moved. */
+const UNANSWERED_MAX = 2
+const WAYS = { entriesMax: 131_072, perOwnerMax: 8_192, idleMs: 180_000 } as const
+const TRIED = { entriesMax: 16_384, perOwnerMax: 256, idleMs: 180_000 } as const
+
+/**
+ * Makes it, empty. A sender whose packets went both ways gets that address alone. Any other one gets copies sent to all places where the
+ * peer may be, in turn where they are many: only the peer itself can answer in a way that the sender takes, and an address that somebody
+ * else has bound to it takes nothing from the others.
+ */
+export function createDestinations({ bindings, sources, now }: Places): Destinations {
+  const ways = createBoundedMap<Way>(WAYS, now)
+  const tried = createBoundedMap<number>(TRIED, now)
+
+  const triedMs = (nodeId: string, address: EndpointAddress): number => tried.get(keyOf(nodeId, address)) ?? 0
+
+  /** Those first that were not tried for the longest time. */
+  const inTurn = (nodeId: string, addresses: readonly EndpointAddress[]): readonly EndpointAddress[] =>
+    addresses.toSorted((one, other) => triedMs(nodeId, one) - triedMs(nodeId, other))
+
+  /** The addresses of the peer's hosts from which handshakes came, and that may be it. */
+  function guessesOf(peer: KnownPeer): readonly EndpointAddress[] {
+    const hosts = new Set(peer.endpoints.map(({ host }) => host))
+    const isOthers = (address: EndpointAddress): boolean => {
+      const bound = bindings.at(address)
+      return bound.some(({ isConfirmed }) => isConfirmed) && !bound.some(({ nodeId }) => nodeId === peer.nodeId)
+    }
+    const found = [...hosts].flatMap((host) => sources.at(host))
+    const mayBe = found.filter(({ address, targets }) => !targets.includes(peer.nodeId) && !isOthers(address))
+    return inTurn(
+      peer.nodeId,
+      mayBe.map(({ address }) => address),
+    ).slice(0, GUESSES_MAX)
+  }
+
+  function everywhere(peer: KnownPeer, from: EndpointAddress): readonly EndpointAddress[] {
+    const [best, ...others] = bindings.of(peer.nodeId).map(({ address }) => address)
+    const [next, ...more] = inTurn(peer.nodeId, [...others, ...peer.endpoints])
+    const all = [best, next, ...guessesOf(peer), ...more].filter((address) => address !== undefined)
+    const byText = new Map(all.map((address) => [formatEndpoint(address), address]))
+    byText.delete(formatEndpoint(from))
+    const chosen = [...byText.values()].slice(0, COPIES_MAX)
+    for (const address of chosen) tried.set(keyOf(peer.nodeId, address), peer.nodeId, now())
+    return chosen
+  }
+
+  return {
+    of(peer, from) {
+      const way = ways.use(keyOf(peer.nodeId, from))
+      if (way !== undefined) way.unanswered += 1
+      return way !== undefined && way.unanswered <= UNANSWERED_MAX ? [way.to] : everywhere(peer, from)
+    },
+    confirm: (from, nodeId, to) => ways.set(keyOf(nodeId, from), from.host, { to, unanswered: 0 }),
+    sweep() {
+      ways.sweep()
+      tried.sweep()
+    },
+    get size() {
+      return ways.size + tried.size
+    },
+  }
+}
+
+function keyOf(nodeId: string, address: EndpointAddress): string {
+  return `${nodeId} ${formatEndpoint(address)}`
 }

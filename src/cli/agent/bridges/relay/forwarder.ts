@@ -1,7 +1,7 @@
 import { formatEndpoint, type EndpointAddress } from '../../endpoints/endpoint-address.ts'
 import { createBindings, type Binding } from './bindings.ts'
 import { createBoundedMap } from './bounded-map.ts'
-import { destinationsOf } from './destinations.ts'
+import { createDestinations } from './destinations.ts'
 import { readMessage, SIGNED_BYTES, type Message } from './message.ts'
 import { createRelayPeers, type KnownPeer, type RelayPeer } from './relay-peers.ts'
 import { createSources } from './sources.ts'
@@ -16,8 +16,8 @@ export interface RelayTerms {
 
 /** Decides where the packets of one relay go. It holds no socket. */
 export interface Forwarder {
-  /** Takes the peers that the host has now. */
-  setPeers(peers: readonly RelayPeer[]): void
+  /** Takes the peers that the host has now, and returns whether one has a new public key. */
+  setPeers(peers: readonly RelayPeer[]): boolean
   setTerms(terms: RelayTerms): void
   /** The addresses to which a packet is sent; none: it is dropped. */
   take(packet: Buffer, from: EndpointAddress): readonly EndpointAddress[]
@@ -32,10 +32,19 @@ interface Handshake {
   readonly peer: KnownPeer
 }
 
+/** The two ends of a session. */
+interface Ends {
+  readonly near: Binding
+  readonly far: Binding
+  /** Those that have sent a packet of it; both: each has taken the other for the peer that it wants. */
+  readonly senders: Set<Binding>
+}
+
 /** One direction of a session: where packets with an index of the far end go. */
 interface Direction {
   readonly to: EndpointAddress
   readonly sender: Binding
+  readonly ends: Ends
 }
 
 const HANDSHAKES = { entriesMax: 16_384, perOwnerMax: 512, idleMs: 10_000 } as const
@@ -46,12 +55,18 @@ const NOWHERE: readonly EndpointAddress[] = []
 
 /**
  * Makes a forwarder. It cannot read packets, and what a sender claims is not proven by mac1. So a message goes only to a peer of the
- * host, and each answer only to the address that asked for it: no packet comes where none was expected.
+ * host, and each answer only to the address that asked for it: no packet comes where none was expected. `onUnknown` is called with
+ * handshake messages that no known public key fits.
  */
-export function createForwarder(initial: RelayTerms, now: () => number): Forwarder {
+export function createForwarder(
+  initial: RelayTerms,
+  now: () => number,
+  onUnknown: (packet: Buffer, from: EndpointAddress) => void = () => undefined,
+): Forwarder {
   const peers = createRelayPeers(now)
   const sources = createSources(now)
-  const bindings = createBindings(now)
+  const bindings = createBindings({ now, isAtHost: (nodeId, host) => peers.at(host).includes(nodeId) })
+  const destinations = createDestinations({ bindings, sources, now })
   const handshakes = createBoundedMap<Handshake>(HANDSHAKES, now)
   const directions = createBoundedMap<Direction>(DIRECTIONS, now)
   let terms = initial
@@ -64,8 +79,8 @@ export function createForwarder(initial: RelayTerms, now: () => number): Forward
   /** An edge is carried where one of its ends is. Who begins it is known only by where it is. */
   function mayBegin(from: EndpointAddress, peer: KnownPeer): boolean {
     if (isCarried(peer)) return true
-    const bound = bindings.at(from)
-    const senders = bound === undefined ? peers.at(from.host) : [bound]
+    const bound = bindings.at(from).flatMap(({ nodeId, isConfirmed }) => (isConfirmed ? [nodeId] : []))
+    const senders = bound.length === 0 ? peers.at(from.host) : bound
     return senders.some((nodeId) => isCarriedId(nodeId))
   }
 
@@ -78,10 +93,11 @@ export function createForwarder(initial: RelayTerms, now: () => number): Forward
     if (!sources.admits(from)) return NOWHERE
     const hints = sources.find(from)?.targets ?? []
     const peer = peers.addressee({ packet, signedBytes: SIGNED_BYTES.initiation, hints })
+    if (peer === undefined) onUnknown(packet, from)
     if (peer === undefined || !mayBegin(from, peer)) return NOWHERE
     sources.note(from, peer.nodeId)
-    const all = destinationsOf(peer, from, { bindings, sources, now })
-    for (const to of all) handshakes.set(keyOf(to, sender), peer.nodeId, { from, peer })
+    const all = destinations.of(peer, from)
+    for (const to of all) handshakes.set(keyOf(to, sender), ownerOf(peer, from), { from, peer })
     return all
   }
 
@@ -95,19 +111,33 @@ export function createForwarder(initial: RelayTerms, now: () => number): Forward
     const hints = peers.at(handshake.from.host)
     // A response is marked for who began: only its true addressee has read that.
     const initiator = peers.addressee({ packet, signedBytes: SIGNED_BYTES.response, hints })
+    if (initiator === undefined) onUnknown(packet, from)
     if (initiator === undefined || !(isCarried(initiator) || isCarried(handshake.peer))) return NOWHERE
-    const near = bindings.set(initiator.nodeId, handshake.from)
-    const far = bindings.set(handshake.peer.nodeId, from)
-    const owner = handshake.peer.nodeId
-    directions.set(keyOf(near.address, sender), owner, { to: from, sender: near })
-    directions.set(keyOf(from, receiver), owner, { to: handshake.from, sender: far })
+    const near = bindings.note(initiator.nodeId, handshake.from)
+    const far = bindings.note(handshake.peer.nodeId, from)
+    const ends = { near, far, senders: new Set<Binding>() }
+    const owner = ownerOf(handshake.peer, from)
+    directions.set(keyOf(near.address, sender), owner, { to: from, sender: near, ends })
+    directions.set(keyOf(from, receiver), owner, { to: handshake.from, sender: far, ends })
     return [handshake.from]
+  }
+
+  /** Notes that an end has sent a packet of the session. */
+  function heard(sender: Binding, { near, far, senders }: Ends): void {
+    sender.usedMs = now()
+    if (senders.has(sender)) return
+    senders.add(sender)
+    if (senders.size < 2) return
+    bindings.confirm(near)
+    bindings.confirm(far)
+    destinations.confirm(near.address, far.nodeId, far.address)
+    destinations.confirm(far.address, near.nodeId, near.address)
   }
 
   function pass(from: EndpointAddress, receiver: number): readonly EndpointAddress[] {
     const direction = directions.use(keyOf(from, receiver))
     if (direction === undefined) return NOWHERE
-    direction.sender.usedMs = now()
+    heard(direction.sender, direction.ends)
     return [direction.to]
   }
 
@@ -130,14 +160,20 @@ export function createForwarder(initial: RelayTerms, now: () => number): Forward
     },
     sweep() {
       sources.sweep()
+      destinations.sweep()
       handshakes.sweep()
       directions.sweep()
       bindings.sweep((nodeId) => peers.find(nodeId) !== undefined)
     },
     get size() {
-      return sources.size + handshakes.size + directions.size
+      return sources.size + destinations.size + handshakes.size + directions.size
     },
   }
+}
+
+/** What is remembered is limited for each peer and each host that causes it: a flood of one host leaves what others cause. */
+function ownerOf({ nodeId }: KnownPeer, { host }: EndpointAddress): string {
+  return `${nodeId} ${host}`
 }
 
 function keyOf(address: EndpointAddress, index: number): string {

@@ -3,6 +3,7 @@ import type { WantedRelay } from '../wanted-parts.ts'
 import { reasonOf, systemCode } from '../../errors.ts'
 import { createPacedLines } from '../../paced-lines.ts'
 import { createForwarder, type Forwarder, type RelayTerms } from './forwarder.ts'
+import { createHeldHandshakes, type HeldHandshakes } from './held-handshakes.ts'
 import type { RelayPeer } from './relay-peers.ts'
 import { openRelaySocket, type RelaySocket } from './relay-socket.ts'
 
@@ -26,12 +27,15 @@ type PresentRelay = NonNullable<WantedRelay>
 interface OpenRelay {
   readonly port: number
   readonly forwarder: Forwarder
+  readonly held: HeldHandshakes
   readonly socket: RelaySocket
 }
 
 /** What a fault belongs to that keeps the peers from being read. */
 const THIS_MACHINE = 'this machine'
 const PEERS_EVERY_MS = 2_000
+/** The same while handshakes for unknown keys wait. */
+const HURRIED_MS = 300
 const SWEEP_EVERY_MS = 10_000
 /** A packet that could not be sent is named so long after it. */
 const FAULT_SHOWN_MS = 60_000
@@ -48,6 +52,8 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
   // Each packet of a flood may have a fault.
   const paced = createPacedLines(log, now)
   let timer: NodeJS.Timeout | undefined
+  let isHurried = false
+  let isLooking = false
   let sweptMs = now()
 
   function noteFault(name: string, reason: string): void {
@@ -58,15 +64,26 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
   async function refresh(): Promise<void> {
     try {
       const present = await peers()
-      for (const { forwarder } of relays.values()) forwarder.setPeers(present)
+      for (const relay of relays.values()) if (relay.forwarder.setPeers(present)) retry(relay)
       faults.delete(THIS_MACHINE)
     } catch (error) {
       noteFault(THIS_MACHINE, reasonOf(error))
     }
   }
 
+  /** Forwards what waited for a new key. */
+  function retry({ forwarder, held, socket }: OpenRelay): void {
+    held.retry((packet, from) => {
+      const destinations = forwarder.take(packet, from)
+      for (const to of destinations) socket.send(packet, to)
+      return destinations.length > 0
+    })
+  }
+
   async function look(): Promise<void> {
+    isLooking = true
     await refresh()
+    isLooking = false
     sweep()
     schedule()
   }
@@ -79,19 +96,26 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
 
   function schedule(): void {
     clearTimeout(timer)
-    timer = relays.size === 0 ? undefined : setTimeout(() => void look(), PEERS_EVERY_MS)
+    isHurried = [...relays.values()].some(({ held }) => held.isWaiting())
+    const pauseMs = isHurried ? HURRIED_MS : PEERS_EVERY_MS
+    timer = relays.size === 0 ? undefined : setTimeout(() => void look(), pauseMs)
   }
 
   async function open(bridgeId: string, wanted: PresentRelay): Promise<OpenRelay> {
     const { listen_port: port } = wanted
-    const forwarder = createForwarder(termsOf(wanted), now)
+    const held = createHeldHandshakes(now)
+    const forwarder = createForwarder(termsOf(wanted), now, (packet, from) => {
+      held.hold(packet, from)
+      // A look that is under way schedules the next one itself.
+      if (!isHurried && !isLooking) schedule()
+    })
     const socket = await openRelaySocket({
       port,
       onPacket: (packet, from) => forwarder.take(packet, from),
       onFault: (reason) => noteFault(`bridge ${bridgeId}`, reason),
     })
     log(`relay: bridge ${bridgeId} forwards on UDP port ${port}`)
-    return { port, forwarder, socket }
+    return { port, forwarder, held, socket }
   }
 
   async function stop(bridgeId: string): Promise<void> {

@@ -30,8 +30,8 @@ export interface Marked {
 
 /** The peers between which packets are forwarded. */
 export interface RelayPeers {
-  /** Takes those that the host has now. A former public key of a peer goes on for a while. */
-  take(peers: readonly RelayPeer[]): void
+  /** Takes those that the host has now, and returns whether one has a new public key. A former key goes on for a while. */
+  take(peers: readonly RelayPeer[]): boolean
   find(nodeId: string): KnownPeer | undefined
   /** Ids of the peers with an endpoint at that address. */
   at(host: string): readonly string[]
@@ -78,11 +78,13 @@ export function createRelayPeers(now: () => number): RelayPeers {
 
   return {
     take(given) {
+      const isNew = given.some(({ nodeId, publicKey }) => keys.get(nodeId)?.has(publicKey) !== true)
       const relays = new Set(given.flatMap(({ fallback }) => fallback ?? []))
       peers = new Map(given.map((peer) => [peer.nodeId, { ...peer, endpoints: endpointsOf(peer, relays) }]))
       byHost = hostsOf(peers)
       for (const nodeId of keys.keys()) if (!peers.has(nodeId)) keys.delete(nodeId)
       for (const peer of given) keys.set(peer.nodeId, keysOf(peer))
+      return isNew
     },
     find: (nodeId) => peers.get(nodeId),
     at: (host) => byHost.get(host) ?? [],

@@ -15,6 +15,7 @@ export interface RelaySocketOptions {
 
 /** One UDP port, in IPv4 and, where the machine has it, in IPv6. */
 export interface RelaySocket {
+  send(packet: Buffer, to: EndpointAddress): void
   close(): Promise<void>
 }
 
@@ -74,5 +75,5 @@ export async function openRelaySocket({ port, onPacket, onFault }: RelaySocketOp
       throw error
     }
   }
-  return { close }
+  return { send, close }
 }

@@ -7,8 +7,6 @@ export interface Source {
   readonly address: EndpointAddress
   /** Node ids, the latest last. The source is none of these. */
   readonly targets: readonly string[]
-  /** When a packet was last sent there on a guess; 0: never. */
-  triedMs: number
 }
 
 /** The addresses from which handshakes come. */
@@ -45,9 +43,9 @@ export function createSources(now: () => number): Sources {
     },
     note(from, nodeId) {
       const key = formatEndpoint(from)
-      const { targets = [], triedMs = 0 } = sources.get(key) ?? {}
+      const { targets = [] } = sources.get(key) ?? {}
       const others = targets.filter((target) => target !== nodeId)
-      sources.set(key, from.host, { address: from, targets: [...others, nodeId].slice(-TARGETS_MAX), triedMs })
+      sources.set(key, from.host, { address: from, targets: [...others, nodeId].slice(-TARGETS_MAX) })
     },
     find: (from) => sources.get(formatEndpoint(from)),
     at: (host) => sources.ofOwner(host),

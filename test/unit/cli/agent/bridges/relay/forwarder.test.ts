@@ -32,6 +32,13 @@ describe('a forwarder', () => {
     expect(forwarder.take(response({ to: Y.publicKey, sender: 33, receiver: 22 }), AT_X)).toEqual([AT_Y])
   }
 
+  /** They have exchanged packets as well, as after each handshake that both ends take. */
+  function exchange(): void {
+    connect()
+    forwarder.take(data(33), AT_Y)
+    forwarder.take(data(22), AT_X)
+  }
+
   test('sends a first message to the endpoint of its addressee while nothing else is known', () => {
     expect(forwarder.take(initiation({ to: Y.publicKey, sender: 1 }), AT_X)).toEqual([at('198.51.100.2', 40_002)])
   })
@@ -47,8 +54,8 @@ describe('a forwarder', () => {
     expect(forwarder.take(data(22, 1_420 + 32), AT_X)).toEqual([AT_Y])
   })
 
-  test('knows both ends by an answer, so that the next first message goes to one address', () => {
-    connect()
+  test('knows both ends by packets that went both ways, so that their next first message goes to one address', () => {
+    exchange()
     expect(forwarder.take(initiation({ to: Y.publicKey, sender: 44 }), AT_X)).toEqual([AT_Y])
     expect(forwarder.take(initiation({ to: X.publicKey, sender: 55 }), AT_Y)).toEqual([AT_X])
   })
@@ -75,21 +82,22 @@ describe('a forwarder', () => {
     expect(forwarder.take(response({ to: Y.publicKey, sender: 33, receiver: 22 }), from)).toEqual([AT_Y])
   })
 
-  test('sends a first message to two addresses at most, and in turn to those that may be the peer', () => {
+  test('sends a first message to four addresses at most, and in turn to those that may be the peer', () => {
     const neighbours = [61_011, 61_012, 61_013, 61_014].map((port) => at(AT_X.host, port))
     for (const [index, from] of neighbours.entries())
       forwarder.take(initiation({ to: Y.publicKey, sender: index }), from)
     const tried = [1, 2].flatMap((sender) => {
       nowMs += 5_000
       const to = forwarder.take(initiation({ to: X.publicKey, sender: 100 + sender }), AT_Y)
-      expect(to.length).toBeLessThanOrEqual(2)
+      expect(to.length).toBeLessThanOrEqual(4)
       return to
     })
-    expect(tried.map(({ port }) => port).toSorted()).toEqual([61_011, 61_012, 61_013, 61_014])
+    const guessed = tried.map(({ port }) => port).filter((port) => port !== 40_001)
+    expect(guessed.toSorted()).toEqual([61_011, 61_012, 61_013, 61_014])
   })
 
   test('doubts an address that leaves two first messages unanswered', () => {
-    connect()
+    exchange()
     const moved = at(AT_X.host, 61_999)
     forwarder.take(initiation({ to: Y.publicKey, sender: 77 }), moved)
     const sent = [1, 2, 3].map((sender) => forwarder.take(initiation({ to: X.publicKey, sender: 200 + sender }), AT_Y))
@@ -158,8 +166,8 @@ describe('a forwarder', () => {
       const from = at(`10.${count % 251}.${count % 241}.${count % 239}`, 1_024 + (count % 60_000))
       forwarder.take(initiation({ to: Y.publicKey, sender: count }), from)
     }
-    // Two lists of addresses, and the open handshakes of one peer.
-    expect(forwarder.size).toBeLessThanOrEqual(2 * 16_384 + 512)
+    // Two lists of addresses, the open handshakes, and the addresses of a peer that were tried.
+    expect(forwarder.size).toBeLessThanOrEqual(3 * 16_384 + 256)
   }, 60_000)
 
   test('forwards no packet that is no message of WireGuard with a known index', () => {
@@ -172,7 +180,7 @@ describe('a forwarder', () => {
     expect(forwarder.take(Buffer.alloc(65_507, 4), AT_Y)).toEqual([])
   })
 
-  test('never sends more than two copies, and only where a peer may be or a session has its end', () => {
+  test('never sends more than four copies, and only where a peer may be or a session has its end', () => {
     const port = fc.integer({ min: 61_000, max: 61_004 })
     const from = fc
       .tuple(fc.constantFrom(AT_X.host, AT_Y.host, STRANGER.host), port)
@@ -192,12 +200,110 @@ describe('a forwarder', () => {
         const heard = new Set(['198.51.100.1:40001', '198.51.100.2:40002'])
         for (const [each, sender] of sent) {
           const destinations = fresh.take(each, sender)
-          expect(destinations.length).toBeLessThanOrEqual(2)
+          expect(destinations.length).toBeLessThanOrEqual(4)
           for (const { host, port: toPort } of destinations) expect(heard).toContain(`${host}:${toPort}`)
           for (const destination of destinations) expect(destination).not.toEqual(sender)
           heard.add(`${sender.host}:${sender.port}`)
         }
       }),
     )
+  })
+
+  describe('with a hostile member', () => {
+    /** It has two ports on its own host, of which it knows everything. */
+    const M: RelayPeer = { nodeId: 'm', publicKey: keyOf(3), endpoints: ['198.51.100.3:40003'], fallback: undefined }
+    const AT_M = at('198.51.100.3', 40_003)
+    let index = 1_000_000
+
+    beforeEach(() => forwarder.setPeers([X, Y, M]))
+
+    /** It answers itself in the name of the victim, from so many ports, and exchanges packets with itself. */
+    function claim(victim: RelayPeer, ports = 1): void {
+      for (let port = 0; port < ports; port += 1) {
+        const from = at(AT_M.host, 50_000 + port)
+        const [sender, answered] = [(index += 1), (index += 1)]
+        forwarder.take(initiation({ to: M.publicKey, sender }), from)
+        forwarder.take(response({ to: victim.publicKey, sender: answered, receiver: sender }), AT_M)
+        forwarder.take(data(answered), from)
+        forwarder.take(data(sender), AT_M)
+      }
+    }
+    /** It answers all handshakes that it gets, as the victim. */
+    function answerAll(to: readonly EndpointAddress[], sender: number): void {
+      for (const each of to)
+        if (each.host === AT_M.host)
+          forwarder.take(response({ to: Y.publicKey, sender: (index += 1), receiver: sender }), each)
+    }
+
+    test.each([1, 16])(
+      'still sends first messages to the address of the victim, which it claims from %d ports',
+      (ports) => {
+        exchange()
+        for (let round = 0; round < 30; round += 1) {
+          claim(X, ports)
+          nowMs += 5_000
+          const sender = (index += 1)
+          const to = forwarder.take(initiation({ to: X.publicKey, sender }), at(AT_Y.host, 63_000 + round))
+          expect(to).toContainEqual(AT_X)
+          answerAll(to, sender)
+          forwarder.take(data(33), AT_Y)
+          forwarder.take(data(22), AT_X)
+        }
+      },
+    )
+
+    test('still sends a first message to a victim that has answered nobody yet', () => {
+      claim(X, 16)
+      forwarder.take(initiation({ to: Y.publicKey, sender: 11 }), AT_X)
+      for (let round = 0; round < 30; round += 1) {
+        claim(X, 16)
+        const sender = (index += 1)
+        const to = forwarder.take(initiation({ to: X.publicKey, sender }), AT_Y)
+        expect(to).toContainEqual(AT_X)
+        answerAll(to, sender)
+      }
+    })
+
+    test('sends first messages of those that exchange packets with the victim to the victim alone', () => {
+      exchange()
+      claim(X, 16)
+      expect(forwarder.take(initiation({ to: X.publicKey, sender: 55 }), AT_Y)).toEqual([AT_X])
+    })
+
+    test('keeps the address of a victim that comes from another host than the server has', () => {
+      const elsewhere = at('198.51.100.9', 61_009)
+      forwarder.take(initiation({ to: Y.publicKey, sender: 11 }), elsewhere)
+      const to = forwarder.take(initiation({ to: Y.publicKey, sender: 12 }), elsewhere)
+      expect(to).toContainEqual(at('198.51.100.2', 40_002))
+      forwarder.take(response({ to: X.publicKey, sender: 77, receiver: 12 }), at('198.51.100.2', 40_002))
+      forwarder.take(data(77), elsewhere)
+      forwarder.take(data(12), at('198.51.100.2', 40_002))
+      const tried = new Set<string>()
+      for (let round = 0; round < 4; round += 1) {
+        claim(X, 16)
+        nowMs += 5_000
+        const from = at(AT_Y.host, 63_000 + round)
+        for (const { host, port } of forwarder.take(initiation({ to: X.publicKey, sender: (index += 1) }), from))
+          tried.add(`${host}:${port}`)
+      }
+      expect(tried).toContain('198.51.100.9:61009')
+    })
+
+    test('lets an answer in the name of another node displace nothing of the one that began', () => {
+      exchange()
+      // X begins a handshake with the hostile member, which answers as if Y had begun it.
+      forwarder.take(initiation({ to: M.publicKey, sender: 91 }), AT_X)
+      forwarder.take(response({ to: Y.publicKey, sender: 92, receiver: 91 }), AT_M)
+      expect(forwarder.take(initiation({ to: X.publicKey, sender: 93 }), at(AT_Y.host, 63_001))).toContainEqual(AT_X)
+      expect(forwarder.take(initiation({ to: Y.publicKey, sender: 94 }), AT_X)).toEqual([AT_Y])
+    })
+
+    test('leaves open handshakes with the victim alone while it floods', () => {
+      forwarder.take(initiation({ to: Y.publicKey, sender: 11 }), AT_X)
+      expect(forwarder.take(initiation({ to: X.publicKey, sender: 22 }), AT_Y)).toContainEqual(AT_X)
+      for (let count = 0; count < 2_000; count += 1)
+        forwarder.take(initiation({ to: X.publicKey, sender: (index += 1) }), at(AT_M.host, 10_000 + (count % 100)))
+      expect(forwarder.take(response({ to: Y.publicKey, sender: 33, receiver: 22 }), AT_X)).toEqual([AT_Y])
+    })
   })
 })

@@ -12,6 +12,7 @@ const UNREACHABLE = ['255.255.255.255:1', '255.255.255.255:2']
 describe('the relays of a machine', () => {
   let part: RelayPart
   let peer: Socket
+  let key: string
   const lines: string[] = []
 
   async function socket(): Promise<Socket> {
@@ -31,10 +32,11 @@ describe('the relays of a machine', () => {
 
   beforeEach(async () => {
     peer = await socket()
+    key = KEY
     const endpoints = [`127.0.0.1:${peer.address().port}`]
     part = createRelayPart({
       peers: async () => [
-        { nodeId: 'x', publicKey: KEY, endpoints, fallback: undefined },
+        { nodeId: 'x', publicKey: key, endpoints, fallback: undefined },
         { nodeId: 'y', publicKey: UNREACHABLE_KEY, endpoints: UNREACHABLE, fallback: undefined },
       ],
       log: (line) => void lines.push(line),
@@ -57,6 +59,22 @@ describe('the relays of a machine', () => {
     sender.send(packet, port, '127.0.0.1')
     const [received, { port: from }] = (await arrived) as [Buffer, { readonly port: number }]
     expect([received.equals(packet), from]).toEqual([true, port])
+    sender.close()
+  })
+
+  test('forward what was sent to a new key of a peer before they knew it, as soon as they do', async () => {
+    const port = await freePort()
+    await part.apply('b', relayOn(port))
+    const sender = await socket()
+    const rotated = Buffer.alloc(32, 9).toString('base64')
+    const arrived = once(peer, 'message')
+    sender.send(initiation({ to: rotated, sender: 6 }), port, '127.0.0.1')
+    // What follows on the same socket has arrived: so has the one before.
+    sender.send(initiation({ to: KEY, sender: 7 }), port, '127.0.0.1')
+    expect(((await arrived) as [Buffer])[0].readUInt32LE(4)).toBe(7)
+    const again = once(peer, 'message')
+    key = rotated
+    expect(((await again) as [Buffer])[0].readUInt32LE(4)).toBe(6)
     sender.close()
   })
 
