@@ -15,7 +15,8 @@ const LOOKS_MAX = 100
 
 /** Waits until the leader has chosen the hosts of all subnets, which nodes and peers learn. A server without a leader chooses none. */
 async function subnetsChosen(db: Db): Promise<void> {
-  for (let looks = 0; looks < LOOKS_MAX && (await outdatedSubnets(db, 1)).length > 0; looks += 1) await pause(LOOK_MS)
+  for (let looks = 0; looks < LOOKS_MAX && (await outdatedSubnets(db, { max: 1, except: [] })).length > 0; looks += 1)
+    await pause(LOOK_MS)
 }
 
 /**

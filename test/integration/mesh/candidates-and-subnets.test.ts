@@ -233,6 +233,25 @@ describe.each(STORES)('On the $name store', (store) => {
         expect(await seenBy(x, b)).toMatchObject({ subnets: ['10.20.0.0/16'] })
       })
 
+      it('of other Domains where those of one cannot be chosen', async () => {
+        const broken = await fleet.domain()
+        const brokenProject = await fleet.project(broken)
+        const [host] = (await fleet.reachable(broken, 1)) as [Enrolled]
+        await settle()
+        await stored(await fleet.bridge(brokenProject, [host.node_id]), 'hq', ['10.20.0.0/16'])
+        // No server writes that; what a pass cannot read is as good as any other failure.
+        await fleet.db.updateTable('domains').set({ routed_networks: '["none"]' }).where('id', '=', broken).execute()
+        await stored(await hosting([a]), 'hq', ['10.20.0.0/16'])
+        const job = createSubnetChoice(fleet)
+        const failing = job.run(unfenced(fleet))
+        await expect(failing).rejects.toThrow(`subnet-choice failed in the Domain ${broken}`)
+        expect(await seenBy(x, a)).toMatchObject({ subnets: ['10.20.0.0/16'] })
+        // It rests: the next pass does not fail for it.
+        await expect(job.run(unfenced(fleet))).resolves.toBe(false)
+        await fleet.db.updateTable('domains').set({ routed_networks: '[]' }).where('id', '=', broken).execute()
+        await settle()
+      })
+
       it('by a pull where they are more than a hint lists', async () => {
         const bridge = await hosting([a])
         const subnets = Array.from({ length: 600 }, (_, index) => `10.${index >> 8}.${index & 255}.0/24`)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { DomainQuery } from '../../jobs/each-domain.ts'
 import type { Db } from '../../ports/datastore.ts'
 
 /** The subnets behind a bridge, those of its tunnels and of the devices of people, and the node through which peers reach them. */
@@ -39,12 +40,12 @@ const BASES = sql`
   from (${BRIDGES}) as bridges join domains on domains.id = bridges.domain_id
   group by bridges.domain_id, domains.mesh_cidr, domains.routed_networks`
 
-/** Up to `max` Domains whose subnets were chosen by something else than what is stored now, by id. */
-export async function outdatedSubnets(db: Db, max: number): Promise<readonly string[]> {
+/** Up to `max` Domains whose subnets were chosen by something else than what is stored now, by id, without those in `except`. */
+export async function outdatedSubnets(db: Db, { max, except }: DomainQuery): Promise<readonly string[]> {
   const { rows } = await sql<{ domain_id: string }>`
     select peers.domain_id
     from domain_peers as peers left join (${BASES}) as bases on bases.domain_id = peers.domain_id
-    where peers.subnet_basis <> coalesce(bases.basis, '')
+    where peers.subnet_basis <> coalesce(bases.basis, '') and peers.domain_id <> all (${[...except]}::uuid[])
     order by peers.domain_id limit ${max}`.execute(db)
   return rows.map((row) => row.domain_id)
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { DomainQuery } from '../../jobs/each-domain.ts'
 import type { Db } from '../../ports/datastore.ts'
 
 /** The hosts of enabled relays that are reachable, with the port of the relay. */
@@ -25,18 +26,20 @@ const SUITABLE_OF_BRIDGES = sql`
   from (${HOSTS}) as host
   group by domain_id, resource_id, listen_port`
 
-/** Up to `max` Domains of which a stored choice is no longer the right one, by id. */
-export async function outdatedChoices(db: Db, max: number): Promise<readonly string[]> {
+/** Up to `max` Domains of which a stored choice is no longer the right one, by id, without those in `except`. */
+export async function outdatedChoices(db: Db, { max, except }: DomainQuery): Promise<readonly string[]> {
   const { rows } = await sql<{ domain_id: string }>`
     with suitable as (${SUITABLE}), of_bridge as (${SUITABLE_OF_BRIDGES})
     select peers.domain_id
     from domain_peers as peers left join suitable on suitable.domain_id = peers.domain_id
-    where ${isOutdated}
+    where peers.domain_id <> all (${[...except]}::uuid[]) and (
+      ${isOutdated}
       or peers.domain_id in (
         select coalesce(of_bridge.domain_id, choice.domain_id)
         from of_bridge full join relay_choices as choice on choice.resource_id = of_bridge.resource_id
         where ${isOtherChoice}
       )
+    )
     order by peers.domain_id limit ${max}`.execute(db)
   return rows.map((row) => row.domain_id)
 }

@@ -1,3 +1,4 @@
+import { createDomainJob } from '../../jobs/each-domain.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
@@ -8,8 +9,6 @@ import { chooseBridgeRelays, chooseRelays, lockPeers, outdatedChoices } from './
 
 /** How long a node that became unreachable may still be chosen, ms; the pause of the reachability sweep is added. */
 const CHOOSE_EVERY_MS = 2_000
-/** Domains whose choice changes in one pass, each in a transaction of its own. */
-const DOMAINS_MAX = 50
 
 /**
  * The job that chooses the relays of each Domain and of each bridge that nodes may prefer (decisions: Mode): a node that is
@@ -23,19 +22,14 @@ export function createRelayChoice({
   readonly datastore: Datastore
   readonly ids: IdSource
 }): LeaderJob {
-  return {
+  return createDomainJob({
     name: 'relay-choice',
     everyMs: CHOOSE_EVERY_MS,
-    async run(leading) {
-      const domainIds = await outdatedChoices(datastore.pool('worker'), DOMAINS_MAX)
-      for (const domainId of domainIds) {
-        if (leading.signal.aborted) break
-        const options = { pool: 'worker', correlationId: ids.next() } as const
-        await leading.unitOfWork.run(options, (change) => choose(change, domainId))
-      }
-      return domainIds.length === DOMAINS_MAX
-    },
-  }
+    datastore,
+    ids,
+    outdated: outdatedChoices,
+    work: choose,
+  })
 }
 
 async function choose(change: Change, domainId: string): Promise<void> {

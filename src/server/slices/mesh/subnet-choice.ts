@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { createDomainJob } from '../../jobs/each-domain.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
@@ -16,8 +17,6 @@ import { lockPeers } from './relay-choice-store.ts'
 
 /** How long a change of subnets or hosts may wait, ms. */
 const CHOOSE_EVERY_MS = 2_000
-/** Domains whose choice changes in one pass, each in a transaction of its own. */
-const DOMAINS_MAX = 50
 /** Subnets of one change that a hint lists: about 16 KiB of JSON. */
 const SUBNETS_INLINE_MAX = 512
 
@@ -33,19 +32,14 @@ export function createSubnetChoice({
   readonly datastore: Datastore
   readonly ids: IdSource
 }): LeaderJob {
-  return {
+  return createDomainJob({
     name: 'subnet-choice',
     everyMs: CHOOSE_EVERY_MS,
-    async run(leading) {
-      const domainIds = await outdatedSubnets(datastore.pool('worker'), DOMAINS_MAX)
-      for (const domainId of domainIds) {
-        if (leading.signal.aborted) break
-        const options = { pool: 'worker', correlationId: ids.next() } as const
-        await leading.unitOfWork.run(options, (change) => choose(change, domainId))
-      }
-      return domainIds.length === DOMAINS_MAX
-    },
-  }
+    datastore,
+    ids,
+    outdated: outdatedSubnets,
+    work: choose,
+  })
 }
 
 async function choose(change: Change, domainId: string): Promise<void> {
