@@ -15,7 +15,7 @@ import { createCapacityParts, type CapacityParts } from '../slices/capacity/part
 import { writeServiceSignIns } from '../slices/identities/store.ts'
 import { createLastUses } from '../http/auth/last-uses.ts'
 import type { PasswordHashing } from '../slices/local-accounts/password-hash.ts'
-import type { StreamMeter } from '../slices/node-events/hub.ts'
+import type { StreamMeter } from '../http/streams/stream-meter.ts'
 import { createLentClouds, createLentCredentials } from '../slices/lending/lent.ts'
 import { createAdmission } from '../slices/relation-tuples/admission.ts'
 import { createGrantedTokens } from '../slices/tokens/granted.ts'

@@ -9,6 +9,7 @@ import * as capacity from '../slices/capacity/slice.ts'
 import * as cloudCredentials from '../slices/cloud-credentials/slice.ts'
 import * as clouds from '../slices/clouds/slice.ts'
 import * as deviceFlow from '../slices/device-flow/slice.ts'
+import * as domainEvents from '../slices/domain-events/slice.ts'
 import * as domains from '../slices/domains/slice.ts'
 import * as executions from '../slices/executions/slice.ts'
 import * as grants from '../slices/grants/slice.ts'
@@ -62,6 +63,7 @@ export const SLICES = [
   cloudCredentials,
   clouds,
   deviceFlow,
+  domainEvents,
   domains,
   executions,
   grants,

@@ -5,7 +5,7 @@ import { WIRE_TYPES, type WireType } from '../events/wire-types.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 /** A schema that only documents: agents check what they receive by the shapes themselves. */
-function schemaOf(schema: JsonSchema, name?: string) {
+export function schemaOf(schema: JsonSchema, name?: string) {
   return z.unknown().meta({ ...schema, ...(name !== undefined && { id: name }) })
 }
 

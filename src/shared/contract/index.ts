@@ -23,6 +23,7 @@ import { joinTokens } from './join-tokens.ts'
 import { labels } from './labels.ts'
 import { localAccounts } from './local-accounts.ts'
 import { meta } from './meta.ts'
+import { domainEvents } from './domain-events.ts'
 import { nodeEvents } from './node-events.ts'
 import { nodeSecrets } from './node-secrets.ts'
 import { nodeState } from './node-state.ts'
@@ -78,6 +79,7 @@ export const contract = {
   providerBundles,
   joinTokens,
   nodes,
+  domainEvents,
   nodeEvents,
   nodeState,
   nodeObservations,

@@ -8,6 +8,7 @@ const FLEET = [
   'observations',
   'node-state',
   'events',
+  'domain-events',
   'executions',
   'mediated-sessions',
   'keys',

@@ -6,10 +6,12 @@ export const ENVELOPE_MAJOR = 'v1'
 /** The text of 64 bytes in base64url. The last character carries two bits; the other four are 0, so each signature has one text. */
 export const SIGNATURE = String.raw`[\w-]{85}[AQgw]`
 
-const filled = (keywords: { readonly format?: string; readonly description?: string } = {}): Shape<string> =>
+/** Any text but the empty one. */
+export const filled = (keywords: { readonly format?: string; readonly description?: string } = {}): Shape<string> =>
   textThat((value) => value !== '', { minLength: 1, ...keywords })
 
-const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value))
+/** Whether a text begins as an instant of RFC 3339 does, and is one. */
+export const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value))
 
 /** The members of an event that every server of this major version sends. */
 export interface EnvelopeMembers {

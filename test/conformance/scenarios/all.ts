@@ -9,6 +9,7 @@ import { auditScenarios, authzScenarios, metaScenarios } from './authz.ts'
 import { cloudCredentialScenarios } from './cloud-credentials.ts'
 import { cloudScenarios } from './clouds.ts'
 import { deviceFlowScenarios } from './device-flow.ts'
+import { domainEventScenarios } from './domain-events.ts'
 import { domainScenarios } from './domains.ts'
 import { grantScenarios } from './grants.ts'
 import { groupScenarios } from './groups.ts'
@@ -55,6 +56,7 @@ const bySurface: BySurface = {
   identities: identityScenarios,
   invitations: invitationScenarios,
   objectSearch: objectSearchScenarios,
+  domainEvents: domainEventScenarios,
   domains: domainScenarios,
   localAccounts: localAccountScenarios,
   ownFactors: ownFactorScenarios,

@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { mounted, type MountedSurface } from '../../../src/server/http/request-context.ts'
-import type { EndReason } from '../../../src/server/slices/node-events/stream.ts'
+import type { EndReason } from '../../../src/server/http/streams/stream-meter.ts'
 import { createNodeEvents, type NodeEvents } from '../../../src/server/slices/node-events/service.ts'
 import type { EventBus } from '../../../src/server/ports/event-bus.ts'
 import { nodeEvents } from '../../../src/shared/contract/node-events.ts'

@@ -30,6 +30,8 @@ export function restartEvents(datastore: Datastore): Promise<Restarted> {
       select nodes.id, nodes.domain_id, consumer.seq, to_timestamp(0)
       from nodes, outbox_consumers as consumer where consumer.name = 'event-relay'
       on conflict (node_id) do nothing`.execute(tx)
+    // The streams of Domains have positions of their own: consumers of the outbox go on where they were.
+    await sql`update outbox_head set stream_base = stream_base + ${LEAP}::bigint`.execute(tx)
     await restartStates(tx)
     const moved = await sql`update node_lanes set last_seq = last_seq + ${LEAP}::bigint`.execute(tx)
     return { lanes: Number(moved.numAffectedRows ?? 0n) }

@@ -12,6 +12,7 @@ import { tupleStates } from './migrations/0006-tuple-states.ts'
 import { authzIndexMarks } from './migrations/0007-authz-index-marks.ts'
 import { signingIn } from './migrations/0008-signing-in.ts'
 import { events } from './migrations/0009-events.ts'
+import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 import { mesh } from './migrations/0011-mesh.ts'
 import { eventsOnTheirWay } from './migrations/0012-events-on-their-way.ts'
 import { auditOfActors } from './migrations/0013-audit-of-actors.ts'
@@ -37,8 +38,8 @@ import { transitSigner } from './migrations/0032-transit-signer.ts'
 import { observedEndpoints } from './migrations/0033-observed-endpoints.ts'
 import { candidates } from './migrations/0034-candidates.ts'
 import { userAccessPeers } from './migrations/0035-user-access-peers.ts'
+import { domainStreams } from './migrations/0037-domain-streams.ts'
 import { routedNetworks } from './migrations/0039-routed-networks.ts'
-import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 
 /** Every migration, in order. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -77,6 +78,7 @@ export const MIGRATIONS: readonly Migration[] = [
   observedEndpoints,
   candidates,
   userAccessPeers,
+  domainStreams,
   routedNetworks,
 ]
 

@@ -25,6 +25,8 @@ export interface OutboxRow {
 interface OutboxHeadRow {
   id: number
   seq: string
+  /** What positions in the streams of Domains are above the numbers of rows. */
+  stream_base: Generated<string>
 }
 
 interface OutboxConsumerRow {

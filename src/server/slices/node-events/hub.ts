@@ -1,11 +1,12 @@
 import type { Logger } from 'pino'
 import { EventBusUnavailable, type BusEvent, type BusSubscription, type EventBus } from '../../ports/event-bus.ts'
 import type { UsageMeter } from '../../ports/usage-meter.ts'
-import { frameOf } from './frames.ts'
+import { frameOf } from '../../http/streams/frames.ts'
 import type { CatchUpDeps } from './stream-catch-up.ts'
-import { NodeStream, type EndReason, type StreamRequest, type StreamShared } from './stream.ts'
+import type { EndReason, StreamMeter } from '../../http/streams/stream-meter.ts'
+import { NodeStream, type StreamRequest, type StreamShared } from './stream.ts'
 import { createReadLimiter } from './read-limiter.ts'
-import { createKeepaliveScheduler } from './keepalive-scheduler.ts'
+import { createKeepaliveScheduler } from '../../http/streams/keepalive-scheduler.ts'
 
 /** The streams of this replica, and the one subscription that feeds them. */
 export interface Hub {
@@ -22,14 +23,6 @@ export interface Hub {
   open(request: StreamRequest): NodeStream
   /** The dependencies of the catch-up. */
   readonly catchUpDeps: CatchUpDeps
-}
-
-/** Counts for the metrics. */
-export interface StreamMeter {
-  opened(): void
-  frame(): void
-  ended(reason: EndReason): void
-  rejected(code: string): void
 }
 
 export interface HubDeps {

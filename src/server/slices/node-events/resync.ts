@@ -1,4 +1,5 @@
-import { canonicalEnvelope, canonicalPayload, signedEnvelope } from '../../../shared/events/envelope.ts'
+import { canonicalEnvelope, canonicalPayload } from '../../../shared/events/envelope.ts'
+import { signEnvelopes } from '../../http/streams/sign-envelopes.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { BusEvent } from '../../ports/event-bus.ts'
 import type { Signer } from '../../ports/signer.ts'
@@ -44,18 +45,6 @@ export async function makeResync(
     payload: PAYLOAD,
     type: TYPE,
   } as const
-  const wire = await sign(signer, (kid) => canonicalEnvelope({ ...parts, kid }))
+  const [wire = ''] = await signEnvelopes(signer, (kid) => [canonicalEnvelope({ ...parts, kid })])
   return { seq, nodeId: node.nodeId, nodeSeq, type: TYPE, wire }
-}
-
-/** The envelope names the key that signs it: if the key changes in between, the envelope is built again. */
-async function sign(signer: Signer, write: (kid: string) => string): Promise<string> {
-  let kid = signer.keys()[0]?.kid ?? ''
-  for (let tries = 0; tries < 3; tries++) {
-    const canonical = write(kid)
-    const signed = await signer.sign(Buffer.from(canonical))
-    if (signed.kid === kid) return signedEnvelope(canonical, signed.signature.toString('base64url'))
-    kid = signed.kid
-  }
-  throw new Error('the signing key changes faster than an envelope can be signed')
 }

@@ -1,6 +1,5 @@
-import { Problem } from '../../../shared/problems.ts'
-import { isUnavailable } from '../../ports/datastore.ts'
-import { EventBusUnavailable, type BusEvent, type EventBus } from '../../ports/event-bus.ts'
+import { isOutage } from '../../http/streams/outage.ts'
+import type { BusEvent, EventBus } from '../../ports/event-bus.ts'
 import { makeResync, type Position, type ResyncDeps } from './resync.ts'
 import { findStartingPoint, type Progress, type StartingPoint, type StartingPointDeps } from './starting-point.ts'
 import type { ReadLimiter } from './read-limiter.ts'
@@ -59,12 +58,6 @@ export async function catchUp(deps: CatchUpDeps, stream: Behind, first?: Beginni
     }
     beginning = undefined
   }
-}
-
-/** Whether a failure only means that a dependency is unavailable for now. */
-export function isOutage(error: unknown): boolean {
-  if (error instanceof EventBusUnavailable || isUnavailable(error)) return true
-  return error instanceof Problem && error.status === 503
 }
 
 async function replay(deps: CatchUpDeps, stream: Behind, { point, resync }: Beginning): Promise<void> {

@@ -2,13 +2,12 @@ import type { Logger } from 'pino'
 import type { StreamAnswer, StreamEnd, StreamSink } from '../../../shared/contract/operation.ts'
 import type { Reauthorization } from '../../http/request-context.ts'
 import type { BusEvent } from '../../ports/event-bus.ts'
-import { frameOf, KEEP_ALIVE, retryFrame } from './frames.ts'
-import { catchUp, isOutage, type Beginning, type Behind, type CatchUpDeps } from './stream-catch-up.ts'
+import { frameOf, KEEP_ALIVE, retryFrame } from '../../http/streams/frames.ts'
+import type { KeptAlive } from '../../http/streams/keepalive-scheduler.ts'
+import { ReaderCheck } from '../../http/streams/reader-check.ts'
+import type { EndReason } from '../../http/streams/stream-meter.ts'
+import { catchUp, type Beginning, type Behind, type CatchUpDeps } from './stream-catch-up.ts'
 import type { StreamedNode } from './resync.ts'
-import type { KeptAlive } from './keepalive-scheduler.ts'
-
-/** Why a stream ended. */
-export type EndReason = Exclude<StreamEnd, 'operation'> | 'refused' | 'unconfirmed' | 'failed'
 
 /** What all streams of a hub share. */
 export interface StreamShared {
@@ -36,8 +35,6 @@ const KEPT_CHARACTERS_MAX = 256 * 1024
 const REPLAY_UNSENT_MAX = 256 * 1024
 /** How long a replay waits for its reader. */
 const STALLED_MS = 50_000
-/** How long a stream continues while its authorization cannot be checked (decisions: Stream). */
-const UNCONFIRMED_MS = 300_000
 
 /** The buffer of a stream that is behind. */
 interface Kept {
@@ -62,14 +59,13 @@ export class NodeStream implements StreamAnswer, Behind, KeptAlive {
   #sink: StreamSink | undefined
   #beginning: Beginning | undefined
   #waitingSinceMs: number | undefined
-  #unconfirmedSinceMs: number | undefined
   #reason: EndReason | undefined
   readonly #shared: StreamShared
-  readonly #reauthorization: Reauthorization
+  readonly #check: ReaderCheck
 
   constructor(shared: StreamShared, { node, isOwn, reauthorization, seq, isClaimed }: StreamRequest) {
     this.#shared = shared
-    this.#reauthorization = reauthorization
+    this.#check = new ReaderCheck(reauthorization, (reason, error) => this.#lost(reason, error))
     this.node = node
     this.isOwn = isOwn
     this.seq = seq
@@ -176,7 +172,7 @@ export class NodeStream implements StreamAnswer, Behind, KeptAlive {
     if (sink === undefined || this.isOver) return
     const nowMs = performance.now()
     if (this.#waitingSinceMs !== undefined && nowMs - this.#waitingSinceMs > STALLED_MS) return this.#end('slow')
-    this.#confirm(nowMs)
+    this.#check.confirm(nowMs)
     if (!this.isOver) sink.write(KEEP_ALIVE)
   }
 
@@ -198,31 +194,14 @@ export class NodeStream implements StreamAnswer, Behind, KeptAlive {
     })
   }
 
-  /** Checks that the reader is still authorized (S0 Events: NSK re-check). */
-  #confirm(nowMs: number): void {
-    const refused = (error: unknown): void => this.#unconfirmed(error, nowMs)
-    const confirmed = (): void => {
-      this.#unconfirmedSinceMs = undefined
-    }
-    try {
-      const answer = this.#reauthorization.confirm()
-      if (answer instanceof Promise) void answer.then(confirmed, refused)
-      else confirmed()
-    } catch (error) {
-      refused(error)
-    }
-  }
-
-  #unconfirmed(error: unknown, nowMs: number): void {
-    if (!isOutage(error)) {
+  #lost(reason: 'refused' | 'unconfirmed', error: unknown): void {
+    if (reason === 'refused') {
       this.#shared.log.info(
         { node_id: this.node.nodeId, cause: String(error) },
         'a stream was closed: its reader is no longer authorized',
       )
-      return this.#end('refused')
     }
-    this.#unconfirmedSinceMs ??= nowMs
-    if (nowMs - this.#unconfirmedSinceMs >= UNCONFIRMED_MS) this.#end('unconfirmed')
+    this.#end(reason)
   }
 
   #end(reason: EndReason): void {

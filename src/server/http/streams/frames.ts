@@ -1,7 +1,13 @@
-import type { BusEvent } from '../../ports/event-bus.ts'
+/** A signed event with its position. */
+export interface SentEvent {
+  readonly seq: bigint
+  readonly type: string
+  /** The signed envelope. */
+  readonly wire: string
+}
 
 /** A frame of the stream (S0 Events); the envelope is canonical JSON and so has no line break. */
-export function frameOf({ seq, type, wire }: Pick<BusEvent, 'seq' | 'type' | 'wire'>): Buffer {
+export function frameOf({ seq, type, wire }: SentEvent): Buffer {
   return Buffer.from(`id: ${seq}\nevent: ${type}\ndata: ${wire}\n\n`)
 }
 

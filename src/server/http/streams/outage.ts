@@ -1,0 +1,9 @@
+import { Problem } from '../../../shared/problems.ts'
+import { isUnavailable } from '../../ports/datastore.ts'
+import { EventBusUnavailable } from '../../ports/event-bus.ts'
+
+/** Whether a failure only means that a dependency is unavailable for now. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof EventBusUnavailable || isUnavailable(error)) return true
+  return error instanceof Problem && error.status === 503
+}
