@@ -527,6 +527,8 @@ export const FLEET: StubRoutes = {
             reason: '',
             correlation_id: 'c1',
             context: { item_count: 3 },
+            subject_name: 'Ada',
+            object_name: null,
           },
         ])
       : refused(400, 'invalid_audit_filter', 'A filter of the audit query is missing, malformed or contradictory.'),

@@ -184,6 +184,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl resources list -o json', exit: 0 },
     { line: 'ctl invitations list', exit: 0 },
     { line: 'ctl audit list --since 1h', exit: 0 },
+    { line: 'ctl audit list --writes --actor user --since 1h --relation node.', exit: 0 },
+    { line: 'ctl audit list --actor ada', exit: 2 },
     { line: 'ctl signing-keys list', exit: 0 },
     { line: 'ctl signing-keys list -o jsonl --sort -state', exit: 0 },
     { line: 'ctl status', exit: 0 },

@@ -11,20 +11,31 @@ const Outcome = z.enum([
   'internal_error',
 ])
 
-const AuditRecord = z
-  .object({
-    id: OwnId,
-    at: Instant.describe('When the decision was taken'),
-    domain_id: InDomain.nullable().describe('Domain of the decision; null for a decision about the platform'),
-    subject: z.string().describe('Who asked, such as `user:<uuid>`'),
-    relation: z.string().describe('What was asked for, such as `domain.create`'),
-    object: z.string().describe('What it was about, `<type>:<id>`'),
-    outcome: Outcome.describe('How it was decided'),
-    reason: z.string().describe('Why it was decided so: `granted`, or a problem code'),
-    correlation_id: CorrelationId,
-    context: z.record(z.string(), z.unknown()).describe('Further facts of the decision; never a secret'),
-  })
-  .meta({ id: 'AuditRecord', description: 'A decision of the server about one request.' })
+/** A row without the names that readers get beside it. */
+const Decision = z.object({
+  id: OwnId,
+  at: Instant.describe('When the decision was taken'),
+  domain_id: InDomain.nullable().describe('Domain of the decision; null for a decision about the platform'),
+  subject: z.string().describe('Who asked, such as `user:<uuid>`'),
+  relation: z.string().describe('What was asked for, such as `domain.create`'),
+  object: z.string().describe('What it was about, `<type>:<id>`'),
+  outcome: Outcome.describe('How it was decided'),
+  reason: z.string().describe('Why it was decided so: `granted`, or a problem code'),
+  correlation_id: CorrelationId,
+  context: z.record(z.string(), z.unknown()).describe('Further facts of the decision; never a secret'),
+})
+
+const name = (whose: string) =>
+  z
+    .string()
+    .nullable()
+    .describe(`Name of the ${whose} as it is now; null where it has none, is gone, or is not yours to read`)
+
+const AuditRecord = Decision.extend({ subject_name: name('subject'), object_name: name('object') }).meta({
+  id: 'AuditRecord',
+  description:
+    'A decision of the server about one request. The names are those of now: no chain and no export has them.',
+})
 
 /** A number of rows or a position in a chain: digits only, since coercion would take `0x10` and `1e2`. */
 const whole = (describe: string, from: number, to = Number.MAX_SAFE_INTEGER) =>
@@ -113,7 +124,7 @@ const AuditExport = z
     start: Start,
     items: z
       .array(
-        AuditRecord.extend({ ...Place }).meta({
+        Decision.extend({ ...Place }).meta({
           id: 'SealedAuditRecord',
           description: 'An audited decision with its place in the chain.',
         }),
@@ -179,9 +190,12 @@ export const audit = defineSurface(
           relation_prefix: filter('What was asked for begins so, e.g. node.'),
           object: reference('What it was asked on'),
           actor: z
-            .enum(['user', 'service', 'node'])
+            .enum(['user', 'service', 'node', 'system'])
             .optional()
-            .meta({ problem: 'invalid_audit_filter', description: 'The kind of the acting subject' }),
+            .meta({
+              problem: 'invalid_audit_filter',
+              description: 'The kind of the acting subject; `system` is the server itself',
+            }),
           only: z.enum(['writes']).optional().meta({
             problem: 'invalid_audit_filter',
             description: 'Only rows of operations that change something, whatever their outcome',
@@ -196,7 +210,7 @@ export const audit = defineSurface(
           ...pageQuery,
         }),
       ),
-      gate: AUDITOR,
+      gate: { ...AUDITOR, probes: { platform: { relation: 'read', object: 'platform:main' } } },
       audit: { relation: 'audit.list', when: 'all' },
       paging: { limit: 'rejected', cursor: 'caller' },
       responses: {
@@ -208,8 +222,8 @@ export const audit = defineSurface(
         command: 'audit list',
         ...ownChain,
         refs: { ...ownChain.refs, subject: 'subjects', object: 'objects' },
-        columns: ['at', 'subject', 'relation', 'object', 'outcome', 'reason', 'correlation_id'],
-        wide: ['id', 'context'],
+        columns: ['at', 'subject', 'relation', 'object', 'outcome', 'reason'],
+        wide: ['correlation_id', 'id', 'context'],
       },
     },
     GetAuditVerify: {

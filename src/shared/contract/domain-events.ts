@@ -6,14 +6,14 @@ import { check, defineSurface, OPERATOR } from './operation.ts'
 export const domainEvents = defineSurface('domain-events', 'Signed events of a Domain, for operators', {
   GetDomainEvents: {
     method: 'GET',
-    path: '/v1/domains/{id}/events/stream',
+    path: '/v1/domains/{domain_id}/events/stream',
     summary: 'Follow the signed events of a Domain',
     description:
       'Server-sent events: what changes in the Domain, as ids. Each frame has an `id` to resume from, the type of the event, and a signed envelope as its data. A comment every 25 seconds keeps the connection alive. `stream.resync` means that events were left out: read again what you show.',
     credentials: OPERATOR,
-    params: z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') }),
-    gate: check('read', 'domain:{path.id}'),
-    audit: { relation: 'domain_events.subscribe', when: 'all', object: 'domain:{path.id}' },
+    params: z.strictObject({ domain_id: uuidField('invalid_domain_id', 'Domain') }),
+    gate: check('read', 'domain:{path.domain_id}'),
+    audit: { relation: 'domain_events.subscribe', when: 'all', object: 'domain:{path.domain_id}' },
     requestHeaders: {
       'Last-Event-ID': 'Resume strictly after this `id`; without it the stream begins with what comes next',
     },
@@ -32,6 +32,6 @@ export const domainEvents = defineSurface('domain-events', 'Signed events of a D
       event_stream_unavailable: 'Events cannot be streamed right now; retry shortly. Objects can still be read.',
     },
     notProvisioned: 'signed_event_bus_not_provisioned',
-    cli: { command: 'events tail', args: ['id'], refs: { id: 'domains' } },
+    cli: { command: 'events tail', refs: { domain_id: 'domains' } },
   },
 })

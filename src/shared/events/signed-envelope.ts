@@ -1,5 +1,5 @@
 import { canonicalize } from '../canonical-json.ts'
-import { isMembers } from '../shapes.ts'
+import { isMembers, type Members } from '../shapes.ts'
 import { ENVELOPE, SIGNATURE, type EnvelopeMembers } from './envelope-shape.ts'
 
 /**
@@ -9,8 +9,8 @@ import { ENVELOPE, SIGNATURE, type EnvelopeMembers } from './envelope-shape.ts'
 export type ReceivedEnvelope = EnvelopeMembers & { readonly [member: string]: unknown }
 
 /** The data of a frame in its parts. Nothing is verified. */
-export interface SignedEnvelope {
-  readonly envelope: ReceivedEnvelope
+export interface SignedEnvelope<Envelope = ReceivedEnvelope> {
+  readonly envelope: Envelope
   /** The signed text. */
   readonly canonical: string
   /** 64 bytes in base64url. */
@@ -20,20 +20,28 @@ export interface SignedEnvelope {
 /** `malformed`: no signed envelope of this major version; `not_canonical`: one whose bytes are not the canonical text that was signed. */
 export type ReadFault = 'malformed' | 'not_canonical'
 
-export type ReadOutcome =
-  | { readonly ok: true; readonly signed: SignedEnvelope }
+export type ReadOutcome<Envelope = ReceivedEnvelope> =
+  | { readonly ok: true; readonly signed: SignedEnvelope<Envelope> }
   | { readonly ok: false; readonly fault: ReadFault }
 
 const SIGNATURE_AT_THE_END = new RegExp(`,"signature":"(?<signature>${SIGNATURE})"\\}$`)
 
-/** Reads the data of a frame: canonical text (RFC 8785) with the signature as its last member (S0 Events). */
+/** Reads the data of a frame of a node's stream (S0 Events). */
 export function readSigned(text: string): ReadOutcome {
+  return readSignedAs(text, isEnvelope)
+}
+
+/** Reads the data of a frame: canonical text (RFC 8785) with the signature as its last member, and of the shape that is checked. */
+export function readSignedAs<Envelope extends Members>(
+  text: string,
+  isShaped: (value: unknown) => value is Envelope,
+): ReadOutcome<Envelope> {
   const found = SIGNATURE_AT_THE_END.exec(text)
   const signature = found?.groups?.['signature']
   if (found === null || signature === undefined) return { ok: false, fault: 'malformed' }
   const canonical = `${text.slice(0, found.index)}}`
   const envelope = parsed(canonical)
-  if (!isEnvelope(envelope)) return { ok: false, fault: 'malformed' }
+  if (!isShaped(envelope)) return { ok: false, fault: 'malformed' }
   if (!isCanonical(canonical, envelope)) return { ok: false, fault: 'not_canonical' }
   return { ok: true, signed: { envelope, canonical, signature } }
 }
@@ -50,7 +58,7 @@ function parsed(text: string): unknown {
  * Duplicate members, white space, other escapes or orders do not survive serialization. Nor does a value that
  * is nested too deep for the stack, which no server signs.
  */
-function isCanonical(text: string, value: ReceivedEnvelope): boolean {
+function isCanonical(text: string, value: Members): boolean {
   try {
     return canonicalize(value) === text
   } catch (error) {

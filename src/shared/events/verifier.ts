@@ -1,6 +1,6 @@
 import { verifyAsync } from '@noble/ed25519'
 import { bytesOf, type SignatureKey } from '../audit/signed-position.ts'
-import { readSigned, type ReadFault, type ReceivedEnvelope } from './signed-envelope.ts'
+import { readSigned, type ReadFault, type ReceivedEnvelope, type SignedEnvelope } from './signed-envelope.ts'
 
 /** Whether an Ed25519 signature is valid (RFC 8032 §5.1.7). Never throws: a malformed signature or key is invalid. */
 export type VerifySignature = (
@@ -43,20 +43,30 @@ export type EnvelopeVerifier = (text: string, options?: VerifyOptions) => Promis
  * than the key may be, and the holder of a key can sign any time anyway.
  */
 export function createEnvelopeVerifier({ findKey, verify = verifyWithNoble }: VerifierDeps): EnvelopeVerifier {
-  const encoder = new TextEncoder()
   return async (text, { nodeId } = {}) => {
     const read = readSigned(text)
     if (!read.ok) return { ok: false, fault: read.fault, envelope: undefined }
-    const { envelope, canonical, signature } = read.signed
-    const refuse = (fault: EnvelopeFault): Verification => ({ ok: false, fault, envelope })
-    const key = await findKey(envelope.kid)
-    if (key === undefined) return refuse('unknown_key')
-    if (Date.parse(envelope.occurred_at) >= (key.notAfterMs ?? Infinity)) return refuse('expired_key')
-    const bytes = bytesOf(signature)
-    const holds = bytes !== undefined && (await verify(bytes, encoder.encode(canonical), key.publicKey))
-    if (!holds) return refuse('bad_signature')
-    return nodeId !== undefined && envelope.node_id !== nodeId ? refuse('wrong_node') : { ok: true, envelope }
+    const { envelope } = read.signed
+    const fault = await signatureFault(read.signed, { findKey, verify })
+    if (fault !== undefined) return { ok: false, fault, envelope }
+    const isOther = nodeId !== undefined && envelope.node_id !== nodeId
+    return isOther ? { ok: false, fault: 'wrong_node', envelope } : { ok: true, envelope }
   }
+}
+
+const ENCODER = new TextEncoder()
+
+/** Why an envelope was not signed as it claims; undefined where it was. Rejects where a key cannot be looked up. */
+export async function signatureFault(
+  { envelope, canonical, signature }: SignedEnvelope<{ readonly kid: string; readonly occurred_at: string }>,
+  { findKey, verify = verifyWithNoble }: VerifierDeps,
+): Promise<'unknown_key' | 'expired_key' | 'bad_signature' | undefined> {
+  const key = await findKey(envelope.kid)
+  if (key === undefined) return 'unknown_key'
+  if (Date.parse(envelope.occurred_at) >= (key.notAfterMs ?? Infinity)) return 'expired_key'
+  const bytes = bytesOf(signature)
+  const holds = bytes !== undefined && (await verify(bytes, ENCODER.encode(canonical), key.publicKey))
+  return holds ? undefined : 'bad_signature'
 }
 
 /** Verifies with noble, strictly: no points of small order, no non-canonical signatures. */

@@ -4,6 +4,6 @@ import type { World } from '../world.ts'
 
 export const domainEventScenarios: Scenarios<World, typeof domainEvents> = {
   async GetDomainEvents({ domainId, keeper, nobody }) {
-    return { input: { id: domainId }, as: keeper, lesser: nobody }
+    return { input: { domain_id: domainId }, as: keeper, lesser: nobody }
   },
 }

@@ -9,6 +9,11 @@ import { flagsBut } from './chain-command.ts'
 
 const WRITES: FlagSpec = { kind: 'switch', describe: 'Only rows of operations that change something' }
 
+const ACTOR: FlagSpec = {
+  kind: 'text',
+  describe: 'Who acted: user, service, node or system; or one of them: user:NAME, service:NAME, node:NAME, or me',
+}
+
 const RELATION: FlagSpec = {
   kind: 'text',
   describe:
@@ -29,25 +34,36 @@ export function rowFlags(
 ): Readonly<Record<string, FlagSpec>> {
   const flags = flagsBut(operation, manifest, ['relation-prefix', 'only', ...own])
   const named = Object.entries(flags).map(([name, spec]) => [name, { ...spec, describe: NAMED[name] ?? spec.describe }])
-  return { ...Object.fromEntries(named), relation: RELATION, writes: WRITES }
+  return { ...Object.fromEntries(named), relation: RELATION, writes: WRITES, actor: ACTOR }
 }
 
 /**
- * The query of what was typed: `node.` and `node.*` are the beginning of a relation. The server takes any text as a relation, and
+ * The query of what was typed: `node.` and `node.*` are the beginning of a relation, and an actor is a kind or one subject. The server takes any text as a relation, and
  * answers with an empty list for one that it does not have. A newer server may have relations that this ctl does not know.
  *
- * @throws CliError for an unknown relation that is near to a known one.
+ * @throws CliError for an unknown relation that is near to a known one, an unknown kind of actor, and two subjects.
  */
 export function rowFilter(session: Session, given: Given): Given {
-  const { writes, relation, ...flags } = given.flags
+  const { writes, relation, actor, ...flags } = given.flags
   return {
     ...given,
     flags: {
       ...flags,
       ...(writes === true && { only: 'writes' }),
+      ...(typeof actor === 'string' && actorFilter(actor, flags)),
       ...(typeof relation === 'string' && relationFilter(session, relation)),
     },
   }
+}
+
+const ACTORS: readonly string[] = ['user', 'service', 'node', 'system']
+
+function actorFilter(actor: string, { subject }: Given['flags']): Readonly<Record<string, string>> {
+  if (ACTORS.includes(actor)) return { actor }
+  if (actor !== 'me' && !actor.includes(':'))
+    throw usageError(`--actor takes ${ACTORS.join(', ')}, or one subject; not "${actor}"`, `Try --actor user:${actor}.`)
+  if (subject !== undefined) throw usageError('--actor with a name and --subject are the same; give one of them')
+  return { subject: actor }
 }
 
 function relationFilter(session: Session, typed: string): Readonly<Record<string, string>> {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { ProblemAnswer, TransportFailure } from '../../../client/failures.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import { inputOf } from './chain-command.ts'
+import { namedRows } from './named-rows.ts'
 import { rowFilter, rowFlags } from './row-filter.ts'
 import { createRowFollower, type News, type RowFollower } from './follow-rows.ts'
 import { usageError } from '../../errors/cli-error.ts'
@@ -77,7 +78,10 @@ async function shower(session: Session, { cli }: ManifestOperation): Promise<Sho
   const stream = createRowStream(session, format)
   return async ({ rows, isPartial }) => {
     if (isPartial) session.warn('more rows came than can be shown. See: ctl audit list')
-    await stream.print(isForPeople ? rows.map(withClock) : rows, { columns: cli?.columns ?? [], wide: cli?.wide })
+    await stream.print(isForPeople ? namedRows(rows).map(withClock) : rows, {
+      columns: cli?.columns ?? [],
+      wide: cli?.wide,
+    })
   }
 }
 

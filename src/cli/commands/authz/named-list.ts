@@ -3,7 +3,7 @@ import type { Command } from '../../argv/command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import { memberOf, rowsOf, withRows } from '../../output/members.ts'
 import type { Session } from '../../session/session.ts'
-import type { NameLookup, Naming } from './naming.ts'
+import type { Naming } from './naming.ts'
 import { operationOf } from '../../session/noun-lists.ts'
 import { isText } from '../../output/screen.ts'
 
@@ -11,7 +11,6 @@ import { isText } from '../../output/screen.ts'
 export interface NamedMembers {
   readonly members: readonly string[]
   readonly shown: (names: Naming, reference: string) => string
-  readonly lookup?: NameLookup
 }
 
 const TUPLE: NamedMembers = {
@@ -33,32 +32,47 @@ export function namedListCommand(manifest: Manifest, id: string): Command {
 }
 
 /** The session, with names in what is shown where a person reads it. */
-export async function namingForPeople(session: Session, named: NamedMembers): Promise<Session> {
-  const { output } = await session.settings()
-  const isForPeople = session.io.stdout.isTty && output.value === 'table' && (await isText(session))
-  return isForPeople ? naming(session, named) : session
+export function namingForPeople(session: Session, named: NamedMembers): Promise<Session> {
+  return changedForPeople(session, (rows) => withNames(session, named, rows))
 }
 
-function naming(session: Session, { members, shown, lookup }: NamedMembers): Session {
+/** Rows as a table shows them to a person. */
+type ChangeRows = (rows: readonly unknown[]) => readonly unknown[] | Promise<readonly unknown[]>
+
+/** The session, with other rows in what is shown where a person reads it. */
+export async function changedForPeople(session: Session, change: ChangeRows): Promise<Session> {
+  const { output } = await session.settings()
+  const isForPeople = session.io.stdout.isTty && output.value === 'table' && (await isText(session))
+  return isForPeople ? changing(session, change) : session
+}
+
+function changing(session: Session, change: ChangeRows): Session {
   return {
     ...session,
     style: session.style,
     talkStyle: session.talkStyle,
     canAsk: session.canAsk,
     async emit(value, view) {
-      const rows = rowsOf(value, view.rows) ?? []
-      const [{ namesOf }, { createResolver }] = await Promise.all([
-        import('./naming.ts'),
-        import('../../session/references.ts'),
-      ])
-      const references = rows.flatMap((row) => members.map((member) => String(memberOf(row, member))))
-      const names = await namesOf(createResolver(session), references, lookup)
-      const nameOf = (row: unknown, member: string) => [member, shown(names, String(memberOf(row, member)))] as const
-      const named = rows.map((row) => ({
-        ...(row as object),
-        ...Object.fromEntries(members.map((member) => nameOf(row, member))),
-      }))
-      await session.emit(withRows(value, named, view.rows), view)
+      const rows = await change(rowsOf(value, view.rows) ?? [])
+      await session.emit(withRows(value, rows, view.rows), view)
     },
   }
+}
+
+async function withNames(
+  session: Session,
+  { members, shown }: NamedMembers,
+  rows: readonly unknown[],
+): Promise<readonly unknown[]> {
+  const [{ namesOf }, { createResolver }] = await Promise.all([
+    import('./naming.ts'),
+    import('../../session/references.ts'),
+  ])
+  const references = rows.flatMap((row) => members.map((member) => String(memberOf(row, member))))
+  const names = await namesOf(createResolver(session), references)
+  const nameOf = (row: unknown, member: string) => [member, shown(names, String(memberOf(row, member)))] as const
+  return rows.map((row) => ({
+    ...(row as object),
+    ...Object.fromEntries(members.map((member) => nameOf(row, member))),
+  }))
 }

@@ -14,27 +14,24 @@ export interface Naming {
 }
 
 /** What names are looked up with. */
-export interface NameLookup {
+interface NameLookup {
   /** Names that are known otherwise. */
   readonly known?: ReadonlyMap<string, string>
-  /** Rows of each list to read; an object behind them is called by its id. 2,000 when absent. */
-  readonly rowsMax?: number
 }
 
+/** Rows of each list that are read; an object behind them is called by its id. */
 const ROWS_MAX = 2_000
-/** Rows of one page: one call for each list. */
-export const ONE_PAGE_ROWS = 200
 
 /** Names for references, from the lists that the caller may read, and those known otherwise. What cannot be read has no names; that is no failure. */
 export async function namesOf(
   resolver: Resolver,
   references: Iterable<string>,
-  { known = new Map(), rowsMax = ROWS_MAX }: NameLookup = {},
+  { known = new Map() }: NameLookup = {},
 ): Promise<Naming> {
   const names = new Map<string, string>()
   const decorations = new Map(known)
   for (const [noun, ids] of idsByNoun(resolver, references)) {
-    for (const [id, row] of await readRows(resolver, noun, { ids, rowsMax })) {
+    for (const [id, row] of await readRows(resolver, noun, ids)) {
       const handle = handleOf(row)
       if (handle !== undefined) names.set(id, handle)
       else decorations.set(id, nameOf(row) ?? id)
@@ -80,7 +77,7 @@ function idsByNoun(resolver: Resolver, references: Iterable<string>): ReadonlyMa
 async function readRows(
   resolver: Resolver,
   noun: string,
-  { ids, rowsMax }: { readonly ids: ReadonlySet<string>; readonly rowsMax: number },
+  ids: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, unknown>> {
   const found = new Map<string, unknown>()
   let rows = 0
@@ -88,7 +85,7 @@ async function readRows(
     const id = memberOf(row, 'id')
     if (typeof id === 'string' && ids.has(id)) found.set(id, row)
     rows += 1
-    return found.size < ids.size && rows < rowsMax
+    return found.size < ids.size && rows < ROWS_MAX
   }
   await resolver.visit(noun, {}, see).catch(() => undefined) // Names are decoration: ids say the same.
   return found

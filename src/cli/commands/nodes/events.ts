@@ -1,10 +1,12 @@
 import { requestOf } from '../../../client/client.ts'
-import { followStream, type Cut, type FollowOptions } from '../../../client/event-stream.ts'
+import { followStream, type FollowOptions } from '../../../client/event-stream.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import { flagsBut, inputOf } from '../audit/chain-command.ts'
 import { usageError } from '../../errors/cli-error.ts'
 import type { Command, Given } from '../../argv/command.ts'
 import { argumentsOf } from '../../derive/derive.ts'
+import { cutSentence } from '../events/cut-sentence.ts'
+import { sinceOf } from '../events/since.ts'
 import { createFrameCheck, type FrameCheck } from '../events/frame-check.ts'
 import { readKept } from '../events/read-kept.ts'
 import { createFramePrinter, type FramePrinter } from '../events/frame-printer.ts'
@@ -62,13 +64,6 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
   return check.faults() > 0 ? EXIT.negative : exit
 }
 
-function sinceOf({ flags }: Given): string | undefined {
-  const since = flags['since']
-  if (since === undefined) return undefined
-  if (typeof since === 'string' && /^\d{1,20}$/.test(since)) return since
-  throw usageError('--since takes the id of an event, a whole number')
-}
-
 interface Watching {
   readonly session: Session
   readonly connect: FollowOptions['connect']
@@ -106,13 +101,6 @@ async function follow({ session, connect, since, check, printer }: Watching): Pr
   const resume = last === undefined ? '' : ` Go on after it with --since ${last}.`
   session.note(`Stopped.${resume}`)
   return EXIT.interrupted
-}
-
-function cutSentence({ reason, cause, pauseMs }: Cut, last: string | undefined): string {
-  const why = cause === undefined ? reason.replaceAll('_', ' ') : cause.message
-  const where =
-    last === undefined ? 'going on with what comes then' : `going on after ${last}, so that nothing is left out`
-  return `the stream was cut (${why}); ${where}, in ${(pauseMs / 1000).toFixed(1)}s`
 }
 
 async function kept({ session, connect, since = '0', check, printer }: Watching): Promise<ExitCode> {

@@ -6,6 +6,7 @@ import type { Datastore } from '../../ports/datastore.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { byAtDescending } from '../../sql/keyset.ts'
 import { decisionOf } from './decision.ts'
+import { createNameReader } from './name-store.ts'
 import { exportPage } from './export.ts'
 import { periodOf } from './period.ts'
 import { relationsMeant } from './relations.ts'
@@ -22,11 +23,17 @@ export interface AuditDeps {
 /** Serves the audited decisions of a Domain or of the platform: the newest first, or in the order of their chain. */
 export function createAudit({ datastore, signer }: AuditDeps): Handlers<typeof audit> {
   return {
-    GetAudit(ctx, query) {
+    async GetAudit(ctx, query) {
       const filter = filterOf(query)
-      return listPage(ctx, (range) => store.listAudit(datastore.pool('interactive'), filter, range), {
+      const db = datastore.pool('interactive')
+      // Whoever reads the audit of a Domain may read its objects; those of other Domains only with the platform.
+      const nameOf = createNameReader(db, (await ctx.probe('platform')) ? undefined : filter.domainId)
+      return listPage(ctx, (range) => store.listAudit(db, filter, range), {
         positionOf: byAtDescending.positionOf,
-        toAnswer: decisionOf,
+        toAnswer: async (row) => {
+          const [subject_name, object_name] = await Promise.all([nameOf(row.subject), nameOf(row.object)])
+          return { ...decisionOf(row), subject_name, object_name }
+        },
       })
     },
 

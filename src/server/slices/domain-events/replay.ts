@@ -70,7 +70,9 @@ interface Step {
 /** Resolves with the number of events that it sent. */
 async function advance(deps: ReplayDeps, stream: Behind, { tail, sent }: Step): Promise<number> {
   const { seq: after, domainId } = stream
-  const resync = async (): Promise<number> => send(deps, stream, [resyncAt(domainId, tail, deps.clock.now())])
+  // A position that cannot be resumed from was replaced by that of the head, which the tail may not have reached.
+  const at = after > tail ? after : tail
+  const resync = async (): Promise<number> => send(deps, stream, [resyncAt(domainId, at, deps.clock.now())])
   if (stream.isLost || isGone(after, await readBounds(deps.db()))) return resync()
   const upTo = after + WINDOW_ROWS < tail ? after + WINDOW_ROWS : tail
   const max = REPLAY_EVENTS_MAX - sent + 1

@@ -65,7 +65,7 @@ export function createDomainEvents(deps: DomainEventsDeps): DomainEvents {
 
   return {
     handlers: {
-      async GetDomainEvents(ctx, { id }) {
+      async GetDomainEvents(ctx, { domain_id: id }) {
         try {
           return await subscribe(ctx, id)
         } catch (error) {

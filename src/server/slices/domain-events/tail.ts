@@ -45,11 +45,11 @@ export function createTail(deps: TailDeps): Tail {
   let position = 0n
   let timer: NodeJS.Timeout | undefined
   let isRunning = false
-  let isStopped = false
+  const stopping = new AbortController()
 
   async function look(): Promise<void> {
     const { head } = await readBounds(db())
-    while (position < head && !isStopped) await take(head)
+    while (position < head && !stopping.signal.aborted) await take(head)
   }
 
   async function take(head: bigint): Promise<void> {
@@ -68,20 +68,20 @@ export function createTail(deps: TailDeps): Tail {
     } catch (error) {
       if (!isOutage(error)) log.error({ err: error }, 'the events of Domains cannot be read')
     }
-    if (isStopped || deps.domainIds().size === 0) isRunning = false
+    if (stopping.signal.aborted || deps.domainIds().size === 0) isRunning = false
     else timer = setTimeout(() => void poll(), pollMs).unref()
   }
 
   return {
     position: () => position,
     run(from) {
-      if (isRunning || isStopped) return
+      if (isRunning || stopping.signal.aborted) return
       isRunning = true
       position = from
       void poll()
     },
     stop() {
-      isStopped = true
+      stopping.abort()
       clearTimeout(timer)
     },
   }
