@@ -18,6 +18,7 @@ import { RELEASES_PROBLEMS } from './problems/releases.ts'
 import { REPORTS_PROBLEMS } from './problems/reports.ts'
 import { SIGN_IN_PROBLEMS } from './problems/sign-in.ts'
 import { TENANCY_PROBLEMS } from './problems/tenancy.ts'
+import { WEBHOOKS_PROBLEMS } from './problems/webhooks.ts'
 import type { MemberError, NoMembers, Row } from './problems/row.ts'
 
 /** Every code that the API answers with. An operation lists those it raises; raising another fails conformance. */
@@ -42,6 +43,7 @@ export const PROBLEMS = {
   ...RELEASES_PROBLEMS,
   ...INTEGRITY_PROBLEMS,
   ...CAPACITY_PROBLEMS,
+  ...WEBHOOKS_PROBLEMS,
 } as const satisfies { readonly [code: string]: Row }
 
 export type ProblemCode = keyof typeof PROBLEMS

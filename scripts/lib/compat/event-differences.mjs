@@ -12,7 +12,7 @@ import { schemaDifferences } from './schema-differences.mjs'
  */
 export function eventDifferences(documents) {
   const findings = []
-  for (const kind of [EVENT, FORMAT]) compareAll(kind, documents, findings)
+  for (const kind of [EVENT, FORMAT, WEBHOOK]) compareAll(kind, documents, findings)
   return inOrder(findings)
 }
 
@@ -28,6 +28,13 @@ const FORMAT = {
   check: 'node-format',
   of: ({ formats = {} }) => formats,
   reported: (report) => (check, detail) => report(LOOSER.has(check) ? 'node-format-loosened' : check, detail),
+}
+
+/** The bodies of webhooks, which their readers tolerate as they tolerate events. */
+const WEBHOOK = {
+  ...EVENT,
+  word: 'webhook',
+  of: ({ webhooks = {} }) => mapped(webhooks, (schema) => ({ schema, operation: 'POST /v1/domains/{id}/webhooks' })),
 }
 
 /** Readers of answers tolerate these. */

@@ -8,6 +8,7 @@ export function schemasOf(openapi, events = {}) {
     ...entriesOf(openapi.components?.schemas).flatMap(([name, schema]) => within(name, schema)),
     ...Object.values(openapi.paths ?? {}).flatMap((item) => Object.values(item).flatMap(ofOperation)),
     ...entriesOf(events.events).flatMap(([type, schema]) => within(`event ${type}`, schema)),
+    ...entriesOf(events.webhooks).flatMap(([type, schema]) => within(`webhook ${type}`, schema)),
     ...entriesOf(events.formats).flatMap(([name, { schema }]) => within(`format ${name}`, schema)),
   ]
 }

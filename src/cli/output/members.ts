@@ -56,7 +56,7 @@ export function idOf(row: unknown): string | undefined {
 }
 
 /** Members that hold a handle: what a person typed to create the object. */
-export const HANDLES = ['slug', 'alias', 'login', 'handle', 'name', 'email'] as const
+export const HANDLES = ['slug', 'alias', 'login', 'handle', 'name', 'email', 'url'] as const
 
 /**
  * The handle of a row, which commands take; undefined where the row has none. Lists have the name of a node in `display_name`

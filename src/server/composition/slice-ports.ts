@@ -74,6 +74,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     ...signingIn.ports,
     ...bridgePortsOf(backend, options.config, signingIn.ports.outgoingFetch),
     ...releasePortsOf(options.config),
+    ...webhookPortsOf(options.config),
     log,
     baseUrl,
     hashing,
@@ -123,6 +124,13 @@ const RELEASES_FETCH = { deadlineMs: 30_000, bodyBytesMax: 4 * 1024 * 1024 }
 
 function releasePortsOf({ releasesSource, releasesAllowHosts }: Config) {
   return { releasesSource, releasesAllowHosts, releasesFetch: createOutgoingFetch(RELEASES_FETCH) }
+}
+
+/** Of an answer only the beginning is read. Receivers have 15 s (Standard Webhooks). */
+const WEBHOOK_FETCH = { deadlineMs: 15_000, bodyBytesMax: 1024 }
+
+function webhookPortsOf({ webhookAllowHosts, isDev }: Config) {
+  return { webhookAllowHosts, webhookAllowsLoopback: isDev, webhookFetch: createOutgoingFetch(WEBHOOK_FETCH) }
 }
 
 function settingsOf({

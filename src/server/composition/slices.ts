@@ -44,6 +44,7 @@ import * as sessions from '../slices/sessions/slice.ts'
 import * as signIn from '../slices/sign-in/slice.ts'
 import * as signingKeys from '../slices/signing-keys/slice.ts'
 import * as tokens from '../slices/tokens/slice.ts'
+import * as webhooks from '../slices/webhooks/slice.ts'
 import * as workloads from '../slices/workloads/slice.ts'
 import type { SliceModule } from './slice-module.ts'
 
@@ -94,6 +95,7 @@ export const SLICES = [
   secrets,
   signIn,
   signingKeys,
+  webhooks,
   workloads,
 ] as const satisfies readonly SliceModule[]
 

@@ -82,6 +82,8 @@ export interface Config {
   readonly allowedOrigins: readonly string[]
   /** `host` or `host:port`: ACME directories that may be in a private network. */
   readonly acmeAllowHosts: readonly string[]
+  /** `host` or `host:port`: endpoints of webhooks that may be in a private network. */
+  readonly webhookAllowHosts: readonly string[]
   /** None: there are no releases and no rollouts. */
   readonly releaseSigners: readonly ReleaseSigner[]
   readonly releasesSource: ReleasesSource | undefined
@@ -150,6 +152,7 @@ export function parseConfig(input: ConfigInput): Config {
     trustedProxies: required(values.trustedProxies),
     allowedOrigins: required(values.allowedOrigins),
     acmeAllowHosts: required(values.acmeAllowHosts),
+    webhookAllowHosts: required(values.webhookAllowHosts),
     releaseSigners: required(values.releaseSigners),
     releasesSource: values.releasesSource,
     releasesAllowHosts: required(values.releasesAllowHosts),

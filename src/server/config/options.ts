@@ -210,6 +210,13 @@ export const OPTIONS = {
     describe:
       'Hosts of ACME directories that may be in a private network, with or without a port; others must be at public addresses',
   }),
+  webhookAllowHosts: option({
+    parse: hosts,
+    placeholder: 'HOST,…',
+    fallback: '',
+    describe:
+      'Hosts of webhooks that may be in a private network and may use plain http, with or without a port; others must be at public addresses',
+  }),
   releaseSigners: option({
     parse: releaseSigners,
     placeholder: 'SIGNERS',

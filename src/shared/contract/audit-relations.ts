@@ -38,6 +38,7 @@ export const SERVICE_RELATIONS = [
   { relation: 'plexd_artifact.withdraw', isWrite: true },
   { relation: 'rollout.complete', isWrite: true },
   { relation: 'rollout.halt', isWrite: true },
+  { relation: 'webhook.disable', isWrite: true },
 ] as const satisfies readonly AuditRelation[]
 
 /** A relation of a row that the service writes by itself. */

@@ -45,6 +45,7 @@ import { serviceToken } from './service-token.ts'
 import { signIn } from './sign-in.ts'
 import { signingKeys } from './signing-keys.ts'
 import { tokens } from './tokens.ts'
+import { webhooks } from './webhooks.ts'
 
 /** Every surface of the API: the only list. */
 export const contract = {
@@ -93,6 +94,7 @@ export const contract = {
   meshKeys,
   mesh,
   signingKeys,
+  webhooks,
   audit,
   meta,
 } as const

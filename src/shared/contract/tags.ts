@@ -22,6 +22,7 @@ const FLEET = [
   'rollouts',
   'integrity',
   'capacity',
+  'webhooks',
   'signing-keys',
 ]
 

@@ -67,7 +67,8 @@ async function load(deadlineMs: number, resolve: ResolveName | undefined): Promi
 }
 
 async function exchange(client: Client, url: URL, request: OutgoingRequest): Promise<OutgoingAnswer> {
-  const { method = 'GET', headers, body = null, redirect = 'refused', bodyBytesMax = BODY_BYTES_MAX } = request
+  const { method = 'GET', headers, body = null, redirect = 'refused' } = request
+  const { bodyBytesMax = BODY_BYTES_MAX, excess = 'refused' } = request
   const answer = await client.request({
     path: url.pathname + url.search,
     method,
@@ -77,7 +78,9 @@ async function exchange(client: Client, url: URL, request: OutgoingRequest): Pro
   if (redirect === 'refused' && answer.statusCode >= 300 && answer.statusCode < 400) {
     throw new OutgoingFetchError('redirect', `${url.host} answers with a redirect, which is not followed`)
   }
-  return received(answer, bodyBytesMax)
+  const { headers: answered, statusCode: status } = answer
+  const read = excess === 'cut' ? beginning : whole
+  return { status, headers: plainHeaders(answered), body: await read(answer, bodyBytesMax) }
 }
 
 function fetchable(text: string, allowPrivateNetwork: boolean): URL {
@@ -94,19 +97,31 @@ function fetchable(text: string, allowPrivateNetwork: boolean): URL {
   return url
 }
 
-/** Reads the body up to its limit. */
-async function received(answer: Dispatcher.ResponseData, bodyBytesMax: number): Promise<OutgoingAnswer> {
+/** Reads the body. @throws OutgoingFetchError where it is longer than its limit. */
+async function whole({ headers, body }: Dispatcher.ResponseData, bodyBytesMax: number): Promise<Buffer> {
   const tooLarge = (): OutgoingFetchError =>
     new OutgoingFetchError('too_large', `the answer is longer than ${bodyBytesMax} bytes`)
-  if (Number(answer.headers['content-length']) > bodyBytesMax) throw tooLarge()
+  if (Number(headers['content-length']) > bodyBytesMax) throw tooLarge()
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes > bodyBytesMax) throw tooLarge()
     chunks.push(chunk)
   }
-  return { status: answer.statusCode, headers: plainHeaders(answer.headers), body: Buffer.concat(chunks) }
+  return Buffer.concat(chunks)
+}
+
+/** Reads the body up to its limit and leaves the rest, which ends with the connection. */
+async function beginning({ body }: Dispatcher.ResponseData, bodyBytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= bodyBytesMax) break
+  }
+  return Buffer.concat(chunks).subarray(0, bodyBytesMax)
 }
 
 function plainHeaders(headers: Dispatcher.ResponseData['headers']): Readonly<Record<string, string>> {

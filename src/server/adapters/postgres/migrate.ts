@@ -14,6 +14,7 @@ import { signingIn } from './migrations/0008-signing-in.ts'
 import { events } from './migrations/0009-events.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 import { signingInAgain } from './migrations/0010-signing-in-again.ts'
+import { signingInAgain } from './migrations/0010-signing-in-again.ts'
 import { mesh } from './migrations/0011-mesh.ts'
 import { eventsOnTheirWay } from './migrations/0012-events-on-their-way.ts'
 import { auditOfActors } from './migrations/0013-audit-of-actors.ts'
@@ -39,6 +40,7 @@ import { transitSigner } from './migrations/0032-transit-signer.ts'
 import { observedEndpoints } from './migrations/0033-observed-endpoints.ts'
 import { candidates } from './migrations/0034-candidates.ts'
 import { userAccessPeers } from './migrations/0035-user-access-peers.ts'
+import { webhooks } from './migrations/0036-webhooks.ts'
 import { domainStreams } from './migrations/0037-domain-streams.ts'
 import { auditOfPeople } from './migrations/0038-audit-of-people.ts'
 import { routedNetworks } from './migrations/0039-routed-networks.ts'
@@ -80,6 +82,7 @@ export const MIGRATIONS: readonly Migration[] = [
   observedEndpoints,
   candidates,
   userAccessPeers,
+  webhooks,
   domainStreams,
   auditOfPeople,
   routedNetworks,

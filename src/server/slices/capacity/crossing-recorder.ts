@@ -74,9 +74,15 @@ function sinceOf({ isFirst, detected }: HeldCrossing, intervalMs: number): Date 
 
 /** False when the Domain is gone: it has no chain any more. */
 function write({ unitOfWork }: Leading, crossing: HeldCrossing): Promise<boolean> {
-  const { domainId, correlationId } = crossing
+  const { domainId, dimension, correlationId } = crossing
   return unitOfWork.run({ pool: 'worker', correlationId }, async (change) => {
     if (!(await holdDomain(change.db, domainId))) return false
+    change.emit({
+      event: 'CapacityThresholdCrossed',
+      domainId,
+      aggregate: `domain:${domainId}`,
+      payload: { domain_id: domainId, dimension },
+    })
     change.audit({
       domainId,
       subject: 'system:capacity-monitor',

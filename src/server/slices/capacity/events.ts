@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { toNobody } from '../../ports/outbox-events.ts'
 
-/** Outbox events of targets. */
+/** Outbox events of targets and of crossings. */
 export const events = {
+  CapacityThresholdCrossed: toNobody(z.object({ domain_id: z.string(), dimension: z.string() })),
   CapacityTargetsUpdated: toNobody(
     z.object({ domain_id: z.string(), targets: z.record(z.string(), z.int().nullable()) }),
   ),

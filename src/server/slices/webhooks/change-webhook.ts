@@ -1,0 +1,54 @@
+import type { Updateable } from 'kysely'
+import type { Input } from '../../../shared/contract/operation-types.ts'
+import type { webhooks } from '../../../shared/contract/webhooks.ts'
+import { problem } from '../../../shared/problems.ts'
+import type { WebhookEvent } from '../../../shared/webhooks/event-types.ts'
+import type { Change } from '../../ports/unit-of-work.ts'
+import { dropPending } from './deliveries-store.ts'
+import { disabled, enabled, lockWebhook, updateWebhook, type WebhookRecord } from './store.ts'
+import type { WebhookRow } from './tables.ts'
+import { announce } from './webhook.ts'
+
+type Patch = Input<(typeof webhooks)['operations']['PatchWebhook']>['body']
+
+/** The types in alphabetical order, each once. */
+export function sortedEvents(events: readonly WebhookEvent[]): WebhookEvent[] {
+  return [...new Set(events)].toSorted()
+}
+
+/**
+ * Applies the patch. What waits for a webhook that it disables is dropped.
+ * @throws Problem `webhook_not_found`, `webhook_already_exists`
+ */
+export async function changeWebhook(change: Change, id: string, patch: Patch, now: Date): Promise<void> {
+  const { db } = change
+  const webhook = await lockWebhook(db, id)
+  if (webhook === undefined) throw problem('webhook_not_found')
+  const isEnding = patch.enabled === false && webhook.disabled_at === null
+  await updateWebhook(db, id, { ...columnsOf(patch), ...statusOf(patch, webhook, now), updated_at: now })
+  if (isEnding) await dropPending(db, id, now)
+  if (isEnding)
+    change.emit({
+      event: 'WebhookDisabled',
+      domainId: webhook.domain_id,
+      aggregate: `webhook:${id}`,
+      payload: { webhook_id: id, reason: 'requested' },
+    })
+  announce(change, 'WebhookUpdated', webhook)
+}
+
+function columnsOf({ url, events, for_seconds, description }: Patch): Updateable<WebhookRow> {
+  return {
+    ...(url !== undefined && { url }),
+    ...(events !== undefined && { events: sortedEvents(events) }),
+    ...(for_seconds !== undefined && { for_seconds }),
+    ...(description !== undefined && { description }),
+  }
+}
+
+/** Enabling an enabled webhook ends its pause; its failures begin to count again. */
+function statusOf({ enabled: wanted }: Patch, webhook: WebhookRecord, now: Date): Updateable<WebhookRow> {
+  if (wanted === undefined) return {}
+  if (wanted) return enabled(now)
+  return webhook.disabled_at === null ? disabled('requested', now) : {}
+}
