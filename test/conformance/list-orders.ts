@@ -33,6 +33,8 @@ export const LIST_ORDERS: Readonly<Record<string, string>> = {
   ListRolloutNodes: 'wave',
   ListRollouts: '-id',
   ListSecrets: 'name',
+  ListWebhooks: '-id',
+  ListWebhookDeliveries: '-id',
   SearchObjectsByLabel: 'kind',
   ListThings: 'id',
   ListProjectThings: 'id',

@@ -38,7 +38,7 @@ export const WebhookCreateRequest = withRule(
     events: Events,
     for_seconds: ForSeconds.optional(),
     description: Description.optional(),
-    signature: z
+    scheme: z
       .enum(['v1', 'v1a'])
       .optional()
       .describe('v1: HMAC-SHA256 with a secret; v1a: Ed25519 with a public key; v1 by default'),
@@ -65,9 +65,11 @@ export const Webhook = z
     events: z.array(z.string()).describe('Types of messages that are sent, in alphabetical order'),
     for_seconds: z.int().describe('How long a node has to be out of reach before node.offline is sent'),
     description: z.string().nullable().describe('What the webhook is for'),
-    signature: z.string().describe('`v1`: HMAC-SHA256 with a secret; `v1a`: Ed25519 with a public key'),
+    scheme: z.string().describe('`v1`: HMAC-SHA256 with a secret; `v1a`: Ed25519 with a public key'),
     public_key: z.string().nullable().describe('Verifies signatures of v1a, `whpk_…`; null with v1'),
-    both_keys_until: Instant.nullable().describe('Until when the key before the last rotation signs too; null: it does not'),
+    both_keys_until: Instant.nullable().describe(
+      'Until when the key before the last rotation signs too; null: it does not',
+    ),
     enabled: z.boolean().describe('Whether messages are sent'),
     disabled_at: Instant.nullable().describe('When it was disabled; null while it is enabled'),
     disabled_reason: z

@@ -24,7 +24,7 @@ const managed = {
   fold: 'webhook_not_found',
 } as const
 const columns = ['url', 'events', 'enabled', 'pending', 'failing_since', 'disabled_reason', 'id']
-const wide = ['for_seconds', 'signature', 'dropped', 'description', 'disabled_at', 'created_by', 'created_at']
+const wide = ['for_seconds', 'scheme', 'dropped', 'description', 'disabled_at', 'created_by', 'created_at']
 const deliveryColumns = ['id', 'type', 'state', 'attempts', 'last_status', 'last_failure', 'next_attempt_at']
 const deliveryWide = ['created_at', 'last_attempt_at', 'last_duration_ms', 'last_answer', 'ended_at']
 const refs = { id: 'webhooks' }
@@ -59,7 +59,7 @@ export const webhooks = defineSurface(
         handle: { member: 'url', taken: 'webhook_already_exists' },
         examples: [
           'ctl webhooks create https://hooks.acme.example/ctl --events node.offline,node.online --for 5m',
-          'ctl webhooks create https://hooks.acme.example/ctl --events approval.requested --signature v1a',
+          'ctl webhooks create https://hooks.acme.example/ctl --events approval.requested --scheme v1a',
         ],
         done: 'Created webhook {url}. Messages may come twice and in any order. Try it with: ctl webhooks test {url}',
       },

@@ -1,4 +1,4 @@
-import { constant, described, object, text, type Shape } from '../shapes.ts'
+import { constant, object, text, type Shape } from '../shapes.ts'
 import type { MessageType } from './event-types.ts'
 
 /** Members of the data of each type: ids, names and the path of the object in the API. */
@@ -62,10 +62,7 @@ function message<Type extends MessageType>(
   data: Shape<MessageData[Type]>,
   description: string,
 ): Shape<Message<Type>> {
-  return object<Message<Type>>(
-    { type: constant(type), timestamp: instant('When it happened'), data } as never,
-    description,
-  )
+  return object<Message<Type>>({ type: constant(type), timestamp: instant('When it happened'), data }, description)
 }
 
 /** The body of each type. */

@@ -44,6 +44,7 @@ import { serviceTokenScenarios } from './service-token.ts'
 import { adminTokenScenarios, tokenScenarios } from './tokens.ts'
 
 type BySurface = { readonly [S in keyof typeof contract]: Scenarios<World, (typeof contract)[S]> }
+import { webhookScenarios } from './webhooks.ts'
 
 /** Scenarios of every surface of the contract; a surface that is missing is a compile error. */
 const bySurface: BySurface = {
@@ -92,6 +93,7 @@ const bySurface: BySurface = {
   serviceToken: serviceTokenScenarios,
   signIn: { ...signInScenarios, ...sessionScenarios },
   signingKeys: signingKeyScenarios,
+  webhooks: webhookScenarios,
   audit: auditScenarios,
   meta: metaScenarios,
 }

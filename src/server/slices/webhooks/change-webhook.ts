@@ -1,13 +1,11 @@
-import type { Updateable } from 'kysely'
 import type { Input } from '../../../shared/contract/operation-types.ts'
 import type { webhooks } from '../../../shared/contract/webhooks.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { WebhookEvent } from '../../../shared/webhooks/event-types.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { dropPending } from './deliveries-store.ts'
-import { disabled, enabled, lockWebhook, updateWebhook, type WebhookRecord } from './store.ts'
-import type { WebhookRow } from './tables.ts'
-import { announce } from './webhook.ts'
+import { disabled, enabled, lockWebhook, updateWebhook, type WebhookChange, type WebhookRecord } from './store.ts'
+import { announce, referenceOf } from './webhook.ts'
 
 type Patch = Input<(typeof webhooks)['operations']['PatchWebhook']>['body']
 
@@ -20,7 +18,11 @@ export function sortedEvents(events: readonly WebhookEvent[]): WebhookEvent[] {
  * Applies the patch. What waits for a webhook that it disables is dropped.
  * @throws Problem `webhook_not_found`, `webhook_already_exists`
  */
-export async function changeWebhook(change: Change, id: string, patch: Patch, now: Date): Promise<void> {
+export async function changeWebhook(
+  change: Change,
+  id: string,
+  { patch, now }: { readonly patch: Patch; readonly now: Date },
+): Promise<void> {
   const { db } = change
   const webhook = await lockWebhook(db, id)
   if (webhook === undefined) throw problem('webhook_not_found')
@@ -31,13 +33,13 @@ export async function changeWebhook(change: Change, id: string, patch: Patch, no
     change.emit({
       event: 'WebhookDisabled',
       domainId: webhook.domain_id,
-      aggregate: `webhook:${id}`,
+      aggregate: referenceOf(id),
       payload: { webhook_id: id, reason: 'requested' },
     })
   announce(change, 'WebhookUpdated', webhook)
 }
 
-function columnsOf({ url, events, for_seconds, description }: Patch): Updateable<WebhookRow> {
+function columnsOf({ url, events, for_seconds, description }: Patch): WebhookChange {
   return {
     ...(url !== undefined && { url }),
     ...(events !== undefined && { events: sortedEvents(events) }),
@@ -47,7 +49,7 @@ function columnsOf({ url, events, for_seconds, description }: Patch): Updateable
 }
 
 /** Enabling an enabled webhook ends its pause; its failures begin to count again. */
-function statusOf({ enabled: wanted }: Patch, webhook: WebhookRecord, now: Date): Updateable<WebhookRow> {
+function statusOf({ enabled: wanted }: Patch, webhook: WebhookRecord, now: Date): WebhookChange {
   if (wanted === undefined) return {}
   if (wanted) return enabled(now)
   return webhook.disabled_at === null ? disabled('requested', now) : {}

@@ -7,6 +7,9 @@ import type { WebhookDeliveryRow } from './tables.ts'
 
 export type DeliveryRecord = Selectable<WebhookDeliveryRow>
 
+/** Columns of a delivery to be changed. */
+export type DeliveryChange = Updateable<WebhookDeliveryRow>
+
 /** A delivery of a webhook. */
 export interface DeliveryKey {
   readonly webhookId: string
@@ -37,7 +40,7 @@ export function listDeliveries(
 export async function updateClaimed(
   tx: Db,
   { id, claim }: { readonly id: string; readonly claim: string },
-  set: Updateable<WebhookDeliveryRow>,
+  set: DeliveryChange,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('webhook_deliveries')
@@ -106,4 +109,28 @@ export async function dropSurplus(
     .set({ dropped: sql`dropped + ${Number(numUpdatedRows)}` })
     .where('id', '=', webhookId)
     .execute()
+}
+
+/** Which ended deliveries are surplus: of webhooks of which one ended since that instant. */
+export interface SurplusEnded {
+  readonly since: Date
+  /** Deliveries of a webhook that stay. */
+  readonly kept: number
+  /** Rows that are deleted at most. */
+  readonly max: number
+}
+
+/** Deletes ended deliveries beyond the newest of each webhook. One that is sent again meanwhile stays. */
+export async function deleteSurplusEnded(tx: Db, { since, kept, max }: SurplusEnded): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from webhook_deliveries where id in (
+      select surplus.id from (select distinct webhook_id from webhook_deliveries where ended_at >= ${since}) as lately
+      cross join lateral (
+        select id from webhook_deliveries
+        where webhook_id = lately.webhook_id and ended_at is not null
+        order by ended_at desc offset ${kept} limit ${max}
+      ) as surplus
+      limit ${max}
+    ) and ended_at is not null`.execute(tx)
+  return Number(numAffectedRows)
 }

@@ -16,10 +16,10 @@ const BOTH_KEYS_MS = BOTH_KEYS_HOURS * 60 * 60 * 1000
 /** Gives the webhook a key. The one that it has signs beside it for a day. Returns the secret, which is shown once. */
 export async function giveKey(
   tx: Db,
-  { id: webhookId, signature }: Pick<WebhookRecord, 'id' | 'signature'>,
+  { id: webhookId, scheme }: Pick<WebhookRecord, 'id' | 'scheme'>,
   { sealing, ids, now }: KeysDeps & { readonly now: Date },
 ): Promise<{ readonly secret?: string }> {
-  const { bytes, secret, publicKey } = makeKey(signature)
+  const { bytes, secret, publicKey } = makeKey(scheme)
   const id = ids.next()
   const sealed = await sealing.seal(placeOf(id), bytes)
   await retireKeys(tx, webhookId, new Date(now.getTime() + BOTH_KEYS_MS))

@@ -60,7 +60,11 @@ const offlineOf =
     webhookId,
     key: `node.offline:${node_id}:${accepted_at.toISOString()}`,
     message: messageOf('node.offline', now, {
-      ...{ domain_id, domain_slug, path: `/v1/nodes/${node_id}`, node_id, node_name },
+      domain_id,
+      domain_slug,
+      path: `/v1/nodes/${node_id}`,
+      node_id,
+      node_name,
       last_heartbeat_at: accepted_at.toISOString(),
     }),
   })
@@ -78,7 +82,11 @@ function onlineOf({
     webhookId,
     key: `node.online:${node_id}:${offlineSince.toISOString()}`,
     message: messageOf('node.online', since, {
-      ...{ domain_id, domain_slug, path: `/v1/nodes/${node_id}`, node_id, node_name },
+      domain_id,
+      domain_slug,
+      path: `/v1/nodes/${node_id}`,
+      node_id,
+      node_name,
       offline_since: offlineSince.toISOString(),
     }),
   }

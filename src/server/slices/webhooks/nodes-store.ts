@@ -28,7 +28,9 @@ export interface OnlineNode extends NodeOfWebhook {
 /** Whether any webhook is sent messages about nodes. */
 export async function watchesNodes(db: Db): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
-    select exists (select from webhooks where disabled_at is null and 'node.offline' = any(events)) as found`.execute(db)
+    select exists (select from webhooks where disabled_at is null and 'node.offline' = any(events)) as found`.execute(
+    db,
+  )
   return rows[0]?.found === true
 }
 
@@ -58,7 +60,11 @@ export async function holdOffline(tx: Db, now: Date, max: number): Promise<reado
 /** Marks that webhooks are sent `node.offline`. */
 export async function markOffline(tx: Db, nodes: readonly OfflineNode[]): Promise<void> {
   if (nodes.length === 0) return
-  const marks = nodes.map(({ webhook_id, node_id, accepted_at }) => ({ webhook_id, node_id, offline_since: accepted_at }))
+  const marks = nodes.map(({ webhook_id, node_id, accepted_at }) => ({
+    webhook_id,
+    node_id,
+    offline_since: accepted_at,
+  }))
   await tx
     .insertInto('webhook_offline_nodes')
     .values(marks)

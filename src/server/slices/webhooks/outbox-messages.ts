@@ -13,7 +13,7 @@ interface Place {
   readonly domain: Pick<Subscriber, 'domain_id' | 'domain_slug'>
   readonly at: Date
   /** Undefined where the node is gone. */
-  nameOf(nodeId: string): string | undefined
+  readonly nameOf: (nodeId: string) => string | undefined
 }
 
 interface Row<Literal extends Source> {
@@ -32,7 +32,11 @@ const ROWS: { readonly [Literal in Source]: Row<Literal> } = {
       messageOf('approval.requested', at, {
         ...domain,
         path: `/v1/approvals/${approval_id}`,
-        ...{ approval_id, kind, action, object, requested_by },
+        approval_id,
+        kind,
+        action,
+        object,
+        requested_by,
       }),
   },
   CapacityThresholdCrossed: {
@@ -52,7 +56,10 @@ const ROWS: { readonly [Literal in Source]: Row<Literal> } = {
       messageOf('integrity.opened', at, {
         ...domain,
         path: `/v1/integrity-violations/${violation_id}`,
-        ...{ violation_id, kind, node_id, node_name: nameOf(node_id) ?? '' },
+        violation_id,
+        kind,
+        node_id,
+        node_name: nameOf(node_id) ?? '',
       }),
   },
   RolloutHalted: {
@@ -84,7 +91,7 @@ export function nodeOf({ payload }: SourceEvent): string | undefined {
 export function rowOf(event: SourceEvent): {
   readonly type: Message['type']
   readonly key: string
-  messageFor(place: Place): Message
+  readonly messageFor: (place: Place) => Message
 } {
   // The key of the table is the literal, whose payload the emitter was held to.
   const row = ROWS[event.event] as Row<Source>

@@ -63,7 +63,15 @@ export function createSend({ datastore, sealing, clock, rules, webhookFetch, ela
       'webhook-signature': await signaturesOf(sealing, keys, { id, timestamp, body }),
     }
     const allowPrivateNetwork = rules.isPrivateAllowed(new URL(url))
-    const request = { method: 'POST', headers, body, allowPrivateNetwork, redirect: 'returned', excess: 'cut', signal } as const
+    const request = {
+      method: 'POST',
+      headers,
+      body,
+      allowPrivateNetwork,
+      redirect: 'returned',
+      excess: 'cut',
+      signal,
+    } as const
     const beganMs = elapsedMs()
     const spentMs = (): number => Math.round(elapsedMs() - beganMs)
     try {
@@ -104,7 +112,7 @@ function excerptOf(body: Buffer): string | undefined {
     .toString('utf8')
     .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()
-  return text === '' ? undefined : [...text].slice(0, ANSWER_CHARACTERS_MAX).join('')
+  return text === '' ? undefined : text.slice(0, ANSWER_CHARACTERS_MAX).toWellFormed()
 }
 
 function failureOf({ reason, code }: OutgoingFetchError, url: string): string {

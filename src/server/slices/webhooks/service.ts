@@ -63,7 +63,7 @@ export function createWebhooks({ datastore, rules, testRun, ...keys }: WebhooksD
     async PatchWebhook(ctx, { id, body }) {
       await admitTo(ctx, db(), id)
       if (body.url !== undefined) requireUrl(body.url, rules)
-      await ctx.change((change) => changeWebhook(change, id, body, new Date(ctx.nowMs)))
+      await ctx.change((change) => changeWebhook(change, id, { patch: body, now: new Date(ctx.nowMs) }))
       return shown(ctx, id)
     },
 
@@ -135,7 +135,7 @@ function newWebhook(body: Body, { id, domainId, createdBy, now }: Creation): sto
     events: sortedEvents(body.events),
     for_seconds: body.for_seconds ?? FOR_SECONDS.fallback,
     description: body.description ?? null,
-    signature: body.signature ?? 'v1',
+    scheme: body.scheme ?? 'v1',
     created_by: createdBy,
     created_at: now,
   }

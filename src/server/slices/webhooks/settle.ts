@@ -1,13 +1,11 @@
-import type { Updateable } from 'kysely'
 import type { DisabledReason, MessageType } from '../../../shared/webhooks/event-types.ts'
 import { TEST_EVENT } from '../../../shared/webhooks/event-types.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { Change, UnitOfWork } from '../../ports/unit-of-work.ts'
-import { dropPending, updateClaimed } from './deliveries-store.ts'
+import { dropPending, updateClaimed, type DeliveryChange } from './deliveries-store.ts'
 import { endpointPauseAfter, pauseAfter } from './retry-table.ts'
 import { isGone, type Outcome } from './sender.ts'
 import { disabled, lockWebhook, updateWebhook, type WebhookRecord } from './store.ts'
-import type { WebhookDeliveryRow } from './tables.ts'
 import { referenceOf, SYSTEM } from './webhook.ts'
 
 const HOUR_MS = 60 * 60 * 1000
@@ -64,7 +62,7 @@ interface Facts {
   readonly random: number
 }
 
-function columnsOf(facts: Facts): Updateable<WebhookDeliveryRow> {
+function columnsOf(facts: Facts): DeliveryChange {
   const { outcome, now } = facts
   const last = {
     last_attempt_at: now,
@@ -99,7 +97,8 @@ async function noteOutcome(change: Change, facts: Facts) {
     resume_at: new Date(now.getTime() + endpointPauseAfter(failures, outcome.retryAfterMs)),
   })
   if (isGone(outcome)) return disable(change, { webhook, reason: 'gone', now })
-  if (now.getTime() - failingSince.getTime() >= FAILING_MAX_MS) return disable(change, { webhook, reason: 'failing', now })
+  if (now.getTime() - failingSince.getTime() >= FAILING_MAX_MS)
+    return disable(change, { webhook, reason: 'failing', now })
   return undefined
 }
 

@@ -35,7 +35,12 @@ interface WebhooksPorts {
 }
 
 /** Webhooks: what happens in a Domain, sent to endpoints by Standard Webhooks. */
-export function createSlice({ log, webhookAllowHosts, webhookAllowsLoopback, ...ports }: WebhooksPorts): Slice<'webhooks'> {
+export function createSlice({
+  log,
+  webhookAllowHosts,
+  webhookAllowsLoopback,
+  ...ports
+}: WebhooksPorts): Slice<'webhooks'> {
   const { clock } = ports
   const rules = createEndpointRules({ webhookAllowHosts, allowsLoopback: webhookAllowsLoopback })
   const send = createSend({ ...ports, rules, elapsedMs: () => performance.now() })

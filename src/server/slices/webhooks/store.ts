@@ -7,6 +7,9 @@ import type { WebhookRow } from './tables.ts'
 
 export type WebhookRecord = Selectable<WebhookRow>
 
+/** Columns of a webhook to be changed. */
+export type WebhookChange = Updateable<WebhookRow>
+
 /** A webhook with what the API shows of its keys and its queue. */
 export interface ShownWebhook extends WebhookRecord {
   readonly public_key: string | null
@@ -69,7 +72,7 @@ export async function countInDomain(tx: Db, domainId: string): Promise<number | 
 
 export type NewWebhook = Pick<
   WebhookRecord,
-  'id' | 'domain_id' | 'url' | 'events' | 'for_seconds' | 'description' | 'signature' | 'created_by' | 'created_at'
+  'id' | 'domain_id' | 'url' | 'events' | 'for_seconds' | 'description' | 'scheme' | 'created_by' | 'created_at'
 >
 
 /** @throws Problem `webhook_already_exists` */
@@ -82,7 +85,7 @@ export async function insertWebhook(tx: Db, webhook: NewWebhook): Promise<void> 
 }
 
 /** @throws Problem `webhook_already_exists` */
-export async function updateWebhook(tx: Db, id: string, set: Updateable<WebhookRow>): Promise<void> {
+export async function updateWebhook(tx: Db, id: string, set: WebhookChange): Promise<void> {
   await conflictsAs(tx.updateTable('webhooks').set(set).where('id', '=', id).execute(), TAKEN)
 }
 
@@ -93,12 +96,12 @@ export async function deleteWebhook(tx: Db, id: string): Promise<boolean> {
 }
 
 /** Columns of a webhook to which nothing is sent any more. */
-export function disabled(reason: NonNullable<WebhookRecord['disabled_reason']>, now: Date): Updateable<WebhookRow> {
+export function disabled(reason: NonNullable<WebhookRecord['disabled_reason']>, now: Date): WebhookChange {
   return { disabled_at: now, disabled_reason: reason, resume_at: null, updated_at: now }
 }
 
 /** Columns of a webhook without failures to which messages are sent. */
-export function enabled(now: Date): Updateable<WebhookRow> {
+export function enabled(now: Date): WebhookChange {
   return {
     disabled_at: null,
     disabled_reason: null,

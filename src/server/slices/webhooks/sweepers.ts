@@ -1,9 +1,8 @@
-import { sql } from 'kysely'
 import { ENDED_DAYS, ENDED_MAX } from '../../../shared/webhooks/limits.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Db } from '../../ports/datastore.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'
 import { createBatchDelete } from '../../sql/batch-delete.ts'
+import { deleteSurplusEnded } from './deliveries-store.ts'
 
 const MINUTE_MS = 60_000
 const ROWS_MAX = 1_000
@@ -36,23 +35,11 @@ export function createWebhookSweepers(clock: Clock): readonly LeaderJob[] {
       everyMs: MINUTE_MS,
       async run(leading) {
         const since = new Date(clock.now() - LATELY_MS)
-        return (await leading.transaction((tx) => deleteSurplus(tx, since))) === ROWS_MAX
+        return (
+          (await leading.transaction((tx) => deleteSurplusEnded(tx, { since, kept: ENDED_MAX, max: ROWS_MAX }))) ===
+          ROWS_MAX
+        )
       },
     },
   ]
-}
-
-/** Deletes ended deliveries beyond the newest of each webhook. One that somebody is using is left to a later pass. */
-async function deleteSurplus(tx: Db, since: Date): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`
-    delete from webhook_deliveries where id in (
-      select surplus.id from (select distinct webhook_id from webhook_deliveries where ended_at >= ${since}) as lately
-      cross join lateral (
-        select id from webhook_deliveries
-        where webhook_id = lately.webhook_id and ended_at is not null
-        order by ended_at desc offset ${ENDED_MAX} limit ${ROWS_MAX}
-      ) as surplus
-      limit ${ROWS_MAX}
-    ) and ended_at is not null`.execute(tx)
-  return Number(numAffectedRows)
 }

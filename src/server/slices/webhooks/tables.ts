@@ -9,7 +9,7 @@ export interface WebhookRow {
   events: WebhookEvent[]
   for_seconds: number
   description: string | null
-  signature: 'v1' | 'v1a'
+  scheme: 'v1' | 'v1a'
   disabled_at: Date | null
   disabled_reason: DisabledReason | null
   /** The first failure since the last success; null where none failed. */

@@ -32,7 +32,12 @@ const expiringOf =
     webhookId,
     key: `token.expiring:${token_id}`,
     message: messageOf('token.expiring', now, {
-      ...{ domain_id, domain_slug, path: `/v1/admin/tokens/${token_id}`, token_id, name, owner },
+      domain_id,
+      domain_slug,
+      path: `/v1/admin/tokens/${token_id}`,
+      token_id,
+      name,
+      owner,
       expires_at: expires_at.toISOString(),
     }),
   })

@@ -25,7 +25,7 @@ export function toAnswer(webhook: ShownWebhook): WebhookAnswer {
     events: [...webhook.events],
     for_seconds: webhook.for_seconds,
     description: webhook.description,
-    signature: webhook.signature,
+    scheme: webhook.scheme,
     public_key: webhook.public_key,
     both_keys_until: instant(webhook.both_keys_until),
     enabled: webhook.disabled_at === null,

@@ -15,7 +15,7 @@ create table webhooks (
   events text[] not null,
   for_seconds integer not null,
   description text,
-  signature text not null,
+  scheme text not null,
   disabled_at timestamptz,
   disabled_reason text,
   failing_since timestamptz,

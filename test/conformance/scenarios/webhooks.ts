@@ -1,0 +1,65 @@
+import type { webhooks } from '../../../src/shared/contract/webhooks.ts'
+import type { Scenarios } from '../scenario.ts'
+import type { World } from '../world.ts'
+
+/** An address of documentation, which the server refuses to connect to: every delivery fails at once. */
+const endpoint = ({ name }: Pick<World, 'name'>): string => `https://192.0.2.1/${name()}`
+
+/** Scenarios of webhooks. */
+export const webhookScenarios: Scenarios<World, typeof webhooks> = {
+  CreateWebhook: async (world) => ({
+    input: {
+      id: await newDomain(world),
+      body: {
+        url: endpoint(world),
+        events: ['node.offline', 'node.online'],
+        for_seconds: 600,
+        description: 'Tells the people on call',
+        scheme: 'v1',
+      },
+    },
+    as: world.root,
+    lesser: world.nobody,
+  }),
+  async ListWebhooks(world) {
+    const id = await newDomain(world)
+    for (const _ of ['one', 'two']) await makeWebhook(world, id)
+    return { input: { id }, as: world.root, lesser: world.nobody }
+  },
+  async GetWebhook(world) {
+    return { input: { id: await makeWebhook(world) }, as: world.root, lesser: world.nobody }
+  },
+  async PatchWebhook(world) {
+    const body = { events: ['approval.requested' as const], description: null, enabled: true }
+    return { input: { id: await makeWebhook(world), body }, as: world.root, lesser: world.nobody }
+  },
+  async DeleteWebhook(world) {
+    return { input: { id: await makeWebhook(world) }, as: world.root, lesser: world.nobody }
+  },
+  async RotateWebhookSecret(world) {
+    return { input: { id: await makeWebhook(world) }, as: world.root, lesser: world.nobody }
+  },
+  async TestWebhook(world) {
+    return { input: { id: await makeWebhook(world) }, as: world.root, lesser: world.nobody }
+  },
+  async ListWebhookDeliveries(world) {
+    const id = await makeWebhook(world)
+    for (const _ of ['one', 'two', 'three']) await world.make('TestWebhook', { id })
+    return { input: { id }, as: world.root, lesser: world.nobody }
+  },
+  async RedeliverWebhookDelivery(world) {
+    const id = await makeWebhook(world)
+    const { id: delivery_id } = await world.make('TestWebhook', { id })
+    return { input: { id, delivery_id }, as: world.root, lesser: world.nobody }
+  },
+}
+
+/** A Domain of its own, since each has few webhooks at most. */
+async function newDomain({ make, name }: World): Promise<string> {
+  return (await make('CreateDomain', { body: { slug: name(), display_name: 'With webhooks' } })).id
+}
+
+async function makeWebhook(world: World, domainId?: string): Promise<string> {
+  const id = domainId ?? (await newDomain(world))
+  return (await world.make('CreateWebhook', { id, body: { url: endpoint(world), events: ['node.offline'] } })).id
+}
