@@ -14,6 +14,7 @@ const ENDS = /(^|_)(expires_at|retires_at|until|not_after)$/
 const INVENTED: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
   [/\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g, 'eyJFWEFNUExFIjoxfQ.eyJFWEFNUExFIjoxfQ.EXAMPLE'],
   [/\b(psk|nsk|jtk)_[a-z0-9]+_[0-9a-f]{32}(_[\w-]+)?/g, credentialLike],
+  [/\bwhsec_[A-Za-z0-9+/]+=*/g, 'whsec_RVhBTVBMRS1FWEFNUExFLUVYQU1QTEUtRVhBTVBMRSE='],
   // Not the hash before the first row of a chain.
   [/\b(?!0{64}\b)[0-9a-f]{64}\b/gi, '0123456789abcdef'.repeat(4)],
   [/(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{43}(?=$|[^A-Za-z0-9+/_-])/g, 'RVhBTVBMRS1FWEFNUExFLUVYQU1QTEUtRVhBTVBMRSE'],
@@ -45,6 +46,7 @@ const FIXED: Readonly<Record<string, unknown>> = {
   verified_through: 512,
   sealed_through: 512,
   unsealed: 3,
+  last_duration_ms: 120,
   signed_through: 500,
   through_seq: 500,
   heads_verified: 5,

@@ -39,6 +39,8 @@ export interface UnderTest {
   readonly usage?: Services['usage']
   /** Pages instead of those of the server. */
   readonly pages?: Services['pages']
+  /** Settings instead of those of a test, for the slices and the edge. */
+  readonly settings?: Partial<Config>
   /** Takes what the slices and the edge log. By default a warning of a slice throws, and the log of the edge is dropped. */
   readonly log?: Logger
   /** Kinds of approvals beside those of the slices. */
@@ -92,9 +94,10 @@ export async function startControlPlane(
 ): Promise<ControlPlane> {
   const clock = frozenClock()
   const scratch = mkdtempSync(join(tmpdir(), 'ctl-control-plane-'))
-  const config = testConfig(spicedb === undefined ? [] : spicedbArguments(spicedb, scratch))
-  const opened = await openTestBackend(store, { clock, config })
+  const tested = testConfig(spicedb === undefined ? [] : spicedbArguments(spicedb, scratch))
+  const opened = await openTestBackend(store, { clock, config: tested })
   const made = madeOver(opened, making)
+  const config = { ...tested, ...made.settings }
   const { port: chosen = 0 } = made
   const backend = { ...opened, ...made.ports }
   const url = chosen === 0 ? BASE_URL : `http://127.0.0.1:${chosen}`

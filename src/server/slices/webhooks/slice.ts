@@ -48,7 +48,7 @@ export function createSlice({
     ...ports,
     random: Math.random,
     onDisabled: ({ id, domainId, reason }) =>
-      log.warn({ webhook_id: id, domain_id: domainId, reason }, 'a webhook was disabled because of its endpoint'),
+      log.info({ webhook_id: id, domain_id: domainId, reason }, 'a webhook was disabled because of its endpoint'),
   })
   const worker = createDeliveryWorker({
     ...ports,
