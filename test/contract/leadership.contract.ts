@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { PostgresDatastore } from '../../src/server/adapters/postgres/database.ts'
 import { startLeadership, type LeadershipReports } from '../../src/server/jobs/leadership.ts'
 import type { Db } from '../../src/server/ports/datastore.ts'
 import type { LeaderSeat, SeatPlace } from '../../src/server/ports/leader-seat.ts'
@@ -108,7 +107,7 @@ export function leadershipContract(store: TestStore): void {
     describe.skipIf(store.name === 'embedded')('the seat', () => {
       const seats: LeaderSeat[] = []
       const open = async () => {
-        const seat = await (inUse.current() as PostgresDatastore).place.openSeat(() => undefined)
+        const seat = await inUse.current().place.openSeat(() => undefined)
         seats.push(seat)
         return seat
       }
@@ -151,7 +150,7 @@ export function leadershipContract(store: TestStore): void {
         onFailure: vi.fn<(error: unknown) => void>(),
       } satisfies LeadershipReports
       /** Both stores' adapters bring the place with the datastore. */
-      const place = (): SeatPlace => (inUse.current() as PostgresDatastore).place
+      const place = (): SeatPlace => inUse.current().place
       const start = (run: LeaderJob['run'], everyMs = 3_600_000) =>
         startLeadership({
           openSeat: place().openSeat,

@@ -1,6 +1,10 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { Kysely } from 'kysely'
 import type { Datastore, Db, Pool } from '../../ports/datastore.ts'
 import type { SeatPlace } from '../../ports/leader-seat.ts'
+import { freeBytesBelow } from '../../ports/free-space.ts'
+import type { OpenSnapshot } from '../../ports/snapshot.ts'
 import type { Tables } from '../../ports/tables/tables.ts'
 import { createDialect } from '../postgres/dialect.ts'
 import { STATEMENT_DEADLINES_MS } from '../postgres/deadlines.ts'
@@ -13,8 +17,9 @@ import { lockDirectory } from './directory-lock.ts'
 import { createOnlyPlace } from './leader-seat.ts'
 import { type Engine, startEngine } from './engine.ts'
 import { startMaintenance } from './maintenance.ts'
+import { createSnapshots } from './open-snapshot.ts'
 import { createSessionQueue } from './session-queue.ts'
-import { freeBytesBelow, type SpaceGuard, startSpaceGuard } from './space-guard.ts'
+import { type SpaceGuard, startSpaceGuard } from './space-guard.ts'
 import type { EngineOptions } from './worker.js'
 
 type Warn = (message: string, cause?: unknown) => void
@@ -22,6 +27,8 @@ type Warn = (message: string, cause?: unknown) => void
 export interface PgliteOptions {
   /** The server's data directory; undefined keeps everything in memory and loses it at the end (`--dev`, tests). */
   readonly dataDir: string | undefined
+  /** Where the copies for backups are made, in a directory that no other server uses. Default: in the data directory. */
+  readonly scratchDir?: string | undefined
   /** How long a statement, and the wait for the session, may each take per pool, in ms. Default 5,000, 30,000 and 300,000. */
   readonly statementDeadlinesMs?: Partial<Record<Pool, number>>
   /** Called once when the engine failed: it acknowledges nothing more until the server is restarted. Default: throws it. */
@@ -42,6 +49,8 @@ export interface EmbeddedDatastore extends Datastore {
   readonly isNew: boolean
   /** Whether the last run did not end cleanly and the log was replayed. */
   readonly isRecovered: boolean
+  /** Snapshots for backups; absent where it is in memory. */
+  readonly openSnapshot?: OpenSnapshot
 }
 
 const ENGINE_OPTIONS = { syncModule: 'node:fs', startParams: undefined }
@@ -109,7 +118,7 @@ async function start(directory: string | undefined, options: PgliteOptions) {
   let closed: Promise<void> | undefined
   const close = () => (closed ??= shutDown())
   const facts = { isRecovered: engine.isRecovered, place: createOnlyPlace() }
-  return { datastore: { ...datastore, ...facts, close }, fail: engine.fail }
+  return { datastore: { ...datastore, ...facts, close }, maintenance, fail: engine.fail }
 }
 
 async function openOnDisk(dataDir: string, options: PgliteOptions): Promise<EmbeddedDatastore> {
@@ -118,10 +127,15 @@ async function openOnDisk(dataDir: string, options: PgliteOptions): Promise<Embe
   const lock = await lockDirectory(dataDir, () => fail?.('its lock file was removed'))
   try {
     const { engineDirectory, isNew } = prepareDirectory(dataDir, options.engine?.image)
-    const started = await start(engineDirectory, options)
-    fail = started.fail
-    const close = () => started.datastore.close().finally(() => lock.release())
-    return { ...started.datastore, isNew, close }
+    const scratchDirectory = options.scratchDir ?? join(dataDir, 'backup-scratch')
+    // What a killed server left of a backup.
+    rmSync(scratchDirectory, { recursive: true, force: true })
+    const { datastore, maintenance, fail: failEngine } = await start(engineDirectory, options)
+    fail = failEngine
+    const db = datastore.pool('bulk')
+    const openSnapshot = createSnapshots({ db, maintenance, engineDirectory }, scratchDirectory)
+    const close = () => datastore.close().finally(() => lock.release())
+    return { ...datastore, isNew, openSnapshot, close }
   } catch (error) {
     lock.release()
     throw error

@@ -75,6 +75,8 @@ export function createChores({ datastore, monotonicMs, rest }: ChoresDeps): Chor
 }
 
 export interface Maintenance {
+  /** Writes no checkpoint until the returned function is called, so that no file of the log is removed. Resolves once none is being written. */
+  holdLog(): Promise<() => void>
   /** Resolves once all of it has stopped. */
   stop(): Promise<void>
 }
@@ -93,10 +95,11 @@ export function startMaintenance(datastore: Datastore, { warn, isReadOnly }: Mai
   const rest = (ms: number): Promise<void> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
   const chores = createChores({ datastore, monotonicMs: () => performance.now(), rest })
   let running: Promise<void> = Promise.resolve()
+  let holders = 0
 
   async function round(): Promise<void> {
     try {
-      await chores.checkpointWhenDue()
+      if (holders === 0) await chores.checkpointWhenDue()
       // A checkpoint frees old log; vacuum writes new log.
       if (!isReadOnly()) await chores.vacuumWhatChanged()
     } catch (error) {
@@ -109,6 +112,11 @@ export function startMaintenance(datastore: Datastore, { warn, isReadOnly }: Mai
   }, CHORES_INTERVAL_MS).unref()
 
   return {
+    async holdLog() {
+      holders += 1
+      await running
+      return () => void (holders -= 1)
+    },
     async stop() {
       stopping.abort()
       clearInterval(timer)

@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises'
 import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 
@@ -28,12 +27,6 @@ export interface SpaceGuardDeps {
   readonly freeBytes: () => Promise<number>
   /** Called once for every switch, and for a failed check or switch, which is retried. */
   readonly warn: (message: string, cause?: unknown) => void
-}
-
-/** Free bytes of the file system below a directory, those set aside for root left out. */
-export async function freeBytesBelow(directory: string): Promise<number> {
-  const { bavail, bsize } = await statfs(directory)
-  return bavail * bsize
 }
 
 const mebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MiB`

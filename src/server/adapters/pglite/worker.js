@@ -2,9 +2,11 @@
 // Plain JavaScript, checked through JSDoc: a worker thread runs it straight from the source tree too, and Node 20 does
 // not strip types.
 import { readFile } from 'node:fs/promises'
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 import { PGlite } from '@electric-sql/pglite'
+import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { DurableNodeFS } from './durable-fs.js'
 
 /**
@@ -14,6 +16,8 @@ import { DurableNodeFS } from './durable-fs.js'
  *   that it begins as in memory.
  * @property {string} syncModule Module that exports `fsyncSync`: `node:fs`, or what a test puts in its place.
  * @property {readonly string[] | undefined} startParams Overrides the engine's start parameters, for tests.
+ * @property {boolean} [isScratch] Whether it is a copy to be read once: nothing is synced, and its thread runs at the
+ *   lowest priority.
  */
 
 /**
@@ -58,9 +62,22 @@ async function openInMemory(image) {
   return PGlite.create('memory://', { onStderr, startParams: START_PARAMS, loadDataDir: new Blob([archive]) })
 }
 
+const LOWEST_PRIORITY = 19
+
+/**
+ * On Linux a priority is a thread's own. Elsewhere it would be that of the whole server.
+ * @param {string} directory
+ * @returns {Promise<PGlite>}
+ */
+async function openScratch(directory) {
+  if (process.platform === 'linux') setPriority(0, LOWEST_PRIORITY)
+  return PGlite.create({ fs: new NodeFS(directory), onStderr, startParams: START_PARAMS })
+}
+
 /** @returns {Promise<{ engine: PGlite, fs: DurableNodeFS | undefined }>} */
 async function open() {
   if ('image' in options.place) return { engine: await openInMemory(options.place.image), fs: undefined }
+  if (options.isScratch === true) return { engine: await openScratch(options.place.directory), fs: undefined }
   /** @type {{ fsyncSync: (fd: number) => void }} */
   const { fsyncSync } = await import(options.syncModule)
   const fs = new DurableNodeFS(options.place.directory, fsyncSync)

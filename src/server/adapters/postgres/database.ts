@@ -2,10 +2,12 @@ import { Kysely } from 'kysely'
 import type { Datastore, Db, Pool, SizedPool } from '../../ports/datastore.ts'
 import type { Tables } from '../../ports/tables/tables.ts'
 import type { SeatPlace } from '../../ports/leader-seat.ts'
+import type { OpenSnapshot } from '../../ports/snapshot.ts'
 import { assertOwnSessions } from './assert-own-sessions.ts'
 import { STATEMENT_DEADLINES_MS } from './deadlines.ts'
 import { createDialect } from './dialect.ts'
 import { bootErrorOf, inspectServer } from './inspect-server.ts'
+import { createSnapshots } from './open-snapshot.ts'
 import { openLeaderSeat } from './leader-seat.ts'
 import { createNotifyHints } from './outbox-hints.ts'
 import { ping as pingOnce } from './ping.ts'
@@ -31,6 +33,8 @@ export interface PostgresOptions {
 /** PostgreSQL with the seat through which a process competes for leadership. */
 export interface PostgresDatastore extends Datastore {
   readonly place: SeatPlace
+  /** Snapshots for backups. */
+  readonly openSnapshot: OpenSnapshot
 }
 
 const ACQUIRE_DEADLINE_MS = 3_000
@@ -70,7 +74,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresDa
   }
   const ping = (deadlineMs: number): Promise<void> => pingOnce(pool('interactive'), deadlineMs)
   const datastore: Datastore = { kind: 'postgres', pool, transaction: createTransactions(pool, scope), ping, close }
-  return { ...datastore, place: placeOf(datastore, options.url) }
+  return { ...datastore, place: placeOf(datastore, options.url), openSnapshot: createSnapshots(options.url) }
 }
 
 /** Waits for every pool, so that none is still connecting when a failure closes them. */

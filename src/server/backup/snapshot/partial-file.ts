@@ -1,0 +1,67 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { syncDirectory } from '../../ports/secret-file.ts'
+import { BackupRefusal } from '../../ports/snapshot.ts'
+
+/** The file beside a backup in which it is written. */
+export interface PartialFile {
+  readonly path: string
+  /** Gives it its final name, on disk before it resolves. @throws the system's error */
+  publish(): Promise<void>
+  /** Removes it. */
+  remove(): Promise<void>
+}
+
+const PARTIAL = /^\.(\d+)\.partial$/
+
+/**
+ * Reserves the name. What a killed process left of the same backup is removed.
+ *
+ * @param replaces whether a file of the final name is replaced
+ * @throws BackupRefusal where there is one, or no directory for it
+ */
+export async function reservePartial(path: string, replaces: boolean): Promise<PartialFile> {
+  const directory = dirname(path)
+  if (!existsSync(directory))
+    throw new BackupRefusal(`There is no directory ${directory}: make it, or name another file.`)
+  assertFree(path, replaces)
+  await removeStale(path)
+  const partial = `${path}.${process.pid}.partial`
+  return {
+    path: partial,
+    async publish() {
+      assertFree(path, replaces)
+      await rename(partial, path)
+      syncDirectory(directory)
+    },
+    remove: () => rm(partial, { force: true }),
+  }
+}
+
+function assertFree(path: string, replaces: boolean): void {
+  if (!replaces && existsSync(path))
+    throw new BackupRefusal(`${path} exists already: name another file, or replace it with --force.`)
+}
+
+/** Whether the name is that of a partial file of a process that is gone. */
+function isStale(name: string, path: string): boolean {
+  const start = basename(path)
+  const pid = name.startsWith(start) ? PARTIAL.exec(name.slice(start.length))?.[1] : undefined
+  return pid !== undefined && (Number(pid) === process.pid || !isAlive(Number(pid)))
+}
+
+async function removeStale(path: string): Promise<void> {
+  for (const name of readdirSync(dirname(path)))
+    if (isStale(name, path)) await rm(join(dirname(path), name), { force: true })
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it runs, as another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
