@@ -1,4 +1,4 @@
-import { restartEvents, type Restarted } from '../adapters/postgres/after-restore.ts'
+import { restartAfterRestore, type Restarted } from '../adapters/postgres/after-restore.ts'
 import { openBackend } from '../composition/backend.ts'
 import { BootError } from '../ports/boot-error.ts'
 import type { Config } from '../config/config.ts'
@@ -13,8 +13,9 @@ Usage: ctl admin after-restore [flags of ctl serve]
 
 Run it once, after the backup is restored and before a server starts on it. A restored datastore has lower positions and
 sequence numbers of events than agents have seen, and an agent could take new events for old ones. The command raises
-both above all earlier values. Each agent then pulls its whole state when it connects again. Nothing else changes, and a
-second run does no harm.
+both above all earlier values. Each agent then pulls its whole state when it connects again. It also makes the preshared
+keys newer than those that nodes hold, which are then replaced. Nothing else changes, and a second run does no harm.
+ctl admin backup restore does all of this by itself.
 `
 
 /** Runs `ctl admin after-restore`: prints in one sentence what it did. Resolves with the exit code. */
@@ -31,7 +32,7 @@ async function restart(config: Config, stderr: TextSink): Promise<Restarted> {
   const ignore = (): void => undefined // A failure here fails the command, which reports it.
   const backend = await openBackend(config, { log, onNew: ignore, onAuditFailure: ignore, onBroken: ignore })
   try {
-    return await restartEvents(backend.datastore)
+    return await backend.datastore.transaction('worker', (tx) => restartAfterRestore(tx, backend.clock.now()))
   } finally {
     await backend.bus.close()
     await backend.engine.close()

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { restartEvents } from '../../../src/server/adapters/postgres/after-restore.ts'
+import { restartAfterRestore } from '../../../src/server/adapters/postgres/after-restore.ts'
 import type { ControlPlane } from '../../support/server/control-plane.ts'
 import type { Enrolled } from '../../support/fleet/fleet.ts'
 import {
@@ -299,12 +299,15 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
       expect(await fleet.pull('nobody', node.node_id)).toMatchObject({ status: 401, body: { code: 'unauthorized' } })
     })
 
-    it('has another tag after a restore, although nothing else has changed', async () => {
+    it('has another tag and a newer key after a restore, although nothing else has changed', async () => {
       const [node] = nodes
+      const instant = /"self":\{.*"psk_issued_at":"([^"]+)"/
+      const without = (text: string): string => text.replace(instant, '')
       const before = await own(node)
-      await restartEvents(fleet.datastore)
+      await fleet.datastore.transaction('worker', (tx) => restartAfterRestore(tx, Date.now()))
       const after = await own(node, before.etag)
-      expect([after.status, after.text, after.etag === before.etag]).toEqual([200, before.text, false])
+      expect([after.status, without(after.text), after.etag === before.etag]).toEqual([200, without(before.text), false])
+      expect(instant.exec(after.text)?.[1]?.localeCompare(instant.exec(before.text)?.[1] ?? '')).toBe(1)
     })
 
     it('remembers what the node pulled, and not what an operator looked at', async () => {

@@ -126,20 +126,34 @@ function assertKnown(applied: readonly Applied[], migrations: readonly Migration
   })
 }
 
-/** Applies the next missing migration in a transaction of its own. Returns its name; undefined when none is missing. */
-function step(datastore: Datastore, migrations: readonly Migration[]): Promise<string | undefined> {
-  return datastore.transaction('bulk', async (tx) => {
-    await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`.execute(tx)
-    const applied = await readApplied(tx)
-    assertKnown(applied, migrations)
-    const next = migrations[applied.length]
-    if (next === undefined) return undefined
-    await sql.raw(next.sql).execute(tx)
-    await sql`
-      insert into schema_migrations (name, checksum, applied_at)
-      values (${next.name}, ${checksumOf(next)}, now())`.execute(tx)
-    return next.name
-  })
+/** Applies the next missing migration. Returns its name; undefined when none is missing. */
+async function step(tx: Db, migrations: readonly Migration[]): Promise<string | undefined> {
+  await lockMigrations(tx)
+  const applied = await readApplied(tx)
+  assertKnown(applied, migrations)
+  const next = migrations[applied.length]
+  if (next === undefined) return undefined
+  await sql.raw(next.sql).execute(tx)
+  await sql`
+    insert into schema_migrations (name, checksum, applied_at)
+    values (${next.name}, ${checksumOf(next)}, now())`.execute(tx)
+  return next.name
+}
+
+/** Blocks every other migrator until the transaction ends. */
+export async function lockMigrations(tx: Db): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`.execute(tx)
+}
+
+/** Applies the missing migrations within the caller's transaction, all or none. @throws BootError as `migrate` does. */
+export async function migrateWithin(tx: Db, migrations: readonly Migration[]): Promise<string[]> {
+  return repeat(() => step(tx, migrations))
+}
+
+async function repeat(next: () => Promise<string | undefined>): Promise<string[]> {
+  const done: string[] = []
+  for (let name = await next(); name !== undefined; name = await next()) done.push(name)
+  return done
 }
 
 /**
@@ -149,10 +163,5 @@ function step(datastore: Datastore, migrations: readonly Migration[]): Promise<s
  * @throws BootError when the schema is newer than this version, or was made by another build; nothing is changed then.
  */
 export async function migrate(datastore: Datastore, migrations = MIGRATIONS): Promise<string[]> {
-  const done: string[] = []
-  for (;;) {
-    const name = await step(datastore, migrations)
-    if (name === undefined) return done
-    done.push(name)
-  }
+  return repeat(() => datastore.transaction('bulk', (tx) => step(tx, migrations)))
 }

@@ -1,5 +1,6 @@
 import { type ClientBase, type Connection, DatabaseError, Query } from 'pg'
 import { DatastoreError } from '../../ports/datastore.ts'
+import { CopyIn, isCopyIn } from './copy-in.ts'
 import { codeOf, translateError } from './errors.ts'
 import { startDeadline, type Deadline } from './start-deadline.ts'
 
@@ -173,10 +174,16 @@ interface Statement {
 /** Creates the `Query` itself: from a plain object the driver copies every property descriptor, which costs 9 µs. */
 function ask(client: ClientBase, { text, values, name }: Statement): Promise<SessionResult> {
   return new Promise((resolve, reject) => {
-    const query: Query & { name?: string } = new Query(text, [...values], (error: Error | undefined, result) => {
+    const settle = (error: Error | undefined, result: SessionResult): void => {
       if (error) reject(error)
       else resolve(lastResult(result))
-    })
+    }
+    const [rows] = values
+    if (rows instanceof Buffer && isCopyIn(text)) {
+      client.query(new CopyIn(text, rows, settle))
+      return
+    }
+    const query: Query & { name?: string } = new Query(text, [...values], settle)
     if (name !== undefined) query.name = name
     client.query(query)
   })
