@@ -15,6 +15,8 @@ export interface AdminCall {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdout: TextSink
   readonly stderr: TextSink
+  /** Asks at the terminal without an echo; undefined for no answer. Absent where there is no terminal. */
+  readonly askSecret?: (question: string) => Promise<string | undefined>
 }
 
 /** Runs the command, or shows its help. Resolves with the exit code; a failure prints one sentence on stderr. */

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { ConfigError } from '../config/config-error.ts'
 import { configOf, runAdmin, type AdminCall } from './admin.ts'
 import { carryOut } from './carry-out.ts'
+import { takeOwnWords, type OwnWords } from './own-words.ts'
 import { readReleaseFolder } from './release-folder.ts'
 
 const WHERE = `Beside a running server on the embedded datastore the server does it; else the command works on the datastore itself,
@@ -40,7 +41,7 @@ ${WHERE}`,
 /** Runs `ctl admin artifacts import`: prints in one sentence what it did. Resolves with the exit code. */
 export function runArtifactsImport(call: AdminCall): Promise<number> {
   return runAdmin({ name: 'admin artifacts import', help: IMPORT_HELP }, call, async () => {
-    const { operand, rest } = takeOperand(call.argv, 'the folder of the release: ctl admin artifacts import DIR')
+    const { operand, rest } = takeOwnWords(call.argv, named('the folder of the release: ctl admin artifacts import DIR'))
     const config = configOf(rest, call.env)
     if (config.storage.kind !== 'embedded' && config.releaseSigners.length === 0) throw noSigners()
     const asked = { command: 'artifacts.import', ...(await readReleaseFolder(resolve(operand))) }
@@ -51,7 +52,7 @@ export function runArtifactsImport(call: AdminCall): Promise<number> {
 /** Runs `ctl admin artifacts support`, `deprecate` or `withdraw` likewise. */
 export function runArtifactsStatus(call: AdminCall, verb: keyof typeof STATUS_HELP): Promise<number> {
   return runAdmin({ name: `admin artifacts ${verb}`, help: STATUS_HELP[verb] }, call, async () => {
-    const { operand: version, rest } = takeOperand(call.argv, `the version: ctl admin artifacts ${verb} VERSION`)
+    const { operand: version, rest } = takeOwnWords(call.argv, named(`the version: ctl admin artifacts ${verb} VERSION`))
     const asked = { command: `artifacts.${verb}`, input: { version }, attachments: [] }
     call.stderr.write(`${await carryOut(configOf(rest, call.env), asked, call.stderr)}\n`)
   })
@@ -61,14 +62,5 @@ function noSigners(): ConfigError {
   return new ConfigError(1, 'Without --release-signers the server does not know whose releases to trust.')
 }
 
-/** The one word that is no flag of the server: the first one, or the last one. */
-function takeOperand(
-  argv: readonly string[],
-  named: string,
-): { readonly operand: string; readonly rest: readonly string[] } {
-  const [first] = argv
-  const last = argv.at(-1)
-  if (first !== undefined && !first.startsWith('-')) return { operand: first, rest: argv.slice(1) }
-  if (last !== undefined && !last.startsWith('-')) return { operand: last, rest: argv.slice(0, -1) }
-  throw new ConfigError(2, `Name ${named}`)
-}
+/** A command with an operand and no flag of its own. */
+const named = (operand: string): OwnWords => ({ operand, valued: {}, switches: [] })

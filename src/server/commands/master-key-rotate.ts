@@ -6,6 +6,7 @@ import { ConfigError } from '../config/config-error.ts'
 import { createLog, type TextSink } from '../composition/log.ts'
 import { holdsDatastore, openStorage } from '../composition/open-storage.ts'
 import { configOf, runAdmin, type AdminCall } from './admin.ts'
+import { takeOwnWords } from './own-words.ts'
 
 const HELP = `Wraps the keyring under a new master key.
 
@@ -24,23 +25,13 @@ const FLAG = '--new-key-file'
 /** Runs `ctl admin master-key rotate`: prints the result in one sentence, never a key. Resolves with the exit code. */
 export function runMasterKeyRotate(call: AdminCall): Promise<number> {
   return runAdmin({ name: 'admin master-key rotate', help: HELP }, call, async () => {
-    const { newKeyFile, rest } = takeFlag(call.argv)
+    const { valueOf, rest } = takeOwnWords(call.argv, { operand: undefined, valued: { [FLAG]: 'FILE' }, switches: [] })
+    const named = valueOf(FLAG)
+    const newKeyFile = named === undefined ? undefined : resolve(named)
     const config = configOf(rest, call.env)
     const rotation = await rotate(config, newKeyFile, call.stderr)
     call.stderr.write(`${sentence(rotation, config, newKeyFile !== undefined)}\n`)
   })
-}
-
-/** The one flag that the server does not have. */
-function takeFlag(argv: readonly string[]): { readonly newKeyFile: string | undefined; readonly rest: string[] } {
-  const at = argv.findIndex((word) => word === FLAG || word.startsWith(`${FLAG}=`))
-  const word = argv[at]
-  if (word === undefined) return { newKeyFile: undefined, rest: [...argv] }
-  const isAttached = word.length > FLAG.length
-  const value = isAttached ? word.slice(FLAG.length + 1) : argv[at + 1]
-  if (value === undefined || value === '') throw new ConfigError(2, `${FLAG} needs a value: ${FLAG} FILE`)
-  const rest = argv.toSpliced(at, isAttached ? 1 : 2)
-  return { newKeyFile: resolve(value), rest }
 }
 
 async function rotate(config: Config, newKeyFile: string | undefined, stderr: TextSink): Promise<MasterKeyRotation> {

@@ -10,6 +10,18 @@ export const adminCommands: OwnCommands = {
     summary: 'Tell a restored datastore so, before a server starts on it, so that agents pull their state',
     load: async () => (await import('../serve.ts')).afterRestore,
   },
+  'admin backup verify': {
+    summary: 'Prove a backup: restore it beside everything else and check it',
+    load: async () => (await import('./backup.ts')).verifyBackup,
+  },
+  'admin backup restore': {
+    summary: 'Restore a backup into an empty datastore, before a server starts on it',
+    load: async () => (await import('./backup.ts')).restoreBackup,
+  },
+  'admin upgrade rehearse': {
+    summary: 'Try the migrations and the start of this version on a copy made from a backup',
+    load: async () => (await import('./backup.ts')).rehearseUpgrade,
+  },
   'admin master-key rotate': {
     summary: 'Wrap the keyring under a new master key, beside a stopped server or on its database',
     load: async () => (await import('../serve.ts')).rotateMasterKey,

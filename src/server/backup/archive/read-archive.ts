@@ -64,14 +64,29 @@ export async function readHead(path: string): Promise<BackupHead> {
   throw notWhole(path, 'it has no entries')
 }
 
-/** Reads all of it. Resolves with its first and last entry once every checksum was confirmed. @throws BootError likewise. */
-export async function checkArchive(path: string): Promise<{ readonly head: BackupHead; readonly manifest: Manifest }> {
-  let head: BackupHead | undefined
+/** A backup of which every checksum was confirmed. */
+export interface CheckedArchive {
+  readonly head: BackupHead
+  /** SHA-256 of the head, 32 bytes: the master key is bound to it. */
+  readonly headSha256: Buffer
+  /** Undefined in a backup without the master key. */
+  readonly sealedKey: SealedKey | undefined
+  readonly manifest: Manifest
+}
+
+/** Reads all of it. Resolves once every checksum was confirmed. @throws BootError likewise. */
+export async function checkArchive(path: string): Promise<CheckedArchive> {
+  let begun: Pick<CheckedArchive, 'head' | 'headSha256'> | undefined
+  let sealedKey: SealedKey | undefined
+  let manifest: Manifest | undefined
   for await (const part of readArchive(path)) {
-    if (part.kind === 'head') head = part.head
-    if (part.kind === 'end' && head !== undefined) return { head, manifest: part.manifest }
+    if (part.kind === 'head') begun = { head: part.head, headSha256: part.sha256 }
+    if (part.kind === 'masterKey') sealedKey = part.sealed
+    if (part.kind === 'end') ({ manifest } = part)
   }
-  throw notWhole(path, `it ends without ${ENTRY.manifest}`)
+  // The reader itself refuses a file without these two.
+  if (begun === undefined || manifest === undefined) throw notWhole(path, 'it is cut off')
+  return { ...begun, sealedKey, manifest }
 }
 
 async function* partsOf(path: string, entries: Extract): AsyncGenerator<BackupPart> {

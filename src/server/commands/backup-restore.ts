@@ -1,0 +1,138 @@
+import { resolve } from 'node:path'
+import { reconcileEngine } from './reconcile-engine.ts'
+import { openSealedKey } from '../backup/restore/open-sealed-key.ts'
+import { outsideSentences } from '../backup/restore/outside.ts'
+import { migrationsOf } from '../backup/restore/backup-migrations.ts'
+import { assertFits, assertOwnKey, placeFor, writeAuthority, writeKey } from '../backup/restore/master-key-plan.ts'
+import { restoreBackup, type Restored } from '../backup/restore/restore.ts'
+import type { RestoreTarget } from '../backup/restore/restore-target.ts'
+import { assertSpace } from '../backup/restore/space.ts'
+import { checkArchive, readHead, type CheckedArchive } from '../backup/archive/read-archive.ts'
+import type { SealedSecrets } from '../backup/archive/format.ts'
+import { MIGRATIONS } from '../adapters/postgres/migrate.ts'
+import { systemClock } from '../adapters/system/clock.ts'
+import { createLog } from '../composition/log.ts'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/config-error.ts'
+import { BootError } from '../ports/boot-error.ts'
+import { configOf, runAdmin, type AdminCall } from './admin.ts'
+import { takeOwnWords, type TakenWords } from './own-words.ts'
+import { givenPassphrase, PASSPHRASE_FLAG } from './passphrase.ts'
+
+const HELP = `Restores a backup into an empty datastore.
+
+Usage: ctl admin backup restore FILE [--with-master-key] [--passphrase-file FILE] [flags of ctl serve]
+
+The datastore is the one that the settings of ctl serve name: an embedded one (--data-dir) or PostgreSQL (--database-url),
+whichever the backup is of. There must be none yet, or an empty database, and no server. A backup by an older version is
+migrated. It is restored as a whole or not at all; a command that was cut off is run again.
+
+The master key of the backup must be where ctl serve reads it. With --with-master-key it is written there from the backup,
+which must have been made with it; the passphrase is asked for, or is the first line of --passphrase-file.
+
+Then start the server. Nodes pull their whole state and renew the keys of their edges when they come back. Whatever was
+changed after the backup is undone, also what was revoked: see docs/backup.md.
+`
+
+const WITH_KEY = '--with-master-key'
+
+/** Runs `ctl admin backup restore`: prints what it did and what is left to do. Resolves with the exit code. */
+export function runBackupRestore(call: AdminCall): Promise<number> {
+  return runAdmin({ name: 'admin backup restore', help: HELP }, call, async () => {
+    const words = takeOwnWords(call.argv, {
+      operand: 'the file of the backup: ctl admin backup restore FILE',
+      valued: { [PASSPHRASE_FLAG]: 'FILE' },
+      switches: [WITH_KEY],
+    })
+    const config = configOf(words.rest, call.env)
+    if (config.storage.kind === 'memory') throw new ConfigError(1, '--dev keeps nothing: name a datastore to restore into.')
+    for (const line of await restore(config, call, words)) call.stderr.write(`${line}\n`)
+  })
+}
+
+async function restore(config: Config, call: AdminCall, words: TakenWords): Promise<readonly string[]> {
+  const path = resolve(words.operand)
+  // What a first look shows is refused before the whole file is read.
+  migrationsOf(await readHead(path), MIGRATIONS)
+  const target = await openTarget(config, call)
+  try {
+    const archive = await checkArchive(path)
+    const secrets = words.has(WITH_KEY) ? await openSecrets(path, archive, { call, words }) : undefined
+    const keyPath = planKey(config, { path, archive, secrets })
+    if (target.directory !== undefined) await assertSpace(target.directory, archive.manifest, '--data-dir')
+    let authority: string | undefined
+    const restored = await restoreBackup({
+      path,
+      target,
+      clock: systemClock,
+      beforeCommit() {
+        if (secrets === undefined) return
+        if (keyPath !== undefined) writeKey(keyPath, secrets)
+        authority = writeAuthority(config.dataDir, secrets)
+      },
+    })
+    return [restoredSentence(path, restored), ...writtenSentences(keyPath, authority), ...(await after(config, call, target))]
+  } finally {
+    await target.close()
+  }
+}
+
+/** The lock of an embedded target must be free before the datastore is opened as a server would open it. */
+async function after(config: Config, { stderr }: AdminCall, target: RestoreTarget): Promise<readonly string[]> {
+  await target.close()
+  const tuples = await reconcileEngine(config, createLog(config.logLevel, stderr))
+  return [tuples, ...outsideSentences(config)]
+}
+
+async function openTarget({ storage, pools, logLevel }: Config, { stderr }: AdminCall): Promise<RestoreTarget> {
+  const log = createLog(logLevel, stderr)
+  const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
+  if (storage.kind === 'postgres') {
+    const { openPostgresTarget } = await import('../backup/restore/postgres-target.ts')
+    return openPostgresTarget({ url: storage.url, pools, warn })
+  }
+  if (storage.kind === 'memory') throw new Error('a datastore in memory is refused before')
+  const { openEmbeddedTarget } = await import('../backup/restore/embedded-target.ts')
+  return openEmbeddedTarget(storage.directory, warn)
+}
+
+interface Asking {
+  readonly call: AdminCall
+  readonly words: TakenWords
+}
+
+async function openSecrets(path: string, archive: CheckedArchive, { call, words }: Asking): Promise<SealedSecrets> {
+  const { head, headSha256, sealedKey: sealed } = archive
+  if (sealed === undefined)
+    throw new BootError(1, `${path} has no master key: leave out ${WITH_KEY}, and put the key where ctl serve reads it.`)
+  const passphrase = await givenPassphrase(call, words.valueOf(PASSPHRASE_FLAG))
+  const secrets = await openSealedKey({ path, sealed, headSha256 }, passphrase)
+  assertOwnKey(path, secrets, head.master_key.fingerprint)
+  return secrets
+}
+
+interface KeyPlanning {
+  readonly path: string
+  readonly archive: CheckedArchive
+  readonly secrets: SealedSecrets | undefined
+}
+
+/** Where the key is to be written; undefined where it is in place. @throws BootError */
+function planKey({ masterKey }: Config, { archive: { head }, secrets }: KeyPlanning): string | undefined {
+  const { fingerprint } = head.master_key
+  if (secrets !== undefined && fingerprint !== null) return placeFor(masterKey, fingerprint)
+  assertFits(masterKey, head)
+  return undefined
+}
+
+function restoredSentence(path: string, { head, tables, rows, migrated, lanes }: Restored): string {
+  const schema = migrated.length === 0 ? '' : `, and brought its schema from ${head.schema_version} up to date`
+  return `Restored ${path} of ${head.created_at}: ${rows} rows in ${tables} tables${schema}. ${lanes} nodes will pull their state when they come back.`
+}
+
+function writtenSentences(keyPath: string | undefined, authority: string | undefined): readonly string[] {
+  return [
+    ...(keyPath === undefined ? [] : [`Wrote the master key to ${keyPath}.`]),
+    ...(authority === undefined ? [] : [`Wrote the certificate authority of --tls-self-signed to ${authority}.`]),
+  ]
+}
