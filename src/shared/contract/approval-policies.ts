@@ -18,7 +18,10 @@ const DESCRIPTION =
 
 export const approvalPolicies = defineSurface(
   'approval-policies',
-  'Which actions wait for approval, and by how many people',
+  {
+    summary: 'Which actions wait for approval, and by how many people',
+    nouns: { 'approval-policies': { files: 'managed' } },
+  },
   {
     GetDomainApprovalPolicy: {
       ...common,

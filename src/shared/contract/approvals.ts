@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { Approval, APPROVAL_STATES, ApprovalApproveRequest, ApprovalRejectRequest } from './approval-schemas.ts'
 import { defineSurface, open, OPERATOR, type GateLeg } from './operation.ts'
@@ -33,7 +34,7 @@ export const approvals = defineSurface(
   'approvals',
   {
     summary: 'Requests that wait for the decision of a second person',
-    nouns: { approvals: { section: 'Access', position: 8 } },
+    nouns: { approvals: { section: 'Access', position: 8, files: runtime('Requests and decisions of people') } },
   },
   {
     ListApprovals: {

@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { clampedPageQuery, CreatedAt, UpdatedAt } from './fields.ts'
 import { check, defineSurface, OPERATOR } from './operation.ts'
@@ -48,7 +49,13 @@ export const artifacts = defineSurface(
   'artifacts',
   {
     summary: 'Releases of the node agent, with their attestations',
-    nouns: { artifacts: { section: 'Fleet', position: 9 } },
+    nouns: {
+      artifacts: {
+        section: 'Fleet',
+        position: 9,
+        files: runtime('Releases come from the release source of the server'),
+      },
+    },
   },
   {
     ListPlexdArtifacts: {

@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { defineSurface, OPERATOR } from './operation.ts'
 import { CorrelationId, InDomain, Instant, OwnId, pageOf, pageQuery, Reference, Uuid, uuidField } from './fields.ts'
@@ -174,7 +175,10 @@ const ownChain = {
 
 export const audit = defineSurface(
   'audit',
-  { summary: 'Decisions that were taken', nouns: { audit: { section: 'Access', position: 13 } } },
+  {
+    summary: 'Decisions that were taken',
+    nouns: { audit: { section: 'Access', position: 13, files: runtime('A record of what happened') } },
+  },
   {
     GetAudit: {
       method: 'GET',

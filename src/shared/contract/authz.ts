@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { CaveatContext, Explanation, ImpactRequest, ImpactResponse, Part } from './authz-schemas.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
@@ -98,7 +99,10 @@ const question = {
 
 export const authz = defineSurface(
   'authz',
-  { summary: 'Questions to the authorization model', nouns: { authz: { section: 'Access', position: 10 } } },
+  {
+    summary: 'Questions to the authorization model',
+    nouns: { authz: { section: 'Access', position: 10, files: runtime('Questions, which store nothing') } },
+  },
   {
     PostAuthzCheck: {
       ...question,

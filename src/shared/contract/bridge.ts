@@ -12,7 +12,7 @@ export const bridge = defineSurface(
   'bridge',
   {
     summary: 'Bridges: relays, user access, public ingress and tunnels to other sites',
-    nouns: { bridge: { section: 'Fleet', position: 7 } },
+    nouns: { bridge: { section: 'Fleet', position: 7, files: 'managed' } },
   },
   {
     ...relayOperations,

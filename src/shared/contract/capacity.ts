@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { CAPACITY_DIMENSIONS } from '../capacity/dimensions.ts'
 import { Instant, KiB, Uuid, uuidField } from './fields.ts'
@@ -91,7 +92,13 @@ export const capacity = defineSurface(
   'capacity',
   {
     summary: 'How much the Domains use of what they are meant to have at most',
-    nouns: { capacity: { section: 'Fleet', position: 12 } },
+    nouns: {
+      capacity: {
+        section: 'Fleet',
+        position: 12,
+        files: runtime('Targets are set by the platform, usage is measured'),
+      },
+    },
   },
   {
     GetDomainCapacity: {

@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import {
   CloudAssignment,
@@ -17,8 +18,16 @@ export const cloudAssignments = defineSurface(
   {
     summary: 'Clouds that are lent to Projects, and how a Project is configured for them',
     nouns: {
-      'cloud-assignments': { section: 'Catalogue', position: 4 },
-      'provider-configs': { section: 'Catalogue', position: 6 },
+      'cloud-assignments': {
+        section: 'Catalogue',
+        position: 4,
+        files: runtime('Requests that the owners of a Cloud decide'),
+      },
+      'provider-configs': {
+        section: 'Catalogue',
+        position: 6,
+        files: runtime('Derived from a Cloud and what is lent of it'),
+      },
     },
   },
   {

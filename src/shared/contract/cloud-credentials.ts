@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import {
   CloudCredential,
@@ -27,7 +28,14 @@ export const cloudCredentials = defineSurface(
   'cloud-credentials',
   {
     summary: 'Credentials of Clouds, whose secrets are kept in the secret store',
-    nouns: { 'cloud-credentials': { section: 'Catalogue', position: 3, types: ['cloudcredential'] } },
+    nouns: {
+      'cloud-credentials': {
+        section: 'Catalogue',
+        position: 3,
+        types: ['cloudcredential'],
+        files: runtime('Secrets of the platform'),
+      },
+    },
   },
   {
     CreateCloudCredential: {

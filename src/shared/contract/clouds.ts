@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { CLOUD_FLAGS } from './catalogue-flags.ts'
 import { Cloud, CloudCreateRequest, CloudPatchRequest } from './catalogue-schemas.ts'
@@ -25,7 +26,14 @@ export const clouds = defineSurface(
   'clouds',
   {
     summary: 'Accounts at cloud platforms that resources are provisioned in',
-    nouns: { clouds: { section: 'Catalogue', position: 1, types: ['cloud'] } },
+    nouns: {
+      clouds: {
+        section: 'Catalogue',
+        position: 1,
+        types: ['cloud'],
+        files: runtime('Belong to the platform, not to a Domain'),
+      },
+    },
   },
   {
     CreateCloud: {

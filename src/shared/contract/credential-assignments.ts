@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import {
   CredentialAssignment,
@@ -15,7 +16,13 @@ export const credentialAssignments = defineSurface(
   'credential-assignments',
   {
     summary: 'Credentials of Clouds that are lent to Projects',
-    nouns: { credentials: { section: 'Catalogue', position: 5 } },
+    nouns: {
+      credentials: {
+        section: 'Catalogue',
+        position: 5,
+        files: runtime('Requests that the owners of a credential decide'),
+      },
+    },
   },
   {
     RequestCredentialAssignment: {

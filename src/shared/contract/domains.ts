@@ -12,7 +12,7 @@ const columns = ['slug', 'display_name', 'mesh_cidr', 'created_at', 'id']
 
 export const domains = defineSurface(
   'domains',
-  { summary: 'Tenants', nouns: { domains: { section: 'Tenancy', position: 1, types: ['domain'] } } },
+  { summary: 'Tenants', nouns: { domains: { section: 'Tenancy', position: 1, types: ['domain'], files: 'managed' } } },
   {
     CreateDomain: {
       method: 'POST',

@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { Instant, KiB, OfNode, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
@@ -95,7 +96,10 @@ const ExecutionCallbackRequest = z
 
 export const executions = defineSurface(
   'executions',
-  { summary: 'Actions that nodes carry out', nouns: { executions: { section: 'Fleet', position: 2 } } },
+  {
+    summary: 'Actions that nodes carry out',
+    nouns: { executions: { section: 'Fleet', position: 2, files: runtime('Actions that nodes carry out once') } },
+  },
   {
     CreateExecution: {
       method: 'POST',

@@ -51,7 +51,10 @@ const common = { credentials: OPERATOR, notProvisioned: 'authz_not_provisioned' 
 
 export const grants = defineSurface(
   'grants',
-  { summary: 'Roles on Domains and on the platform', nouns: { grants: { section: 'Access', position: 5 } } },
+  {
+    summary: 'Roles on Domains and on the platform',
+    nouns: { grants: { section: 'Access', position: 5, files: 'managed' } },
+  },
   {
     CreateDomainGrant: {
       ...common,

@@ -71,7 +71,7 @@ export const groups = defineSurface(
   'groups',
   {
     summary: 'Subjects that are granted roles together',
-    nouns: { groups: { section: 'Access', position: 4, types: ['group'] } },
+    nouns: { groups: { section: 'Access', position: 4, types: ['group'], files: 'managed' } },
   },
   {
     CreateGroup: {

@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 import { nonEmptyPatch } from './patch.ts'
@@ -109,9 +110,13 @@ export const identities = defineSurface(
   {
     summary: 'Users and service identities of a Domain',
     nouns: {
-      identities: { section: 'Access', position: 1 },
-      users: { types: ['user'] },
-      'service-identities': { section: 'Access', position: 2, types: ['serviceaccount'] },
+      identities: {
+        section: 'Access',
+        position: 1,
+        files: runtime('People come from identity providers; service identities are managed'),
+      },
+      users: { types: ['user'], files: runtime('People come from identity providers') },
+      'service-identities': { section: 'Access', position: 2, types: ['serviceaccount'], files: 'managed' },
     },
   },
   {

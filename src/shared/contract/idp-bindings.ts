@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
 import { heldFor } from './held-calls.ts'
@@ -225,7 +226,16 @@ const bindingGate = {
 
 export const idpBindings = defineSurface(
   'idp',
-  { summary: 'Identity providers that people sign in with', nouns: { idp: { section: 'Access', position: 11 } } },
+  {
+    summary: 'Identity providers that people sign in with',
+    nouns: {
+      idp: {
+        section: 'Access',
+        position: 11,
+        files: runtime('A binding needs its client secret, which no file may hold'),
+      },
+    },
+  },
   {
     GetAuthIdPBindings: {
       method: 'GET',

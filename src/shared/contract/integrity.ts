@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import {
   clampedPageQuery,
@@ -104,7 +105,7 @@ export const integrity = defineSurface(
   'integrity',
   {
     summary: 'Violations of integrity that nodes reported, and what people decided about them',
-    nouns: { violations: { section: 'Fleet', position: 11 } },
+    nouns: { violations: { section: 'Fleet', position: 11, files: runtime('Reported by nodes') } },
   },
   {
     ListIntegrityViolations: {

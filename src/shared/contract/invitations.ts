@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 import { CreatedAt, CreatedBy, InDomain, Instant, KiB, OwnId, pageOf, pageQuery, uuidField } from './fields.ts'
@@ -39,7 +40,7 @@ export const invitations = defineSurface(
   'invitations',
   {
     summary: 'Who may become a user of a Domain at sign-in',
-    nouns: { invitations: { section: 'Access', position: 3 } },
+    nouns: { invitations: { section: 'Access', position: 3, files: runtime('Sent to people, and used once') } },
   },
   {
     CreateInvitation: {

@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 import {
@@ -77,7 +78,10 @@ const gate = check('manage', 'domain:{path.id}')
 
 export const joinTokens = defineSurface(
   'join-tokens',
-  { summary: 'Tokens that nodes join with', nouns: { 'join-tokens': { section: 'Fleet', position: 4 } } },
+  {
+    summary: 'Tokens that nodes join with',
+    nouns: { 'join-tokens': { section: 'Fleet', position: 4, files: runtime('Secrets that expire') } },
+  },
   {
     CreateJoinToken: {
       ...common,

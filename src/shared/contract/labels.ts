@@ -51,7 +51,7 @@ export const labels = defineSurface(
   'labels',
   {
     summary: 'Label Definitions, and the labels of objects',
-    nouns: { labels: { section: 'Fleet', position: 4, types: ['labeldefinition'] } },
+    nouns: { labels: { section: 'Fleet', position: 4, types: ['labeldefinition'], files: 'managed' } },
   },
   {
     ListLabelDefinitions: {

@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { InProject, Instant, KiB, OfNode, pageOf, pageQuery, Uuid, uuidField } from './fields.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
@@ -84,7 +85,7 @@ export const mediatedSessions = defineSurface(
   'mediated-sessions',
   {
     summary: 'Ways through a node to what it can reach',
-    nouns: { 'mediated-sessions': { section: 'Fleet', position: 3 } },
+    nouns: { 'mediated-sessions': { section: 'Fleet', position: 3, files: runtime('Connections that end') } },
   },
   {
     CreateMediatedSession: {

@@ -30,7 +30,10 @@ const listed = ['display_name', 'reachability', 'last_heartbeat_at', 'mesh_addre
 
 export const nodes = defineSurface(
   'nodes',
-  { summary: 'Machines of the mesh', nouns: { nodes: { section: 'Fleet', position: 1, types: ['node'] } } },
+  {
+    summary: 'Machines of the mesh',
+    nouns: { nodes: { section: 'Fleet', position: 1, types: ['node'], files: 'labels-only' } },
+  },
   {
     RegisterNode: {
       method: 'POST',

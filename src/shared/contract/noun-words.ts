@@ -9,6 +9,19 @@ export interface NounWords {
   readonly position?: number
   /** Types of the authorization schema whose ids people give by name. The list of the noun has these objects. */
   readonly types?: readonly string[]
+  /** How its objects are written when a Domain is exported as files. */
+  readonly files: FilesRule
+}
+
+/**
+ * `managed`: a file has the object, and applying it creates and changes the object. `labels-only`: a file has its labels, and nothing
+ * creates or deletes it. Otherwise no file has it, and the export names the reason.
+ */
+export type FilesRule = 'managed' | 'labels-only' | { readonly runtime: string }
+
+/** Declares that no file has the objects of a noun. The reason is one clause for the reader of an export. */
+export function runtime(reason: string): FilesRule {
+  return { runtime: reason }
 }
 
 export type Nouns = { readonly [noun: string]: NounWords }

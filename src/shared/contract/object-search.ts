@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { KiB, uuidField } from './fields.ts'
 import {
@@ -18,7 +19,10 @@ const scoped = {
 
 export const objectSearch = defineSurface(
   'object-search',
-  { summary: 'Selectors, and the objects that they match', nouns: { objects: { section: 'Fleet', position: 5 } } },
+  {
+    summary: 'Selectors, and the objects that they match',
+    nouns: { objects: { section: 'Fleet', position: 5, files: runtime('Searches, which store nothing') } },
+  },
   {
     PreviewLabelSelector: {
       ...scoped,

@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { defineSurface, open, OPERATOR } from './operation.ts'
 import { CreatedAt, Instant, OwnId, uuidField } from './fields.ts'
@@ -17,7 +18,10 @@ const common = { credentials: OPERATOR, notProvisioned: 'bundled_provider_not_pr
 
 export const ownFactors = defineSurface(
   'factors',
-  { summary: 'Second factors of your own local account', nouns: { factors: { section: 'Access', position: 9 } } },
+  {
+    summary: 'Second factors of your own local account',
+    nouns: { factors: { section: 'Access', position: 9, files: runtime('Second factors of people') } },
+  },
   {
     GetAuthFactors: {
       ...common,

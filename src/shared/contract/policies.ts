@@ -42,7 +42,7 @@ export const policies = defineSurface(
   'policies',
   {
     summary: 'Policies, which say what nodes may reach each other',
-    nouns: { policies: { section: 'Fleet', position: 6 } },
+    nouns: { policies: { section: 'Fleet', position: 6, files: 'managed' } },
   },
   {
     CreatePolicy: {

@@ -12,7 +12,7 @@ export const projects = defineSurface(
   'projects',
   {
     summary: 'Parts of a Domain that one team works in',
-    nouns: { projects: { section: 'Tenancy', position: 2, types: ['project'] } },
+    nouns: { projects: { section: 'Tenancy', position: 2, types: ['project'], files: 'managed' } },
   },
   {
     CreateProject: {

@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { BUNDLE_FLAGS } from './catalogue-flags.ts'
 import {
@@ -23,7 +24,14 @@ export const providerBundles = defineSurface(
   'provider-bundles',
   {
     summary: 'Provider configurations that several Clouds share, with their versions',
-    nouns: { bundles: { section: 'Catalogue', position: 2, types: ['provider_bundle'] } },
+    nouns: {
+      bundles: {
+        section: 'Catalogue',
+        position: 2,
+        types: ['provider_bundle'],
+        files: runtime('Belong to the platform, not to a Domain'),
+      },
+    },
   },
   {
     CreateProviderBundle: {

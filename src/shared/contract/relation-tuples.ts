@@ -21,7 +21,7 @@ export const relationTuples = defineSurface(
   'relation-tuples',
   {
     summary: 'Who holds which role on the objects of a Project',
-    nouns: { tuples: { section: 'Access', position: 6 } },
+    nouns: { tuples: { section: 'Access', position: 6, files: 'managed' } },
   },
   {
     ListRelationTuples: {

@@ -16,7 +16,9 @@ export const resources = defineSurface(
   'resources',
   {
     summary: 'What is deployed in a Project',
-    nouns: { resources: { section: 'Tenancy', position: 3, types: ['resource', 'network', 'workload'] } },
+    nouns: {
+      resources: { section: 'Tenancy', position: 3, types: ['resource', 'network', 'workload'], files: 'managed' },
+    },
   },
   {
     CreateResource: {

@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
 import { heldFor } from './held-calls.ts'
@@ -32,7 +33,7 @@ export const rollouts = defineSurface(
   'rollouts',
   {
     summary: 'Upgrades of many nodes to a release, in waves',
-    nouns: { rollouts: { section: 'Fleet', position: 10 } },
+    nouns: { rollouts: { section: 'Fleet', position: 10, files: runtime('Upgrades that run once') } },
   },
   {
     CreateRollout: {

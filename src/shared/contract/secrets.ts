@@ -71,7 +71,7 @@ export const secrets = defineSurface(
   'secrets',
   {
     summary: 'Secrets of Projects, kept in the secret store by version',
-    nouns: { secrets: { section: 'Tenancy', position: 4 } },
+    nouns: { secrets: { section: 'Tenancy', position: 4, files: 'managed' } },
   },
   {
     PutSecret: {

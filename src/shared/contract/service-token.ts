@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
 import { Instant, KiB, UpdatedAt, uuidField } from './fields.ts'
@@ -102,7 +103,9 @@ export const serviceToken = defineSurface(
   'workloads',
   {
     summary: 'Signing in of workloads without a shared secret',
-    nouns: { 'trust-bundles': { section: 'Access', position: 12 } },
+    nouns: {
+      'trust-bundles': { section: 'Access', position: 12, files: runtime('Keys that the API does not show again') },
+    },
   },
   {
     PostAuthServiceToken: {

@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { defineSurface, open, OPERATOR } from './operation.ts'
 import { CreatedAt, InDomain, Instant, KiB, OwnId, Slug, uuidField } from './fields.ts'
@@ -100,7 +101,7 @@ export const signIn = defineSurface(
   'auth',
   {
     summary: 'Signing in with a browser, and the sessions that come of it',
-    nouns: { sessions: { section: 'Access', position: 8 } },
+    nouns: { sessions: { section: 'Access', position: 8, files: runtime('Sign-ins of people') } },
   },
   {
     PostAuthSignIn: {

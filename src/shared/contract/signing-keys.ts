@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { Instant } from './fields.ts'
 import { check, defineSurface, open, OPERATOR } from './operation.ts'
@@ -47,7 +48,7 @@ export const signingKeys = defineSurface(
   'signing-keys',
   {
     summary: 'Keys that sign event envelopes and session tokens',
-    nouns: { 'signing-keys': { section: 'Access', position: 14 } },
+    nouns: { 'signing-keys': { section: 'Access', position: 14, files: runtime('Made and rotated by the server') } },
   },
   {
     GetSigningKeys: {

@@ -1,3 +1,4 @@
+import { runtime } from './noun-words.ts'
 import { z } from 'zod'
 import { defineSurface, open, OPERATOR, TOKEN_KEEPER } from './operation.ts'
 import { KiB, uuidField } from './fields.ts'
@@ -20,7 +21,10 @@ const common = {
 
 export const tokens = defineSurface(
   'tokens',
-  { summary: 'Your own API tokens', nouns: { tokens: { section: 'Access', position: 7, types: ['token'] } } },
+  {
+    summary: 'Your own API tokens',
+    nouns: { tokens: { section: 'Access', position: 7, types: ['token'], files: runtime('Secrets that expire') } },
+  },
   {
     PostAuthTokens: {
       ...common,
