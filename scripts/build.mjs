@@ -3,12 +3,13 @@
 // place, so that a running server never sees half of it.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { bundleAgent } from './lib/agent-program.mjs'
 import { blankDatabase } from './lib/blank-database.mjs'
 import { stampBuild } from './lib/build-state.mjs'
 import { bundleCommandLine } from './lib/command-line.mjs'
+import { bundleConsole } from './lib/console.mjs'
 import { docsRenderer } from './lib/docs-renderer/docs-renderer.mjs'
 import { root } from './lib/root.mjs'
 import { bundleServer } from './lib/server.mjs'
@@ -27,12 +28,13 @@ function compile() {
   if (status !== 0) throw new Error('the sources do not compile')
 }
 
-/** Copies what the compiler leaves: schema files and the like. JavaScript it has written itself. */
+/** Copies what the compiler leaves: schema files and the like. JavaScript it has written itself; the console is built apart. */
 function copyOtherFiles() {
   const entries = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
   for (const entry of entries) {
     if (!entry.isFile() || /\.[jt]s$/.test(entry.name)) continue
     const from = join(entry.parentPath, entry.name)
+    if (from.startsWith(join(root, 'src/console') + sep)) continue
     cpSync(from, join(next, from.slice(join(root, 'src').length)))
   }
 }
@@ -78,6 +80,7 @@ try {
   await bundleCommandLine(next)
   await bundleAgent(next)
   await bundleServer(next)
+  await bundleConsole(root, next)
   writeRenderer()
   copyExamples()
   await writeBlankDatabase()

@@ -11,6 +11,12 @@ const CHECKS = [
   { name: 'format', command: bin('oxfmt'), args: ['--check'], mend: 'npm run format' },
   { name: 'lint', command: bin('oxlint'), args: ['--type-aware', '--deny-warnings'], mend: 'mend what it names' },
   { name: 'types', command: bin('tsc'), args: ['-p', '.'], mend: 'mend what it names' },
+  {
+    name: 'types of the console',
+    command: bin('tsc'),
+    args: ['--noEmit', '-p', 'src/console'],
+    mend: 'mend what it names',
+  },
   { name: 'wording', command: process.execPath, args: ['scripts/wording.mjs'], mend: 'write what it says instead' },
   { name: 'unused code', command: bin('knip'), args: ['--no-progress'], mend: 'delete what it names' },
   { name: 'build', command: process.execPath, args: ['scripts/prepare.mjs'], mend: 'npm run build' },

@@ -12,7 +12,7 @@ const tracked = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', 'src'
   cwd: root,
   encoding: 'utf8',
 })
-const files = tracked.split('\n').filter((path) => /\.(?:ts|js|md)$/.test(path) && !LEFT_OUT.test(path))
+const files = tracked.split('\n').filter((path) => /\.(?:tsx?|js|md)$/.test(path) && !LEFT_OUT.test(path))
 const faults = files.flatMap((path) => wordingFaults(path, readFileSync(join(root, path), 'utf8')))
 for (const fault of faults) process.stdout.write(`${fault}\n`)
 process.exitCode = faults.length === 0 ? 0 : 1

@@ -26,6 +26,7 @@ import { createApprovalPorts, type ComposedApprovals } from './approval-ports.ts
 import type { Backend } from './backend.ts'
 import { CONTENTS } from './contents.ts'
 import { openExamples } from './contract-examples.ts'
+import { readConsoleFiles } from './console-files.ts'
 import { readRenderer } from './docs-renderer.ts'
 import { createSecretWrites } from '../secrets/secret-writes.ts'
 import { createSignInPorts } from './sign-in-ports.ts'
@@ -85,6 +86,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     contract,
     contents: CONTENTS,
     renderer: readRenderer(),
+    consoleFiles: readConsoleFiles(),
     examples: openExamples(),
     ...capacity,
     meter: options.streamMeter ?? UNMETERED,

@@ -8,6 +8,7 @@ import * as bridge from '../slices/bridge/slice.ts'
 import * as capacity from '../slices/capacity/slice.ts'
 import * as cloudCredentials from '../slices/cloud-credentials/slice.ts'
 import * as clouds from '../slices/clouds/slice.ts'
+import * as console from '../slices/console/slice.ts'
 import * as deviceFlow from '../slices/device-flow/slice.ts'
 import * as domainEvents from '../slices/domain-events/slice.ts'
 import * as domains from '../slices/domains/slice.ts'
@@ -63,6 +64,7 @@ export const SLICES = [
   capacity,
   cloudCredentials,
   clouds,
+  console,
   deviceFlow,
   domainEvents,
   domains,

@@ -15,6 +15,7 @@ import { onExchangeEnd } from '../exchange-end.ts'
 import { withoutMark } from './first-arrival.ts'
 import type { Load } from '../limits/load.ts'
 import { isOriginAllowed, type AllowedOrigins } from '../auth/origins.ts'
+import { sendFile } from './static-file.ts'
 import { PAGE_HEADERS, sendDocument, sendFailurePage } from './page-responses.ts'
 import type { ForeignRoutes, Page, PageAnswer, PageVisit, PublicJson } from './pages.ts'
 import { answerTo, sendProblem } from '../problem-responses.ts'
@@ -68,7 +69,7 @@ async function serve(page: Page, exchange: Exchange, deps: PagesDeps): Promise<v
   try {
     assertServable(deps)
     const visit = await visitOf(page, request, arrived)
-    send(reply, await page.handler(visit), { isSecure: visit.browser.isSecure, versions: deps.versions })
+    send(exchange, await page.handler(visit), { isSecure: visit.browser.isSecure, versions: deps.versions })
   } catch (error) {
     refused = refuse(exchange, error, { ...arrived, page }).code
   } finally {
@@ -185,11 +186,12 @@ function formOf(body: unknown): URLSearchParams {
   return new URLSearchParams(bytes.toString('utf8'))
 }
 
-function send(reply: FastifyReply, answer: PageAnswer, by: CookieScope): void {
+function send({ request, reply }: Exchange, answer: PageAnswer, by: CookieScope): void {
   for (const cookie of answer.cookies ?? [])
     for (const field of setCookie(cookie, by)) void reply.header('Set-Cookie', field)
   if ('location' in answer) return void reply.code(303).header('Location', answer.location).send()
   if ('json' in answer) return sendPublicJson(reply, answer)
+  if ('file' in answer) return sendFile(reply, answer.file, request.headers)
   sendDocument(reply, answer.document, answer.status ?? 200)
 }
 

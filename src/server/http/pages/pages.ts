@@ -49,10 +49,30 @@ export interface PublicJson {
   readonly maxAgeSeconds: number
 }
 
-/** The answer of a page: a document (200 by default), a redirect (303), or public JSON. */
+/** A file that the build wrote, the same for everybody, in the content codings that it is kept in. */
+export interface StaticFile {
+  readonly media: string
+  /** Of its contents; the entity tags of its codings derive from it. */
+  readonly digest: string
+  /** Whether its name changes with its contents, so that browsers keep it for a year. Others ask each time. */
+  readonly isImmutable: boolean
+  /** Its `Content-Security-Policy`, where it is a page. */
+  readonly policy?: string
+  readonly bytes: Readonly<Record<ContentCoding, Uint8Array>>
+}
+
+/** How the bytes of an answer are coded (RFC 9110 §8.4.1). */
+export type ContentCoding = 'br' | 'gzip' | 'identity'
+
+/** The answer of a page: a document (200 by default), a redirect (303), public JSON, or a file. */
 export type PageAnswer = {
   readonly cookies?: readonly Cookie[]
-} & ({ readonly document: PageDocument; readonly status?: number } | { readonly location: string } | PublicJson)
+} & (
+  | { readonly document: PageDocument; readonly status?: number }
+  | { readonly location: string }
+  | { readonly file: StaticFile }
+  | PublicJson
+)
 
 /** Everything below a path that another library serves by itself, from the first byte of the body to the last of the answer. */
 export interface ForeignRoutes {

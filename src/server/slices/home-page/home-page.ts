@@ -37,6 +37,7 @@ the command line: <code>npx ctl-mesh login</code> signs you in, <code>npx ctl-me
 <dt>Assurance</dt><dd id="acr"></dd>
 <dt>Ends at the latest</dt><dd id="expires"></dd>
 </dl>
+<p><a href="/v1/console/">Open the console</a> to look at your fleet and to decide what waits for you.</p>
 ${accountLink}<form method="post" action="/v1/sign-out" class="row">
 <button class="primary">Sign out</button>
 <button class="quiet" name="everywhere" value="yes">Sign out of every browser</button>

@@ -21,7 +21,9 @@ const SENTENCES = ${inert(sentences())}
 const KNOWN_DOMAIN = 'ctl.domain_id'
 const byId = (id) => document.getElementById(id)
 const query = new URLSearchParams(location.search)
-const RETURN_TO = query.get('then') === 'account' ? '/v1/account' : '/'
+const PLACES = { account: '/v1/account', console: '/v1/console/' + location.hash }
+const THEN = query.get('then')
+const RETURN_TO = Object.hasOwn(PLACES, THEN) ? PLACES[THEN] : '/'
 
 function say(text) { byId('status').textContent = text }
 

@@ -1,0 +1,30 @@
+/** Filters of the audit view, as the address has them. All texts; empty or absent ones do not filter. */
+export type AuditFilters = Readonly<Record<string, string>>
+
+/** What is shown where the address says nothing: what people and services changed, without the routine of nodes. */
+export const DEFAULT_FILTERS: AuditFilters = { only: 'writes', actor: 'user' }
+
+const HOUR_MS = 3_600_000
+
+/** How far back, in hours. */
+export const PERIODS = { '1h': 1, '24h': 24, '7d': 168 } as const
+
+/** The members of a query; `since` comes from the period and the instant, in ms. */
+export function auditQuery(filters: AuditFilters, nowMs: number): Readonly<Record<string, string>> {
+  const hours = Object.entries(PERIODS).find(([name]) => name === filters['period'])?.[1]
+  const members = {
+    only: filters['only'],
+    actor: filters['actor'],
+    outcome: filters['outcome'],
+    relation_prefix: trimmed(filters['relation']),
+    subject: trimmed(filters['subject']),
+    object: trimmed(filters['object']),
+    since: hours === undefined ? undefined : new Date(nowMs - hours * HOUR_MS).toISOString(),
+  }
+  const given = Object.entries(members).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
+  )
+  return Object.fromEntries(given)
+}
+
+const trimmed = (text: string | undefined): string | undefined => text?.trim()

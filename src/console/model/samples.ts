@@ -1,0 +1,61 @@
+import { STATES, type Counts } from './fleet.ts'
+
+/** How many nodes were in each state at an instant, in ms. */
+export interface Sample extends Counts {
+  readonly atMs: number
+}
+
+/** Two hours at one sample in 15 seconds. */
+const SAMPLES_MAX = 480
+/** Samples that are closer to each other replace each other. */
+const APART_MS = 5_000
+
+/** Appends a sample; the oldest go first. */
+export function withSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
+  const last = samples.at(-1)
+  const before = last !== undefined && sample.atMs - last.atMs < APART_MS ? samples.slice(0, -1) : samples
+  return [...before, sample].slice(-SAMPLES_MAX)
+}
+
+/** Samples that the browser kept; none where the text is not what this version writes. */
+export function readSamples(text: string | null): readonly Sample[] {
+  try {
+    const rows: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(rows) ? rows.filter(isSample) : []
+  } catch {
+    return []
+  }
+}
+
+function isSample(row: unknown): row is Sample {
+  if (typeof row !== 'object' || row === null) return false
+  const members = row as Readonly<Record<string, unknown>>
+  return ['atMs', ...STATES].every((name) => Number.isFinite(members[name]))
+}
+
+/** The outlines of a stacked chart in a box of `width` by `height`: one path for each state, the first at the bottom. */
+export function stackedPaths(
+  samples: readonly Sample[],
+  { width, height }: { readonly width: number; readonly height: number },
+): readonly { readonly state: keyof Counts; readonly path: string }[] {
+  const [first, last] = [samples[0], samples.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const span = Math.max(1, last.atMs - first.atMs)
+  const most = Math.max(1, ...samples.map(totalOf))
+  const x = ({ atMs }: Sample) => ((atMs - first.atMs) / span) * width
+  const y = (count: number) => height - (count / most) * height
+  let below = samples.map(() => 0)
+  return STATES.map((state) => {
+    const floor = below
+    const top = samples.map((sample, at) => (floor[at] ?? 0) + sample[state])
+    below = top
+    const upper = samples.map((sample, at) => `${round(x(sample))} ${round(y(top[at] ?? 0))}`)
+    const lower = samples.map((sample, at) => `${round(x(sample))} ${round(y(floor[at] ?? 0))}`).toReversed()
+    return { state, path: `M${[...upper, ...lower].join('L')}Z` }
+  })
+}
+
+/** All nodes of a sample. */
+export const totalOf = (sample: Counts): number => STATES.reduce((sum, state) => sum + sample[state], 0)
+
+const round = (value: number): number => Math.round(value * 10) / 10

@@ -1,0 +1,65 @@
+import type { VNode } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { createApi, type Api } from '../api/client.ts'
+import { isSignedOut } from '../api/failure.ts'
+import type { Domain, Me } from '../api/operations.ts'
+import { readDomains } from '../api/read-fleet.ts'
+import { Problem } from './parts.tsx'
+import { SignedIn } from './signed-in.tsx'
+import { SignedOut } from './signed-out.tsx'
+import { useLoad } from './use-load.ts'
+
+interface Start {
+  readonly me: Me
+  readonly domains: readonly Domain[]
+}
+
+/** The console: it finds out who is signed in, then shows what that person may see. */
+export function App(): VNode {
+  const [isEnded, setEnded] = useState(false)
+  const [isReached, setReached] = useState(true)
+  const api = useMemo(() => connected(() => setEnded(true), setReached), [])
+  const start = useLoad<Start>({ key: 'start', tick: 0 }, async (signal) => {
+    const me = await api.call('GetAuthWhoami', {}, signal)
+    return { me, domains: await readDomains(api, signal) }
+  })
+  const { value, failure, retry } = start
+  if (isEnded) return <SignedOut wasSignedIn={value !== undefined} />
+  if (value !== undefined) return <SignedIn api={api} me={value.me} domains={value.domains} isReached={isReached} />
+  return (
+    <>
+      <header class="bar">
+        <div class="bar-inner">
+          <span class="brand">
+            ctl <span>console</span>
+          </span>
+        </div>
+      </header>
+      <main class="page">
+        {failure === undefined || isSignedOut(failure) ? (
+          <p class="muted">Loading the console …</p>
+        ) : (
+          <Problem failure={failure} retry={retry} />
+        )}
+      </main>
+    </>
+  )
+}
+
+/** An API that also reports whether the server answers at all. */
+function connected(onSignedOut: () => void, onReached: (isReached: boolean) => void): Api {
+  return createApi({
+    async fetch(...request) {
+      try {
+        const response = await fetch(...request)
+        onReached(true)
+        return response
+      } catch (error) {
+        if (!(error instanceof DOMException && error.name === 'AbortError')) onReached(false)
+        throw error
+      }
+    },
+    cookies: () => document.cookie,
+    onSignedOut,
+  })
+}

@@ -1,0 +1,136 @@
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Approval } from '../api/operations.ts'
+import { useConsole } from './context.ts'
+import { DecisionDialog, type Decision } from './dialog.tsx'
+import { Empty, Facts, Heading, LoadedView, Panel, Time } from './parts.tsx'
+import { Subject } from './subject.tsx'
+import { Table } from './table.tsx'
+import { useLoad } from './use-load.ts'
+
+/** What waits for a decision, in all Domains of the person, and what was decided. */
+export function ApprovalsView(): VNode {
+  const { api, tick } = useConsole()
+  const waiting = useLoad(
+    { key: 'waiting', tick },
+    async (signal) =>
+      (await api.call('ListApprovals', { state: 'pending-approval', role: 'decider', limit: '100' }, signal)).items,
+  )
+  const others = useLoad(
+    { key: 'others', tick },
+    async (signal) => (await api.call('ListApprovals', { limit: '50' }, signal)).items,
+  )
+  return (
+    <>
+      <Heading note="In all of your Domains">Approvals</Heading>
+      <Panel title="To decide">
+        <LoadedView of={waiting}>
+          {(rows) => (rows.length === 0 ? <Empty>Nothing waits for your decision.</Empty> : <Requests rows={rows} />)}
+        </LoadedView>
+      </Panel>
+      <Panel title="All requests" hint="That you made, may decide or may see; the newest 50">
+        <LoadedView of={others}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <Empty command="ctl approvals policy show">Nobody has requested anything that waits for approval.</Empty>
+            ) : (
+              <Table caption="Requests, the newest first" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+            )
+          }
+        </LoadedView>
+      </Panel>
+    </>
+  )
+}
+
+const STATES: Readonly<Record<Approval['state'], string>> = {
+  'pending-approval': 'waits',
+  approved: 'approved',
+  rejected: 'rejected',
+  withdrawn: 'withdrawn',
+  expired: 'expired',
+  failed: 'failed',
+}
+
+const stateText = ({ state, outcome, decisions }: Approval): string => {
+  const reason = decisions.at(-1)?.reason
+  const why = outcome ?? reason
+  return why === undefined ? STATES[state] : `${STATES[state]}: ${why}`
+}
+
+const COLUMNS = [
+  { head: 'What', cell: ({ action }: Approval) => action.summary },
+  { head: 'State', cell: stateText },
+  { head: 'Requested by', cell: ({ requested_by: by }: Approval) => <Subject subject={by} /> },
+  { head: 'Requested', cell: ({ requested_at: at }: Approval) => <Time at={at} /> },
+]
+
+function Requests({ rows }: { readonly rows: readonly Approval[] }): VNode {
+  const [decision, setDecision] = useState<Decision | undefined>(undefined)
+  return (
+    <>
+      <ul class="requests">
+        {rows.map((approval) => (
+          <Request key={approval.id} approval={approval} onDecide={setDecision} />
+        ))}
+      </ul>
+      {decision !== undefined && <DecisionDialog decision={decision} onClose={() => setDecision(undefined)} />}
+    </>
+  )
+}
+
+interface RequestProps {
+  readonly approval: Approval
+  readonly onDecide: (decision: Decision) => void
+}
+
+function Request({ approval, onDecide }: RequestProps): VNode {
+  const { api, domains } = useConsole()
+  const { id, action, decisions, required_approvals: required } = approval
+  const about = <p>{action.summary}</p>
+  const name = domains.find((domain) => domain.id === approval.domain_id)?.display_name
+  const given = decisions.filter(({ decision }) => decision === 'approve').length
+  const approve = (): void =>
+    onDecide({
+      verb: 'Approve',
+      title: 'Approve this request?',
+      about,
+      reasonLabel: 'Reason (may be left empty)',
+      isReasonRequired: false,
+      decide: (reason) => api.call('ApproveApproval', { id, body: reason === '' ? {} : { reason } }),
+      done: 'The request is approved.',
+    })
+  const reject = (): void =>
+    onDecide({
+      verb: 'Reject',
+      title: 'Reject this request?',
+      about,
+      reasonLabel: 'Reason, which the requester reads',
+      isReasonRequired: true,
+      decide: (reason) => api.call('RejectApproval', { id, body: { reason } }),
+      done: 'The request is rejected.',
+    })
+  return (
+    <li>
+      <h3 id={`request-${id}`}>{action.summary}</h3>
+      <Facts
+        facts={[
+          ['Requested by', <Subject subject={approval.requested_by} />],
+          ['Requested', <Time at={approval.requested_at} />],
+          ['Expires', <Time at={approval.expires_at} />],
+          ['Domain', name],
+          ['Reason', approval.reason],
+          ['Approvals', required === 1 ? undefined : `${given} of ${required}`],
+        ]}
+      />
+      <p class="row">
+        <button type="button" class="primary" aria-describedby={`request-${id}`} onClick={approve}>
+          Approve
+        </button>
+        <button type="button" class="quiet" aria-describedby={`request-${id}`} onClick={reject}>
+          Reject
+        </button>
+      </p>
+    </li>
+  )
+}

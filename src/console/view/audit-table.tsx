@@ -1,0 +1,34 @@
+import type { VNode } from 'preact'
+import type { AuditRow } from '../api/operations.ts'
+import { Time } from './parts.tsx'
+import { Subject } from './subject.tsx'
+import { Table } from './table.tsx'
+
+const OUTCOMES: Readonly<Record<AuditRow['outcome'], string>> = {
+  granted: 'granted',
+  permission_denied: 'denied',
+  invariant_violation: 'refused',
+  identity_conflict: 'refused',
+  not_found: 'not found',
+  internal_error: 'error',
+}
+
+const outcomeText = ({ outcome, reason }: AuditRow): VNode => (
+  <span class={outcome === 'granted' ? undefined : 'refused'}>
+    {OUTCOMES[outcome]}
+    {outcome !== 'granted' && reason !== outcome && `: ${reason}`}
+  </span>
+)
+
+const COLUMNS = [
+  { head: 'When', cell: ({ at }: AuditRow) => <Time at={at} /> },
+  { head: 'Who', cell: ({ subject }: AuditRow) => <Subject subject={subject} /> },
+  { head: 'Did', cell: ({ relation }: AuditRow) => <code>{relation}</code> },
+  { head: 'On', cell: ({ object }: AuditRow) => <Subject subject={object} /> },
+  { head: 'Outcome', cell: outcomeText },
+]
+
+/** Audited decisions, as they come. */
+export function AuditTable({ rows }: { readonly rows: readonly AuditRow[] }): VNode {
+  return <Table caption="Audited decisions, the newest first" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+}

@@ -1,0 +1,69 @@
+import type { VNode } from 'preact'
+import type { CapacityHistory, CapacityUse } from '../api/operations.ts'
+import { amountText } from '../model/format.ts'
+import { historyLine } from '../model/history-line.ts'
+import { useConsole } from './context.ts'
+import { Empty, LoadedView, Time } from './parts.tsx'
+import { Table } from './table.tsx'
+import { useLoad } from './use-load.ts'
+
+const BOX = { width: 900, height: 200 }
+/** Hours are written once an hour. */
+const APART_MS = 60_000
+const ROWS_MAX = 24
+
+/** The largest sample of each hour of one dimension. */
+export function CapacityChart({ dimension }: { readonly dimension: CapacityUse['dimension'] }): VNode {
+  const { api, tick, domain } = useConsole()
+  const history = useLoad({ key: `${domain.id} ${dimension}`, tick, apartMs: APART_MS }, (signal) =>
+    api.call('GetDomainCapacityHistory', { domain_id: domain.id, dimension }, signal),
+  )
+  return (
+    <LoadedView of={history}>
+      {(value) => (value.points.length === 0 ? <Empty>There is no whole hour yet.</Empty> : <Chart history={value} />)}
+    </LoadedView>
+  )
+}
+
+type Point = CapacityHistory['points'][number]
+
+function Chart({ history: { points, unit } }: { readonly history: CapacityHistory }): VNode {
+  const { line, most } = historyLine(points, BOX)
+  const first = points[0]
+  return (
+    <>
+      <div class="chart">
+        <span class="chart-top muted">{amountText(most, unit)}</span>
+        <svg
+          viewBox={`0 0 ${BOX.width} ${BOX.height}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`At most ${amountText(most, unit)} in ${points.length} hours`}
+        >
+          <path class="line" d={line} vector-effect="non-scaling-stroke" />
+        </svg>
+        <p class="chart-ends muted">
+          <span>{first !== undefined && <Time at={first.hour} />}</span>
+          <span>now</span>
+        </p>
+      </div>
+      <details>
+        <summary>As a table</summary>
+        <Table
+          caption="The last 24 hours with a sample, the newest first"
+          columns={[
+            { head: 'Hour', cell: ({ hour }: Point) => new Date(hour).toLocaleString() },
+            { head: 'At most', cell: ({ used_max: used }: Point) => amountText(used, unit), isNumber: true },
+            {
+              head: 'Target',
+              cell: ({ target }: Point) => (target === 0 ? 'none' : amountText(target, unit)),
+              isNumber: true,
+            },
+          ]}
+          rows={points.toReversed().slice(0, ROWS_MAX)}
+          keyOf={({ hour }) => hour}
+        />
+      </details>
+    </>
+  )
+}

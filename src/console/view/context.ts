@@ -1,0 +1,42 @@
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { Api } from '../api/client.ts'
+import type { Domain, Me, NodeSummary } from '../api/operations.ts'
+import type { Route } from '../model/route.ts'
+import type { Sample } from '../model/samples.ts'
+import type { Loaded } from './use-load.ts'
+
+/** The nodes of the Domain, and how their number in each state developed while the console was open. */
+export interface FleetData {
+  readonly nodes: Loaded<readonly NodeSummary[]>
+  readonly samples: readonly Sample[]
+}
+
+/** A Domain as far as the console shows it. */
+export type ShownDomain = Pick<Domain, 'id' | 'slug' | 'display_name'>
+
+/** What every view needs. */
+export interface ConsoleState {
+  readonly api: Api
+  readonly me: Me
+  readonly domains: readonly Domain[]
+  readonly domain: ShownDomain
+  readonly route: Route
+  readonly fleet: FleetData
+  /** Grows whenever something may have changed on the server. */
+  readonly tick: number
+  /** Has every view ask again, after a decision. */
+  readonly refresh: () => void
+  /** Speaks to people who listen to the page. */
+  readonly announce: (text: string) => void
+  readonly nowMs: number
+}
+
+export const ConsoleContext = createContext<ConsoleState | undefined>(undefined)
+
+/** The state of the console. For components below the signed-in shell alone. */
+export function useConsole(): ConsoleState {
+  const state = useContext(ConsoleContext)
+  if (state === undefined) throw new Error('the view is outside of the console')
+  return state
+}

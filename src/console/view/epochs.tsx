@@ -1,0 +1,38 @@
+import type { VNode } from 'preact'
+import type { NodeSummary } from '../api/operations.ts'
+import { counted } from '../model/format.ts'
+import { useConsole } from './context.ts'
+import { NodeLinks } from './fleet-links.tsx'
+import { useLoad } from './use-load.ts'
+
+/** The largest Domain whose keys are compared at once. */
+const COMPARED_MAX = 1_000
+/** The server computes the keys of all edges for it. */
+const APART_MS = 120_000
+
+/** Whether the keys that nodes report are those of the server. */
+export function Epochs({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode {
+  const { api, domain, tick } = useConsole()
+  const isCompared = nodes.length <= COMPARED_MAX
+  const { value, failure } = useLoad({ key: `${domain.id} ${isCompared}`, tick, apartMs: APART_MS }, async (signal) =>
+    isCompared ? api.call('VerifyDomainEdgeEpochs', { domain_id: domain.id, body: {} }, signal) : undefined,
+  )
+  if (!isCompared)
+    return (
+      <li>
+        The keys of more than 1,000 nodes are not compared here: <code>ctl nodes verify-epochs</code>
+      </li>
+    )
+  if (failure !== undefined) return <li class="muted">Keys were not compared: {failure.message}</li>
+  if (value === undefined) return <li class="muted">Comparing keys …</li>
+  const ids = new Set(value.disagreeing.map(({ node_id: id }) => id))
+  if (ids.size === 0) return <li>The keys of {counted(value.nodes_checked, 'node')} are those of the server.</li>
+  return (
+    <li>
+      <details>
+        <summary>{counted(ids.size, 'node')} reported other keys than the server has, or none</summary>
+        <NodeLinks nodes={nodes.filter(({ id }) => ids.has(id))} />
+      </details>
+    </li>
+  )
+}

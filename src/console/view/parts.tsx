@@ -1,0 +1,171 @@
+import type { ComponentChildren, VNode } from 'preact'
+import type { Failure } from '../api/failure.ts'
+import type { ReachabilityState } from '../api/operations.ts'
+import { fragmentOf } from '../model/route.ts'
+import { relative } from '../model/format.ts'
+import { useConsole } from './context.ts'
+import type { Loaded } from './use-load.ts'
+
+const WORDS: Readonly<Record<ReachabilityState, string>> = {
+  healthy: 'Healthy',
+  stale: 'Stale',
+  unreachable: 'Unreachable',
+  never_reported: 'Never reported',
+}
+
+export const stateWord = (state: ReachabilityState): string => WORDS[state]
+
+/** The sign of a state: each has a shape of its own besides its colour. */
+export function StateShape({ state }: { readonly state: ReachabilityState }): VNode {
+  const shape = {
+    healthy: <circle cx="6" cy="6" r="5" />,
+    stale: <path d="M6 .5 11.8 11H.2Z" />,
+    unreachable: <rect x="1" y="1" width="10" height="10" />,
+    never_reported: <circle cx="6" cy="6" r="4" fill="none" stroke-width="2" />,
+  }[state]
+  return (
+    <svg class={`shape is-${state}`} viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+      {shape}
+    </svg>
+  )
+}
+
+export function State({ state }: { readonly state: ReachabilityState }): VNode {
+  return (
+    <span class="state">
+      <StateShape state={state} />
+      {stateWord(state)}
+    </span>
+  )
+}
+
+/** An instant as a distance; the whole instant is its title. */
+export function Time({ at }: { readonly at: string | null | undefined }): VNode {
+  const { nowMs } = useConsole()
+  if (at === null || at === undefined) return <span class="muted">never</span>
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {relative(at, nowMs)}
+    </time>
+  )
+}
+
+/** A link to a node by its name. */
+export function NodeLink({ id, name }: { readonly id: string; readonly name: string }): VNode {
+  const { domain } = useConsole()
+  return <a href={fragmentOf({ domain: domain.slug, view: 'nodes', id })}>{name}</a>
+}
+
+interface PanelProps {
+  readonly title: string
+  readonly hint?: string | undefined
+  readonly children: ComponentChildren
+}
+
+/** A part of a view with its heading. */
+export function Panel({ title, hint, children }: PanelProps): VNode {
+  const id = `panel-${title.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`
+  return (
+    <section class="card" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {hint !== undefined && <p class="muted hint">{hint}</p>}
+      {children}
+    </section>
+  )
+}
+
+/** What a refused or failed question says, and how to ask again. A part that a person may not see says why. */
+export function Problem({
+  failure,
+  retry,
+}: {
+  readonly failure: Failure
+  readonly retry?: (() => void) | undefined
+}): VNode {
+  const { correlation_id: correlationId } = failure.body
+  if (failure.status === 403) return <p class="notice">{failure.message}</p>
+  return (
+    <div class="failure" role="alert">
+      <p>{failure.message}</p>
+      {correlationId !== undefined && (
+        <p class="small">
+          Correlation id: <code>{correlationId}</code>
+        </p>
+      )}
+      {retry !== undefined && (
+        <button type="button" class="quiet" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  )
+}
+
+interface LoadedViewProps<T> {
+  readonly of: Loaded<T>
+  readonly children: (value: T) => ComponentChildren
+}
+
+/** The three states of a question: asked, failed, answered. A failure to ask again keeps the last answer in view. */
+export function LoadedView<T>({ of: { value, failure, retry }, children }: LoadedViewProps<T>): VNode {
+  return (
+    <>
+      {failure !== undefined && <Problem failure={failure} retry={retry} />}
+      {value !== undefined && children(value)}
+      {value === undefined && failure === undefined && <p class="muted loading">Loading …</p>}
+    </>
+  )
+}
+
+/** A list without rows, and the command that would change that. */
+export function Empty({
+  children,
+  command,
+}: {
+  readonly children: ComponentChildren
+  readonly command?: string
+}): VNode {
+  return (
+    <div class="empty">
+      <p>{children}</p>
+      {command !== undefined && (
+        <pre>
+          <code>{command}</code>
+        </pre>
+      )}
+    </div>
+  )
+}
+
+/** The heading of a view, which takes the focus when the view changes. */
+export function Heading({
+  children,
+  note,
+}: {
+  readonly children: ComponentChildren
+  readonly note?: ComponentChildren
+}): VNode {
+  return (
+    <div class="heading">
+      <h1 id="view" tabIndex={-1}>
+        {children}
+      </h1>
+      {note !== undefined && <p class="muted">{note}</p>}
+    </div>
+  )
+}
+
+/** Members of an object by their names. Absent values are left out. */
+export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }): VNode {
+  const shown = facts.filter(([, value]) => value !== undefined && value !== null && value !== '')
+  return (
+    <dl class="facts">
+      {shown.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

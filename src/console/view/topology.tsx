@@ -1,0 +1,155 @@
+import type { VNode } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { NodeSummary, Topology } from '../api/operations.ts'
+import { counted, numberText } from '../model/format.ts'
+import { groupBy, NODES_DRAWN_MAX, RING_MAX } from '../model/topology.ts'
+import { countStates, STATES } from '../model/fleet.ts'
+import { useConsole } from './context.ts'
+import { NoNodes } from './fleet.tsx'
+import { Connections } from './node-connections.tsx'
+import { Heading, LoadedView, NodeLink, Panel, StateShape, stateWord } from './parts.tsx'
+import { Table } from './table.tsx'
+import { NodeGrid } from './topology-grid.tsx'
+import { NodeRing } from './topology-ring.tsx'
+import { useLoad, type Loaded } from './use-load.ts'
+
+/** How the nodes of the Domain reach each other, as a picture. */
+export function TopologyView(): VNode {
+  const { fleet } = useConsole()
+  return (
+    <>
+      <Heading>Topology</Heading>
+      <LoadedView of={fleet.nodes}>
+        {(nodes) => (nodes.length === 0 ? <NoNodes /> : <Picture nodes={nodes} />)}
+      </LoadedView>
+    </>
+  )
+}
+
+/** What a picture needs: the nodes, the chosen one, and the edges that are known. */
+export interface PictureProps {
+  readonly nodes: readonly NodeSummary[]
+  readonly width: number
+  readonly chosen: string | undefined
+  readonly onChoose: (id: string) => void
+  readonly edges: Topology['edges']
+}
+
+function Picture({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode {
+  const [chosen, setChosen] = useState<string | undefined>(undefined)
+  const { ref, width } = useWidth()
+  const isRing = nodes.length <= RING_MAX
+  const topology = useTopology(isRing, chosen)
+  const edges = topology.value?.edges ?? []
+  const Drawing = isRing ? NodeRing : NodeGrid
+  const node = nodes.find(({ id }) => id === chosen)
+  if (nodes.length > NODES_DRAWN_MAX) return <Kinds nodes={nodes} />
+  return (
+    <>
+      <section class="card" aria-label="Picture of the mesh">
+        <p class="muted hint">{hintOf(nodes.length)}</p>
+        <div ref={ref} class="picture">
+          {width > 0 && <Drawing nodes={nodes} width={width} chosen={chosen} onChoose={setChosen} edges={edges} />}
+        </div>
+        <Legend />
+      </section>
+      {node === undefined ? null : (
+        <Panel title={node.display_name}>
+          <p>
+            <NodeLink id={node.id} name={`Open ${node.display_name}`} />
+          </p>
+          <LoadedView of={topology}>{(value) => <Connections topology={ofNode(value, node.id)} />}</LoadedView>
+        </Panel>
+      )}
+    </>
+  )
+}
+
+const hintOf = (count: number): string =>
+  count <= RING_MAX
+    ? `${counted(count, 'node')}. A line joins two nodes that reach each other. Choose one to see its connections.`
+    : `${counted(count, 'node')}, by kind. Choose one to see its connections.`
+
+/** All edges of a small Domain; of a larger one those of the chosen node. */
+function useTopology(isRing: boolean, chosen: string | undefined): Loaded<Topology | undefined> {
+  const { api, domain, tick } = useConsole()
+  const nodeId = isRing ? undefined : chosen
+  return useLoad({ key: `${domain.id} ${nodeId ?? String(isRing)}`, tick, apartMs: 5_000 }, async (signal) => {
+    if (!isRing && nodeId === undefined) return undefined
+    const asked = { domain_id: domain.id, ...(nodeId !== undefined && { node_id: nodeId }) }
+    return api.call('GetDomainMeshTopology', asked, signal)
+  }) as Loaded<Topology | undefined>
+}
+
+function ofNode(topology: Topology | undefined, id: string): Topology {
+  const { nodes = [], edges = [], domain_id: domainId = '' } = topology ?? {}
+  return { domain_id: domainId, nodes, edges: edges.filter(({ from }) => from === id) }
+}
+
+/** The width of an element, in px, as it changes; 0 before it is laid out. */
+function useWidth(): { readonly ref: { current: HTMLDivElement | null }; readonly width: number } {
+  const ref = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const { current } = ref
+    if (current === null) return undefined
+    const observer = new ResizeObserver(() => setWidth(current.clientWidth))
+    observer.observe(current)
+    setWidth(current.clientWidth)
+    return () => observer.disconnect()
+  }, [])
+  return { ref, width }
+}
+
+function Legend(): VNode {
+  return (
+    <ul class="legend">
+      {STATES.map((state) => (
+        <li key={state} class="state">
+          <StateShape state={state} />
+          {stateWord(state)}
+        </li>
+      ))}
+      {(['direct', 'relayed', 'none'] as const).map((way) => (
+        <li key={way} class="state">
+          <svg class="way" viewBox="0 0 28 12" width="28" height="12" aria-hidden="true">
+            <path class={`edge is-${way}`} d="M1 6H27" />
+          </svg>
+          {{ direct: 'direct', relayed: 'by a relay', none: 'no session' }[way]}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** A Domain that is too large for a picture of single nodes. */
+function Kinds({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode {
+  const kinds = [...groupBy(nodes, ({ display_kind: kind }) => kind)].map(([kind, all]) => ({
+    kind,
+    all,
+    counts: countStates(all),
+  }))
+  type Row = (typeof kinds)[number]
+  return (
+    <section class="card" aria-label="Nodes by kind">
+      <p class="muted hint">
+        {counted(nodes.length, 'node')}. More than {numberText(NODES_DRAWN_MAX)} are not drawn one by one; the page of a
+        node shows its connections.
+      </p>
+      <Table
+        caption="Nodes by kind and reachability"
+        columns={[
+          { head: 'Kind', cell: ({ kind }: Row) => kind },
+          { head: 'Nodes', cell: ({ all }: Row) => numberText(all.length), isNumber: true },
+          ...STATES.map((state) => ({
+            head: stateWord(state),
+            cell: ({ counts }: Row) => numberText(counts[state]),
+            isNumber: true as const,
+          })),
+        ]}
+        rows={kinds}
+        keyOf={({ kind }) => kind}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,78 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { watchDomain, type Liveness } from '../api/watch-domain.ts'
+import { routeOf, type Route } from '../model/route.ts'
+
+/** The route of the address, followed. */
+export function useRoute(): Route {
+  const [route, setRoute] = useState(() => routeOf(location.hash))
+  useEffect(() => {
+    const follow = (): void => setRoute(routeOf(location.hash))
+    addEventListener('hashchange', follow)
+    return () => removeEventListener('hashchange', follow)
+  }, [])
+  return route
+}
+
+/** The time, about as exact as a relative time is shown. */
+export function useNow(tick: number): number {
+  const [nowMs, setNow] = useState(Date.now)
+  useEffect(() => {
+    setNow(Date.now())
+    const timer = setInterval(() => setNow(Date.now()), 10_000)
+    return () => clearInterval(timer)
+  }, [tick])
+  return nowMs
+}
+
+/** Changes that come together are asked about together. */
+const GATHER_MS = 1_000
+
+interface Live {
+  readonly tick: number
+  readonly liveness: Liveness
+  readonly refresh: () => void
+}
+
+/** Follows a Domain: the tick grows when something may have changed in it. */
+export function useLive(domainId: string): Live {
+  const [tick, setTick] = useState(0)
+  const [liveness, setLiveness] = useState<Liveness>('polling')
+  const gathering = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const refresh = (): void => setTick((count) => count + 1)
+  useEffect(() => {
+    const onChange = (): void => {
+      gathering.current ??= setTimeout(() => {
+        gathering.current = undefined
+        refresh()
+      }, GATHER_MS)
+    }
+    const stop = watchDomain(domainId, { onChange, onLiveness: setLiveness }, browser)
+    return () => {
+      stop()
+      clearTimeout(gathering.current)
+      gathering.current = undefined
+    }
+  }, [domainId])
+  return { tick, liveness, refresh }
+}
+
+/** The browser, as the watcher needs it. */
+const browser = {
+  fetch: (...request: Parameters<typeof fetch>) => fetch(...request),
+  after(ms: number, run: () => void) {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  },
+  isHidden: () => document.visibilityState === 'hidden',
+  onReturn(run: () => void) {
+    const onVisible = (): void => {
+      if (document.visibilityState === 'visible') run()
+    }
+    document.addEventListener('visibilitychange', onVisible)
+    addEventListener('online', run)
+    return () => {
+      document.removeEventListener('visibilitychange', onVisible)
+      removeEventListener('online', run)
+    }
+  },
+}
