@@ -23,10 +23,10 @@ export function requestOf(
   cookies: string,
 ): SentRequest {
   const names = new Set(Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name))
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(members[name])))
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(textOf(members[name])))
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(members)) {
-    if (!names.has(name) && value !== undefined && value !== '') query.set(name, String(value))
+    if (!names.has(name) && value !== undefined && value !== '') query.set(name, textOf(value))
   }
   const headers = {
     accept: 'application/json',
@@ -48,4 +48,11 @@ export function requestOf(
 function csrfHeader(cookies: string): Readonly<Record<string, string>> {
   const pair = cookies.split('; ').find((each) => each.startsWith('service_csrf='))
   return pair === undefined ? {} : { 'x-csrf-token': pair.slice('service_csrf='.length) }
+}
+
+/** Members of paths and queries are texts, numbers and flags; anything else is a fault of the console. */
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  throw new TypeError('a member of a path or a query is neither text nor number')
 }

@@ -10,7 +10,7 @@ const UNITS = [
 export function spanOf(milliseconds: number): string {
   const seconds = Math.round(Math.abs(milliseconds) / 1000)
   const [unit, size] = UNITS.find(([, each]) => seconds >= each) ?? ['s', 1]
-  return `${Math.floor(seconds / size)} ${unit}`
+  return `${Math.round(seconds / size)} ${unit}`
 }
 
 /** An instant as its distance from now, e.g. `3 min ago` or `in 2 h`. */
@@ -41,5 +41,5 @@ export function amountText(value: number, unit: string): string {
 export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
   `${numberText(count)} ${count === 1 ? noun : plural}`
 
-/** The beginning of an id or a checksum, enough for people to compare. */
-export const shortened = (id: string): string => (id.length <= 14 ? id : `${id.slice(0, 13)}…`)
+/** Both ends of an id or a checksum, enough for people to compare: ids of one time begin alike. */
+export const shortened = (id: string): string => (id.length <= 16 ? id : `${id.slice(0, 8)}…${id.slice(-6)}`)

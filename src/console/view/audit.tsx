@@ -57,7 +57,10 @@ function SearchForm({ filters }: { readonly filters: AuditFilters }): VNode {
   const search = (event: SubmitEvent): void => {
     event.preventDefault()
     if (!(event.currentTarget instanceof HTMLFormElement)) return
-    const fields = Array.from(new FormData(event.currentTarget), ([name, value]) => [name, String(value)] as const)
+    const fields = Array.from(
+      new FormData(event.currentTarget),
+      ([name, value]) => [name, typeof value === 'string' ? value : ''] as const,
+    )
     // A form whose fields are all empty asks for everything, which an address without filters does not say.
     const given = { all: 'yes', ...Object.fromEntries(fields) }
     location.hash = fragmentOf({ domain: domain.slug, view: 'audit', filters: given })
@@ -150,5 +153,5 @@ function queryOf(domainId: string, filters: AuditFilters, cursor: string | undef
     domain_id: domainId,
     limit: PAGE,
     ...(cursor !== undefined && { cursor }),
-  } as Sent<'GetAudit'>
+  }
 }

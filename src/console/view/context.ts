@@ -2,6 +2,7 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Api } from '../api/client.ts'
 import type { Domain, Me, NodeSummary } from '../api/operations.ts'
+import type { SeenEvent } from '../model/domain-event.ts'
 import type { Route } from '../model/route.ts'
 import type { Sample } from '../model/samples.ts'
 import type { Loaded } from './use-load.ts'
@@ -23,6 +24,8 @@ export interface ConsoleState {
   readonly domain: ShownDomain
   readonly route: Route
   readonly fleet: FleetData
+  /** What the page has seen on the stream of the Domain. */
+  readonly events: readonly SeenEvent[]
   /** Grows whenever something may have changed on the server. */
   readonly tick: number
   /** Has every view ask again, after a decision. */

@@ -5,6 +5,7 @@ import { counted, numberText } from '../model/format.ts'
 import { fragmentOf } from '../model/route.ts'
 import { useConsole } from './context.ts'
 import { Epochs } from './epochs.tsx'
+import { EventList } from './event-list.tsx'
 import { NodeLinks } from './fleet-links.tsx'
 import { Empty, Heading, LoadedView, NodeLink, Panel, State, StateShape, stateWord, Time } from './parts.tsx'
 import { ReachabilityChart } from './reachability-chart.tsx'
@@ -27,7 +28,9 @@ export function NoNodes(): VNode {
   const { domain } = useConsole()
   return (
     <section class="card">
-      <Empty command={`ctl join-tokens create ${domain.slug}\nctl agent install --join-token-file FILE`}>
+      <Empty
+        command={`ctl join-tokens create --domain ${domain.slug}\nctl agent install --server ${location.origin} --join-token-file FILE`}
+      >
         No node has joined this Domain, or you may read none. To add one, make a join token and give it to the machine.
       </Empty>
     </section>
@@ -46,7 +49,18 @@ function Glance({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode {
         <Attention nodes={nodes} />
         <DriftPanel nodes={nodes} />
       </div>
+      <JustHappened />
     </>
+  )
+}
+
+function JustHappened(): VNode | null {
+  const { events } = useConsole()
+  if (events.length === 0) return null
+  return (
+    <Panel title="Just now" hint="Events of the Domain since this page was opened">
+      <EventList events={events} />
+    </Panel>
   )
 }
 

@@ -3,6 +3,7 @@ import type { NodeDetail } from '../api/operations.ts'
 import { fragmentOf } from '../model/route.ts'
 import { AuditTable } from './audit-table.tsx'
 import { useConsole } from './context.ts'
+import { EventList } from './event-list.tsx'
 import { NodeConnections } from './node-connections.tsx'
 import { NodeExecutions, NodeSessions } from './node-work.tsx'
 import { Empty, Facts, Heading, LoadedView, Panel, State, Time } from './parts.tsx'
@@ -88,15 +89,17 @@ function NodeViolations({ id }: { readonly id: string }): VNode {
   )
 }
 
-/** The last that the server decided about the node, which is what happened to it. */
+/** What happened to the node: events since the page was opened, and what the server decided about it before. */
 function NodeActivity({ id }: { readonly id: string }): VNode {
-  const { api, tick, domain } = useConsole()
+  const { api, tick, domain, events } = useConsole()
   const rows = useLoad({ key: id, tick }, async (signal) => {
     const asked = { domain_id: domain.id, object: `node:${id}`, limit: '20' }
     return (await api.call('GetAudit', asked, signal)).items
   })
+  const own = events.filter(({ object }) => object === `node:${id}`)
   return (
-    <Panel title="Last events" hint="What was asked of the server about this node, the newest first">
+    <Panel title="Last events" hint="What happened to the node, and what was asked of the server about it">
+      {own.length > 0 && <EventList events={own} />}
       <LoadedView of={rows}>
         {(items) =>
           items.length === 0 ? <Empty>Nothing is on record about this node.</Empty> : <AuditTable rows={items} />

@@ -1,9 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact'
+import { useContext } from 'preact/hooks'
 import type { Failure } from '../api/failure.ts'
 import type { ReachabilityState } from '../api/operations.ts'
 import { fragmentOf } from '../model/route.ts'
 import { relative } from '../model/format.ts'
-import { useConsole } from './context.ts'
+import { ConsoleContext, useConsole } from './context.ts'
 import type { Loaded } from './use-load.ts'
 
 const WORDS: Readonly<Record<ReachabilityState, string>> = {
@@ -83,7 +84,7 @@ export function Problem({
   readonly retry?: (() => void) | undefined
 }): VNode {
   const { correlation_id: correlationId } = failure.body
-  if (failure.status === 403) return <p class="notice">{failure.message}</p>
+  if (failure.status === 403) return <Denied failure={failure} />
   return (
     <div class="failure" role="alert">
       <p>{failure.message}</p>
@@ -99,6 +100,37 @@ export function Problem({
       )}
     </div>
   )
+}
+
+/** What a person may not see, and the command by which somebody else can change that. */
+function Denied({ failure: { body, message } }: { readonly failure: Failure }): VNode {
+  const console = useContext(ConsoleContext)
+  const missing = body.missing_relation
+  if (console === undefined || missing === undefined) return <p class="notice">{message}</p>
+  const { domain, me } = console
+  const object = missing.object === `domain:${domain.id}` ? `domain:${domain.slug}` : missing.object
+  return (
+    <div class="notice">
+      <p>
+        You do not see this, since you do not hold <code>{missing.relation}</code> on {object}. Somebody who
+        administrates it can give you the role:
+      </p>
+      <pre>
+        <code>{`ctl grants create ${me.subject} ${roleOf(missing.relation)} ${object}`}</code>
+      </pre>
+    </div>
+  )
+}
+
+/** The smallest role with a relation. */
+const roleOf = (relation: string): string => ROLES[relation] ?? 'admin'
+
+const ROLES: Readonly<Record<string, string>> = {
+  auditor: 'auditor',
+  read: 'viewer',
+  'domain-view': 'viewer',
+  operate: 'operator',
+  'node-operate': 'operator',
 }
 
 interface LoadedViewProps<T> {

@@ -37,7 +37,7 @@ interface SignedInProps {
 export function SignedIn({ api, me, domains, isReached }: SignedInProps): VNode {
   const route = useRoute()
   const domain = domainOf(route.domain, domains, me)
-  const { tick, liveness, refresh } = useLive(domain.id)
+  const { tick, liveness, events, refresh } = useLive(domain.id)
   const [spoken, announce] = useState('')
   const fleet = useFleet(api, domain.id, tick)
   const waiting = useWaiting({ api, domainId: domain.id, tick, announce })
@@ -45,7 +45,7 @@ export function SignedIn({ api, me, domains, isReached }: SignedInProps): VNode 
   useFocusOnView(`${domain.id} ${route.view} ${route.id ?? ''}`)
   const View = COMPONENTS[route.view]
   return (
-    <ConsoleContext.Provider value={{ api, me, domains, domain, route, fleet, tick, refresh, announce, nowMs }}>
+    <ConsoleContext.Provider value={{ api, me, domains, domain, route, fleet, events, tick, refresh, announce, nowMs }}>
       <a class="skip" href="#view" onClick={focusView}>
         Skip to the content
       </a>

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { grid, groupBy, type Place } from '../model/topology.ts'
 import { Dot } from './topology-dot.tsx'
-import type { PictureProps } from './topology.tsx'
+import type { PictureProps } from './picture-props.ts'
 import { useRoving } from './use-roving.ts'
 
 /** A large Domain in groups by kind. Of the edges, those of the chosen node that are not direct are drawn. */

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { pairs, ring, type Place } from '../model/topology.ts'
 import { Dot } from './topology-dot.tsx'
-import type { PictureProps } from './topology.tsx'
+import type { PictureProps } from './picture-props.ts'
 import { useRoving } from './use-roving.ts'
 
 const SIZE_MAX = 560

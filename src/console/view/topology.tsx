@@ -26,15 +26,6 @@ export function TopologyView(): VNode {
   )
 }
 
-/** What a picture needs: the nodes, the chosen one, and the edges that are known. */
-export interface PictureProps {
-  readonly nodes: readonly NodeSummary[]
-  readonly width: number
-  readonly chosen: string | undefined
-  readonly onChoose: (id: string) => void
-  readonly edges: Topology['edges']
-}
-
 function Picture({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode {
   const [chosen, setChosen] = useState<string | undefined>(undefined)
   const { ref, width } = useWidth()
@@ -74,11 +65,14 @@ const hintOf = (count: number): string =>
 function useTopology(isRing: boolean, chosen: string | undefined): Loaded<Topology | undefined> {
   const { api, domain, tick } = useConsole()
   const nodeId = isRing ? undefined : chosen
-  return useLoad({ key: `${domain.id} ${nodeId ?? String(isRing)}`, tick, apartMs: 5_000 }, async (signal) => {
-    if (!isRing && nodeId === undefined) return undefined
-    const asked = { domain_id: domain.id, ...(nodeId !== undefined && { node_id: nodeId }) }
-    return api.call('GetDomainMeshTopology', asked, signal)
-  }) as Loaded<Topology | undefined>
+  return useLoad<Topology | undefined>(
+    { key: `${domain.id} ${nodeId ?? String(isRing)}`, tick, apartMs: 5_000 },
+    async (signal) => {
+      if (!isRing && nodeId === undefined) return undefined
+      const asked = { domain_id: domain.id, ...(nodeId !== undefined && { node_id: nodeId }) }
+      return api.call('GetDomainMeshTopology', asked, signal)
+    },
+  )
 }
 
 function ofNode(topology: Topology | undefined, id: string): Topology {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { watchDomain, type Liveness } from '../api/watch-domain.ts'
+import { watchDomain, type Liveness, type Watcher } from '../api/watch-domain.ts'
+import { seenEvent, withEvent, type SeenEvent } from '../model/domain-event.ts'
 import { routeOf, type Route } from '../model/route.ts'
 
 /** The route of the address, followed. */
@@ -30,6 +31,8 @@ const GATHER_MS = 1_000
 interface Live {
   readonly tick: number
   readonly liveness: Liveness
+  /** Of the stream, since the page follows this Domain; at most 200. */
+  readonly events: readonly SeenEvent[]
   readonly refresh: () => void
 }
 
@@ -37,10 +40,14 @@ interface Live {
 export function useLive(domainId: string): Live {
   const [tick, setTick] = useState(0)
   const [liveness, setLiveness] = useState<Liveness>('polling')
+  const [events, setEvents] = useState<readonly SeenEvent[]>([])
   const gathering = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   const refresh = (): void => setTick((count) => count + 1)
   useEffect(() => {
-    const onChange = (): void => {
+    setEvents([])
+    const onChange: Watcher['onChange'] = (frame) => {
+      const event = frame === undefined ? undefined : seenEvent(frame.id, frame.data)
+      if (event !== undefined) setEvents((former) => withEvent(former, event))
       gathering.current ??= setTimeout(() => {
         gathering.current = undefined
         refresh()
@@ -53,7 +60,7 @@ export function useLive(domainId: string): Live {
       gathering.current = undefined
     }
   }, [domainId])
-  return { tick, liveness, refresh }
+  return { tick, liveness, events, refresh }
 }
 
 /** The browser, as the watcher needs it. */

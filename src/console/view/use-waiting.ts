@@ -34,7 +34,7 @@ export function useWaiting({ api, domainId, tick, announce }: WaitingDeps): Wait
     return items.length
   }).value
   useAnnounced(approvals, (count) => announce(`${counted(count, 'approval')} to decide`))
-  useAnnounced(violations, (count) => announce(`${counted(count, 'open violation')}`))
+  useAnnounced(violations, (count) => announce(counted(count, 'open violation')))
   return { approvals, violations }
 }
 

@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'vitest'
+import { OPERATIONS } from '../../../src/console/api/operations.ts'
+import { requestOf } from '../../../src/console/api/request.ts'
+import type { NodeSummary } from '../../../src/console/api/operations.ts'
+import { auditQuery } from '../../../src/console/model/audit-query.ts'
+import { seenEvent, withEvent } from '../../../src/console/model/domain-event.ts'
+import { countVersions, driftOf, outOfReach } from '../../../src/console/model/fleet.ts'
+import { amountText, relative, shortened } from '../../../src/console/model/format.ts'
+import { historyLine } from '../../../src/console/model/history-line.ts'
+import { fragmentOf, routeOf } from '../../../src/console/model/route.ts'
+import { readSamples, stackedPaths, withSample } from '../../../src/console/model/samples.ts'
+import { grid, moved, pairs } from '../../../src/console/model/topology.ts'
+import { contract } from '../../../src/shared/contract/index.ts'
+import type { Operation } from '../../../src/shared/contract/operation.ts'
+
+describe('the operations that the console calls', () => {
+  const declared = new Map(Object.values(contract).flatMap(({ operations }) => Object.entries<Operation>(operations)))
+
+  test.each(Object.entries(OPERATIONS))('%s is that of the contract', (id, [method, path]) => {
+    expect(declared.get(id)).toMatchObject({ method, path })
+  })
+
+  test('change nothing but approvals, violations and the sign-in', () => {
+    const changes = Object.entries(OPERATIONS).filter(([id]) => {
+      const operation = declared.get(id)
+      return operation?.method !== 'GET' && operation?.access !== 'read'
+    })
+    expect(changes.map(([id]) => id)).toEqual([
+      'PostAuthSignIn',
+      'ApproveApproval',
+      'RejectApproval',
+      'AcknowledgeDomainIntegrityViolation',
+    ])
+  })
+})
+
+describe('a request', () => {
+  test('has members of the path in the path, encoded, and the others in the query', () => {
+    const { url } = requestOf(
+      { method: 'GET', path: '/v1/nodes/{id}/executions' },
+      { id: 'a/../b', limit: '10', cursor: undefined },
+      '',
+    )
+    expect(url).toBe('/v1/nodes/a%2F..%2Fb/executions?limit=10')
+  })
+
+  test('carries the anti-forgery token with changes alone', () => {
+    const cookies = 'other=1; service_csrf=abc'
+    const change = requestOf(
+      { method: 'POST', path: '/v1/approvals/{id}/reject' },
+      { id: '1', body: { reason: 'no' } },
+      cookies,
+    )
+    expect(change.init.headers).toMatchObject({ 'x-csrf-token': 'abc', 'content-type': 'application/json' })
+    expect(change.init.body).toBe('{"reason":"no"}')
+    const read = requestOf({ method: 'GET', path: '/v1/approvals' }, {}, cookies)
+    expect(read.init.headers).toEqual({ accept: 'application/json' })
+  })
+})
+
+describe('a route', () => {
+  test.each([
+    ['', { domain: undefined, view: 'fleet', id: undefined, filters: {} }],
+    ['#/acme/nodes/01', { domain: 'acme', view: 'nodes', id: '01', filters: {} }],
+    [
+      '#/acme/audit?actor=user&only=',
+      { domain: 'acme', view: 'audit', id: undefined, filters: { actor: 'user', only: '' } },
+    ],
+    ['#/acme/%zz', { domain: 'acme', view: 'fleet', id: undefined, filters: {} }],
+    ['#/%3Cimg%3E/elsewhere', { domain: '<img>', view: 'fleet', id: undefined, filters: {} }],
+  ])('is read from %s', (fragment, route) => {
+    expect(routeOf(fragment)).toEqual(route)
+  })
+
+  test('is written as it is read', () => {
+    const route = { domain: 'a b/c', view: 'nodes', id: 'x?y', filters: { text: 'env=prod & more' } } as const
+    expect(routeOf(fragmentOf(route))).toEqual(route)
+  })
+})
+
+describe('words', () => {
+  const NOW = Date.parse('2026-02-01T12:00:00Z')
+
+  test.each([
+    ['2026-02-01T12:00:00Z', 'now'],
+    ['2026-02-01T11:59:30Z', '30 s ago'],
+    ['2026-02-01T11:00:00Z', '1 h ago'],
+    ['2026-02-08T11:59:59Z', 'in 7 d'],
+  ])('%s is %s', (instant, words) => {
+    expect(relative(instant, NOW)).toBe(words)
+  })
+
+  test.each([
+    [52, 'count', '52'],
+    [1234.56, 'events/sec', '1,234.6 events/s'],
+    [5_242_880, 'bytes/sec', '5 MiB/s'],
+    [12, 'bytes/sec', '12 B/s'],
+  ])('%d %s is %s', (value, unit, words) => {
+    expect(amountText(value, unit)).toBe(words)
+  })
+
+  test('an id is shortened to both of its ends', () => {
+    expect(shortened('01935b5e-8f3a-7c61-9d0a-000000000001')).toBe('01935b5e…000001')
+    expect(shortened('short')).toBe('short')
+  })
+})
+
+/** A node with what a test names; the rest is never read. */
+const nodeOf = (members: Partial<NodeSummary>): NodeSummary => members as NodeSummary
+
+describe('a fleet', () => {
+  test('has its versions the newest first, pre-releases before their release, and nodes without one last', () => {
+    const versions = ['1.9.0', null, '1.10.0', '1.10.0-rc.1', '1.9.0'].map((binary_version) => ({ binary_version }))
+    expect(countVersions(versions)).toEqual([
+      { version: '1.10.0', nodes: 1 },
+      { version: '1.10.0-rc.1', nodes: 1 },
+      { version: '1.9.0', nodes: 2 },
+      { version: null, nodes: 1 },
+    ])
+  })
+
+  test('drifts by nodes behind the newest version, and by those that wait for keys', () => {
+    const nodes = [
+      nodeOf({ id: '1', binary_version: '2.0.0', rotation_pending: false }),
+      nodeOf({ id: '2', binary_version: '1.0.0', rotation_pending: true }),
+      nodeOf({ id: '3', binary_version: null, rotation_pending: false }),
+    ]
+    const { newest, behind, rotating } = driftOf(nodes)
+    expect([newest, behind.map(({ id }) => id), rotating.map(({ id }) => id)]).toEqual(['2.0.0', ['2'], ['2']])
+  })
+
+  test('lists nodes out of reach, the longest first', () => {
+    const nodes = [
+      nodeOf({ id: 'late', reachability: 'stale', last_heartbeat_at: '2026-02-01T12:00:00Z' }),
+      nodeOf({ id: 'fine', reachability: 'healthy', last_heartbeat_at: '2026-02-01T12:00:00Z' }),
+      nodeOf({ id: 'gone', reachability: 'unreachable', last_heartbeat_at: '2026-02-01T10:00:00Z' }),
+    ]
+    expect(outOfReach(nodes).map(({ id }) => id)).toEqual(['gone', 'late'])
+  })
+})
+
+describe('samples', () => {
+  const at = (atMs: number, healthy: number) => ({ atMs, healthy, stale: 0, unreachable: 0, never_reported: 0 })
+
+  test('replace each other within five seconds, and are at most 480', () => {
+    const close = withSample(withSample([], at(0, 1)), at(4_999, 2))
+    expect(close).toEqual([at(4_999, 2)])
+    let samples: ReturnType<typeof withSample> = []
+    for (let index = 0; index < 500; index++) samples = withSample(samples, at(index * 15_000, index))
+    expect([samples.length, samples[0]?.healthy]).toEqual([480, 20])
+  })
+
+  test.each([null, '', '{', '{"a":1}', '[null,1,{"atMs":"x"}]'])('are none where the browser kept %j', (text) => {
+    expect(readSamples(text)).toEqual([])
+  })
+
+  test('are stacked, the first state at the bottom', () => {
+    const samples = [
+      { atMs: 0, healthy: 2, stale: 2, unreachable: 0, never_reported: 0 },
+      { atMs: 10, healthy: 4, stale: 0, unreachable: 0, never_reported: 0 },
+    ]
+    const [healthy, stale] = stackedPaths(samples, { width: 100, height: 40 })
+    expect(healthy).toEqual({ state: 'healthy', path: 'M0 20L100 0L100 40L0 40Z' })
+    expect(stale).toEqual({ state: 'stale', path: 'M0 0L100 0L100 0L0 20Z' })
+  })
+})
+
+describe('the history of a capacity', () => {
+  test('is a line that breaks where hours are missing', () => {
+    const points = [
+      { hour: '2026-02-01T00:00:00Z', used_max: 5 },
+      { hour: '2026-02-01T01:00:00Z', used_max: 10 },
+      { hour: '2026-02-01T03:00:00Z', used_max: 10 },
+    ]
+    expect(historyLine(points, { width: 40, height: 100 })).toEqual({ line: 'M0 50H10L10 0H20M30 0H40', most: 10 })
+  })
+})
+
+describe('a topology', () => {
+  test('has each pair once, with the worse of its two ways', () => {
+    const edges = [
+      { from: 'a', to: 'b', mode: 'direct', path: null },
+      { from: 'b', to: 'a', mode: 'direct', path: 'none' },
+      { from: 'a', to: 'c', mode: 'relayed', path: 'direct' },
+    ] as const
+    expect(pairs(edges)).toEqual([
+      { ends: ['a', 'b'], way: 'none' },
+      { ends: ['a', 'c'], way: 'direct' },
+    ])
+  })
+
+  test('places 2,000 nodes within the width', () => {
+    const items = Array.from({ length: 2_000 }, (_, at) => at)
+    const { groups, columns, height } = grid(new Map([['vm', items]]), 330)
+    const cells = groups.flatMap((group) => group.cells)
+    expect([cells.length, columns]).toEqual([2_000, 15])
+    expect(Math.max(...cells.map(({ x }) => x))).toBeLessThan(330)
+    expect(Math.max(...cells.map(({ y }) => y))).toBeLessThan(height)
+    expect(new Set(cells.map(({ x, y }) => `${x} ${y}`)).size).toBe(2_000)
+  })
+
+  test.each([
+    ['ArrowRight', 1],
+    ['ArrowDown', 5],
+    ['ArrowUp', 0],
+    ['End', 11],
+    ['Tab', undefined],
+  ])('moves from its first node by %s to %s', (key, to) => {
+    expect(moved(0, key, { count: 12, columns: 5 })).toBe(to)
+  })
+})
+
+describe('an audit query', () => {
+  test('leaves empty filters out, and turns the period into an instant', () => {
+    const filters = { actor: 'user', only: '', relation: ' node. ', period: '24h', all: 'yes' }
+    expect(auditQuery(filters, Date.parse('2026-02-02T00:00:00Z'))).toEqual({
+      actor: 'user',
+      relation_prefix: 'node.',
+      since: '2026-02-01T00:00:00.000Z',
+    })
+  })
+})
+
+describe('an event of the stream', () => {
+  const data = JSON.stringify({
+    type: 'node.reachability_changed',
+    occurred_at: '2026-02-01T00:00:00.000Z',
+    payload: { object: 'node:1', from: 'healthy', to: 'stale' },
+  })
+
+  test('is read with what became of its object', () => {
+    expect(seenEvent('7', data)).toEqual({
+      id: '7',
+      type: 'node.reachability_changed',
+      object: 'node:1',
+      at: '2026-02-01T00:00:00.000Z',
+      change: 'healthy → stale',
+    })
+  })
+
+  test.each(['', '{', 'null', '[]', '{"type":1}', '{"type":"a","occurred_at":"b","payload":{}}'])(
+    'is none where its data is %j',
+    (text) => {
+      expect(seenEvent('7', text)).toBeUndefined()
+    },
+  )
+
+  test('is kept once, among the last 200', () => {
+    let events: ReturnType<typeof withEvent> = []
+    for (let at = 0; at < 250; at++) {
+      const event = seenEvent(String(at), data)
+      if (event !== undefined) events = withEvent(withEvent(events, event), event)
+    }
+    expect([events.length, events[0]?.id]).toEqual([200, '50'])
+  })
+})
