@@ -1,0 +1,96 @@
+// Runs the package on each Node that it promises to run on. On each: npm installs the packed tarball into an empty prefix
+// without a warning of an engine or a deprecation; the installed command serves, signs in, plays a small fleet, stops in
+// order and has everything after another start, without a warning of Node. Then the tests that start processes run on it;
+// on the Node of this machine the suite has run them. Node comes from the npm registry.
+// Arguments are majors, such as `24`; all when there are none. The last line is for scripts: `N passed, N failed, N skipped`.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInstalledCtl } from './lib/installed-ctl.mjs'
+import { installNode, installPackage, pack, runWell } from './lib/package-manager.mjs'
+import { root } from './lib/root.mjs'
+import { assert, runSteps } from './lib/steps.mjs'
+
+/** The oldest that is supported, exactly, and the newest of each line behind it. A line that the registry lacks is left out. */
+const VERSIONS = ['20.19.0', '22', '24', '26']
+const NODES = 3
+
+/** Tests that start the built command: serving, signals, TLS, certificates that change, streams, simulated agents. */
+const PROCESS_TESTS = ['serve', 'stop', 'tls-self-signed', 'agent-streams'].map((name) => `test/e2e/${name}.test.ts`)
+
+/** What npm prints about a package that does not fit the Node, or that its author gave up. */
+const COMPLAINT = /^npm warn (?:EBADENGINE|deprecated).*/m
+
+const scratch = mkdtempSync(join(tmpdir(), 'ctl-nodes-'))
+const running = []
+let tarball = ''
+
+function stepsOn(version) {
+  const folder = join(scratch, version)
+  const [major] = version.split('.')
+  const state = {}
+  const unlessMissing = (work) => () => (state.node === undefined ? 'not in the registry, left out' : work(state))
+  const steps = [
+    { name: 'is in the registry', run: () => findNode(state, { version, folder }) },
+    { name: 'installs without a complaint', run: unlessMissing(() => install(state, folder)) },
+    { name: 'serves, stops and has it all after another start', run: unlessMissing(() => smoke(state)) },
+  ]
+  // The suite itself runs on the Node of this machine.
+  const isOwn = process.versions.node.startsWith(`${major}.`)
+  if (!isOwn) steps.push({ name: 'passes the tests of processes', run: unlessMissing(runProcessTests) })
+  return steps.map(({ name, run }) => ({ name: `Node ${version} ${name}`, run }))
+}
+
+async function findNode(state, { version, folder }) {
+  state.node = await installNode(version, folder)
+  if (state.node === undefined) return 'not in the registry, left out'
+  assert(state.node.version.startsWith(`v${version}`), `${state.node.node} is ${state.node.version}`)
+  return state.node.version
+}
+
+async function install(state, folder) {
+  const { script, output } = await installPackage(tarball, state.node, folder)
+  const [complaint] = COMPLAINT.exec(output) ?? []
+  assert(complaint === undefined, `npm install --global says: ${complaint}`)
+  const home = join(folder, 'home')
+  state.ctl = createInstalledCtl({ node: state.node.node, script, home, data: join(folder, 'data') })
+  running.push(state.ctl)
+}
+
+async function smoke({ ctl }) {
+  await ctl.login(await ctl.serve())
+  await ctl.ctl(['tokens', 'issue', 'smoke', '--expires-in', '1h', '--jq', '.id'])
+  const terms = ['--nodes', String(NODES), '--duration', '3s', '--heartbeat-interval', '1s']
+  await ctl.ctl(['agent-sim', ...terms, '--fail-on', `errors>0,refusals>0,heartbeats<${NODES}`])
+  await ctl.stop()
+  await ctl.login(await ctl.serve())
+  const nodes = (await ctl.ctl(['nodes', 'list', '-o', 'name'])).trim().split('\n')
+  assert(nodes.length === NODES, `${nodes.length} nodes are left of ${NODES}`)
+  assert((await ctl.ctl(['tokens', 'list', '-o', 'name'])).includes('smoke'), 'the token is gone')
+  await ctl.stop()
+}
+
+async function runProcessTests({ node: { node, bin } }) {
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` }
+  const printed = await runWell(node, [vitest, 'run', '--reporter=json', ...PROCESS_TESTS], { cwd: root, env })
+  const { numPassedTests: passed, numFailedTests: failed } = JSON.parse(printed.slice(printed.indexOf('{"num')))
+  assert(failed === 0 && passed > 0, `${failed} of ${passed + failed} tests failed`)
+  return `${passed} tests`
+}
+
+const asked = process.argv.slice(2)
+const unknown = asked.filter((major) => !VERSIONS.some((version) => version.split('.')[0] === major))
+if (unknown.length > 0) {
+  process.stderr.write(`Not a supported major: ${unknown.join(', ')}. Name some of ${VERSIONS.join(', ')}.\n`)
+  process.exit(2)
+}
+const chosen = VERSIONS.filter((version) => asked.length === 0 || asked.includes(version.split('.')[0]))
+const steps = [
+  { name: 'the package is packed', run: async () => void (tarball = await pack(root, scratch)) },
+  ...chosen.flatMap(stepsOn),
+]
+await runSteps(steps, () => {
+  for (const ctl of running) ctl.kill()
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
+})
