@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { admits, OLDEST_NODE } from '../../../scripts/lib/engines.mjs'
 
 interface Locked {
   readonly engines?: { readonly node?: string }
@@ -9,6 +10,8 @@ interface Locked {
 interface Lock {
   readonly packages: Readonly<Record<string, Locked>>
 }
+
+const VERSION = /^\d+\.\d+\.\d+$/
 
 const LOCKS = ['package-lock.json', 'tools/openapi/package-lock.json']
 
@@ -28,13 +31,14 @@ test.each(LOCKS)(
 test('the oldest supported Node is named', () => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock
   expect(packages['']?.engines).toEqual({ node: '>=20.19' })
+  expect(OLDEST_NODE).toEqual([20, 19, 0])
 })
 
 test.each(LOCKS)(
   'no package of %s asks for a newer Node than the oldest supported one, or npm warns of its engine',
   (file) => {
     const { packages } = JSON.parse(readFileSync(file, 'utf8')) as Lock
-    const newer = Object.entries(packages).filter(([, { engines }]) => !admits(engines?.node ?? '*', [20, 19, 0]))
+    const newer = Object.entries(packages).filter(([, { engines }]) => !admits(engines?.node ?? '*'))
     expect(newer.map(([at, { engines }]) => `${at}: ${engines?.node}`)).toEqual([])
   },
 )
@@ -52,36 +56,15 @@ test.each([
   expect(admits(range, [20, 19, 0])).toBe(isAdmitted)
 })
 
-type Version = readonly [number, number, number]
-
-/** Whether an npm range admits the version; for the forms that packages use for their engine. */
-function admits(range: string, version: Version): boolean {
-  return range.split('||').some((alternative) => {
-    const terms = alternative
-      .replaceAll(/([<>=^~])\s+/g, '$1')
-      .split(/\s+/)
-      .filter(Boolean)
-    return terms.every((term) => meets(term, version))
-  })
-}
-
-function meets(term: string, version: Version): boolean {
-  const [, operator = '', digits = ''] = /^([<>=^~]*)v?([\d.]*)/.exec(term) ?? []
-  const named = digits.split('.').filter(Boolean).map(Number)
-  const order = compare(version, named)
-  if (operator === '>=') return order >= 0
-  if (operator === '<') return order < 0
-  if (operator === '^') return order >= 0 && version[0] === named[0]
-  if (operator === '~') return order >= 0 && compare(version.slice(0, 2), named.slice(0, 2)) === 0
-  // A version that leaves parts out stands for all that begin so; `*` names none.
-  return named.every((part, index) => part === version[index])
-}
-
-function compare(left: readonly number[], right: readonly number[]): number {
-  const at = right.findIndex((part, index) => part !== (left[index] ?? 0))
-  return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0)
-}
-
 test('the lock of the tools names no registry, so that any mirror serves it', () => {
   expect(readFileSync('tools/openapi/package-lock.json', 'utf8')).not.toContain('"resolved"')
+})
+
+test('every package that the project asks for is named by its exact version (docs/decisions/0086)', () => {
+  const own = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, Record<string, string>>
+  const asked = ['dependencies', 'devDependencies', 'optionalDependencies'].flatMap((kind) =>
+    Object.entries(own[kind] ?? {}),
+  )
+  expect(asked.length).toBeGreaterThan(60)
+  expect(asked.filter(([, version]) => !VERSION.test(version))).toEqual([])
 })
