@@ -46,6 +46,22 @@ describe('the systemd unit', () => {
       rmSync(folder, { recursive: true })
     }
   })
+
+  test.skipIf(requirement('systemd-analyze') === undefined)('exposes at most 1.5 of 10, as systemd counts', () => {
+    const analyze = requirement('systemd-analyze') ?? ''
+    const folder = mkdtempSync(join(tmpdir(), 'ctl-unit-'))
+    const exitCode = (text: string): number | null => {
+      const copy = join(folder, 'ctl.service')
+      writeFileSync(copy, text)
+      return spawnSync(analyze, ['security', '--offline=true', '--no-pager', '--threshold=15', copy]).status
+    }
+    try {
+      expect(exitCode(unit)).toBe(0)
+      expect(exitCode(unit.replace('CapabilityBoundingSet=\n', ''))).not.toBe(0)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
 })
 
 interface Manifest {
