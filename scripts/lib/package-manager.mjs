@@ -24,10 +24,10 @@ export async function runWell(program, args, options) {
   return stdout
 }
 
-/** The script of npm, so that any Node can run it. */
-async function npmScript() {
+/** The folder of npm's own package, so that any Node can run it. */
+export async function npmFolder() {
   const folder = (await runWell('npm', ['root', '--global'])).trim()
-  return realpathSync(join(folder, 'npm/bin/npm-cli.js'))
+  return realpathSync(join(folder, 'npm'))
 }
 
 /**
@@ -70,7 +70,7 @@ export async function installPackage(tarball, { node, bin }, folder) {
   const prefix = join(folder, 'prefix')
   const home = join(folder, 'home')
   mkdirSync(home, { recursive: true })
-  const args = [await npmScript(), 'install', '--global', '--prefix', prefix, ...QUIET, tarball]
+  const args = [join(await npmFolder(), 'bin/npm-cli.js'), 'install', '--global', '--prefix', prefix, ...QUIET, tarball]
   const env = { ...registrySettings(), HOME: home, PATH: `${bin}:${process.env.PATH}` }
   const { code, stdout, stderr } = await run(node, args, { cwd: folder, env })
   if (code !== 0) throw new Error(`npm install --global ended with ${code}: ${stdout}${stderr}`)

@@ -114,7 +114,7 @@ describe('the Kubernetes manifests', () => {
   test('have no member that Kubernetes does not know', () => {
     expect(unknownMembers(read())).toBe('')
     expect(unknownMembers(changed('"readOnlyRootFilesystem"', '"readonlyRootFilesystem"'))).toContain(
-      "'\"readonlyRootFilesystem\"' does not exist",
+      '\'"readonlyRootFilesystem"\' does not exist',
     )
   })
 
