@@ -32,6 +32,8 @@ async function makeBase() {
   const tar = join(scratch, 'base.tar')
   const left = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/locale/*', '/usr/share/info/*']
   const excluded = left.map((path) => `--dpkgopt=path-exclude=${path}`)
+  // Nothing of it has to survive a loss of power.
+  excluded.push('--dpkgopt=force-unsafe-io')
   const { codename } = /VERSION_CODENAME=(?<codename>\w+)/.exec(readFileSync('/etc/os-release', 'utf8')).groups
   const packages = '--include=libstdc++6,ca-certificates'
   await runWell('mmdebstrap', [
