@@ -18,7 +18,7 @@ const run: RunProgram = (program, args, options) => {
     ? runProgram('ip', ['tuntap', 'add', 'dev', args[3] ?? '', 'mode', 'tun'])
     : runProgram(program, args, options)
 }
-const driver = make({ run, owner: side.owner, folder: side.folder, mesh: () => side.mesh })
+const driver = make({ run, owner: side.owner, folder: side.folder, mesh: () => side.mesh, log: () => undefined })
 
 async function carryOut(call: TunnelCall, open: TunnelDriver): Promise<unknown> {
   if (call.method === 'apply') return open.apply(call.place, call.tunnel)

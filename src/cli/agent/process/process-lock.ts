@@ -1,6 +1,7 @@
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { agentError, systemCode } from '../errors.ts'
 import { EXIT } from '../../errors/exit-code.ts'
+import { startTimeOf } from '../system/process-start.ts'
 
 /** The right of one process to be the agent of a state folder. */
 export interface ProcessLock {
@@ -18,7 +19,7 @@ const TRIES_MAX = 5
 
 /** Takes the lock. One of a process that has ended is taken over. @throws CliError where another agent runs. */
 export async function takeLock(path: string): Promise<ProcessLock> {
-  const own = `${process.pid} ${(await startTimeOf(process.pid)) ?? ''}\n`
+  const own = `${process.pid} ${startTimeOf(process.pid) ?? ''}\n`
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     if (await created(path, own)) return { release: () => release(path, own) }
     const owner = await lockOwner(path)
@@ -33,7 +34,7 @@ export async function lockOwner(path: string): Promise<LockOwner | undefined> {
   const text = await contentOf(path)
   const [, pid, startTime] = /^(\d+) (\d+)\n$/.exec(text ?? '') ?? []
   if (pid === undefined || startTime === undefined) return undefined
-  return (await startTimeOf(Number(pid))) === startTime ? { pid: Number(pid), startTime } : undefined
+  return startTimeOf(Number(pid)) === startTime ? { pid: Number(pid), startTime } : undefined
 }
 
 function alreadyRunning(path: string, { pid }: LockOwner) {
@@ -82,13 +83,4 @@ async function contentOf(path: string): Promise<string | undefined> {
     if (systemCode(error) === 'ENOENT') return undefined
     throw error
   }
-}
-
-/** Field 22 of `/proc/<pid>/stat` (proc(5)); undefined where there is no such process, or where it is a zombie. */
-async function startTimeOf(pid: number): Promise<string | undefined> {
-  const stat = await contentOf(`/proc/${pid}/stat`).catch(() => undefined) // ESRCH: it ended while the file was read.
-  if (stat === undefined) return undefined
-  // The name, in parentheses, may have blanks.
-  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return state === 'Z' ? undefined : fields[18]
 }

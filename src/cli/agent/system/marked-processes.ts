@@ -1,10 +1,5 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-
-/** How long a process gets to end after SIGTERM, and again after SIGKILL. */
-const END_MS_MAX = 5_000
-const POLL_MS = 20
 
 /**
  * Variables of the environment by which a process is found again, also by a later process of the agent. Only root and the
@@ -17,6 +12,8 @@ export type Marks = Readonly<Record<string, string>>
  * them; an agent in a container may have the same ones. A process that has ended without being reaped has no environment.
  */
 export function markedProcesses(marks: Marks, folder = '/proc'): readonly number[] {
+  // Every process has all of no marks.
+  if (Object.keys(marks).length === 0) throw new Error('a process is found by one mark at least')
   const own = originOf(folder, 'self')
   return readdirSync(folder)
     .filter((entry) => /^\d+$/.test(entry))
@@ -42,31 +39,5 @@ function originOf(folder: string, pid: string): string | undefined {
     return `${user} ${readlinkSync(join(folder, pid, 'ns/net'))}`
   } catch {
     return undefined
-  }
-}
-
-/** Ends all processes with these marks and resolves once they are gone. @throws Error where one stays. */
-export async function endMarked(marks: Marks): Promise<void> {
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    for (const pid of markedProcesses(marks)) send(pid, signal)
-    if (await areGone(marks)) return
-  }
-  throw new Error(`process ${markedProcesses(marks).join(', ')} does not end`)
-}
-
-async function areGone(marks: Marks): Promise<boolean> {
-  const deadline = Date.now() + END_MS_MAX
-  while (markedProcesses(marks).length > 0) {
-    if (Date.now() > deadline) return false
-    await pause(POLL_MS)
-  }
-  return true
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }

@@ -1,12 +1,12 @@
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { agentError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { endProgram } from '../../system/background-program.ts'
+import { keepRunning, type KeptProcess } from '../../system/kept-process.ts'
 import { askCaddy } from './ask-caddy.ts'
-import { endPrograms, hasEnded, startInBackground } from './background-program.ts'
 import { firstCaddyConfig } from './caddy-config.ts'
-import type { IngressPlace } from './ingress-place.ts'
+import { caddySign, type IngressPlace } from './ingress-place.ts'
 
 /** Caddy, which ends TLS for names with a certificate from ACME. It outlives the agent, and the next one takes it over. */
 export interface Caddy {
@@ -20,6 +20,10 @@ export interface Caddy {
   apply(config: string): Promise<void>
   /** Ends it with all connections. One that an earlier agent has configured goes on until it may be ended. */
   end(): Promise<void>
+  /** Why it does not run now; undefined while it does. */
+  fault(): string | undefined
+  /** Nothing is started any more. The process stays. */
+  stopWatching(): Promise<void>
 }
 
 /** What Caddy needs. */
@@ -33,13 +37,12 @@ export interface CaddyDeps {
 }
 
 const PROGRAM = 'caddy'
-const READY_MS_MAX = 15_000
-const POLL_MS = 50
 
 /** Makes the port. Nothing is started before the first configuration. */
 export function createCaddy({ place, log, environment, mayEnd }: CaddyDeps): Caddy {
   const { adminSocket, tlsSocket, caddyConfig: file, caddyLog } = place
-  const sign = { program: PROGRAM, argument: file }
+  const sign = caddySign(place)
+  let kept: KeptProcess | undefined
   let loaded: string | undefined
   let refused: string | undefined
   let isEnded = false
@@ -47,26 +50,33 @@ export function createCaddy({ place, log, environment, mayEnd }: CaddyDeps): Cad
   const isAnswering = async (): Promise<boolean> =>
     (await askCaddy(adminSocket, { method: 'GET', path: '/config/admin' }))?.status === 200
 
-  async function start(): Promise<void> {
-    loaded = undefined
+  async function keep(): Promise<void> {
+    if (kept !== undefined) return
     isEnded = false
-    await endPrograms(sign)
-    for (const socket of [adminSocket, tlsSocket]) await rm(socket, { force: true })
-    await writeFile(file, firstCaddyConfig(place), { mode: 0o600 })
-    const child = await startInBackground({
+    kept = await keepRunning({
+      ...sign,
+      family: sign.marks,
       program: PROGRAM,
       args: ['run', '--config', file],
       logFile: caddyLog,
       // What it keeps is in `certificates`.
       environment: { ...environment, HOME: dirname(file) },
+      log: (line) => log.line(`ingress: ${line}`),
+      async prepare() {
+        for (const socket of [adminSocket, tlsSocket]) await rm(socket, { force: true })
+        await writeFile(file, firstCaddyConfig(place), { mode: 0o600 })
+      },
+      isReady: isAnswering,
+      async onStarted() {
+        log.line('ingress: caddy runs')
+        if (loaded !== undefined) await load(loaded)
+      },
     })
-    const deadline = Date.now() + READY_MS_MAX
-    while (!(await isAnswering())) {
-      if (hasEnded(child) || Date.now() >= deadline)
-        throw agentError('caddy_failed', `caddy did not start; its log is ${caddyLog}`)
-      await pause(POLL_MS)
-    }
-    log.line('ingress: caddy runs')
+  }
+
+  async function stopWatching(): Promise<void> {
+    await kept?.stopWatching()
+    kept = undefined
   }
 
   async function load(config: string): Promise<void> {
@@ -83,7 +93,7 @@ export function createCaddy({ place, log, environment, mayEnd }: CaddyDeps): Cad
   return {
     async prepare(config) {
       if (refused === config) throw refusal(caddyLog)
-      if (!(await isAnswering())) await start()
+      await keep()
     },
     async apply(config) {
       if (loaded !== config) await load(config)
@@ -92,9 +102,12 @@ export function createCaddy({ place, log, environment, mayEnd }: CaddyDeps): Cad
       // The processes of the machine are looked through once.
       if (isEnded || (loaded === undefined && !mayEnd())) return
       loaded = undefined
-      await endPrograms(sign)
+      await stopWatching()
+      await endProgram(sign)
       isEnded = true
     },
+    fault: () => kept?.fault(),
+    stopWatching,
   }
 }
 

@@ -1,13 +1,14 @@
-import type { ChildProcess } from 'node:child_process'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { agentError, systemCode } from '../../errors.ts'
+import { CliError } from '../../../errors/cli-error.ts'
 import type { Log } from '../../log.ts'
+import { endProgram } from '../../system/background-program.ts'
+import { keepRunning, type KeptProcess } from '../../system/kept-process.ts'
 import type { RunProgram } from '../../system/run-program.ts'
 import { askHaproxy, cutOldSessions, haproxyProcesses, runningDigest, type HaproxyProcesses } from './ask-haproxy.ts'
-import { endPrograms, hasEnded, startInBackground } from './background-program.ts'
 import { backendsIn, type haproxyConfig } from './haproxy-config.ts'
-import type { IngressPlace } from './ingress-place.ts'
+import { haproxySign, type IngressPlace } from './ingress-place.ts'
 
 /** A configuration with its digest. */
 export type HaproxyConfig = ReturnType<typeof haproxyConfig>
@@ -23,8 +24,12 @@ export interface Haproxy {
    * @throws CliError where it cannot; what ran before goes on.
    */
   apply(config: HaproxyConfig): Promise<void>
+  /** Why it does not run now; undefined while it does. */
+  fault(): string | undefined
   /** Ends it with all connections. */
   end(): Promise<void>
+  /** Nothing is started any more. The process stays. */
+  stopWatching(): Promise<void>
 }
 
 /** What HAProxy needs. */
@@ -45,8 +50,9 @@ const POLL_MS = 50
 /** Makes the port. Nothing is started before the first configuration. */
 export function createHaproxy({ place, run, log, mayCut, assertFree }: HaproxyDeps): Haproxy {
   const { haproxyConfig: file, masterSocket, haproxyLog } = place
-  const sign = { program: PROGRAM, argument: file }
+  const sign = haproxySign(place)
   const next = `${file}.next`
+  let kept: KeptProcess | undefined
 
   async function running(): Promise<HaproxyConfig | undefined> {
     const digest = await runningDigest(masterSocket)
@@ -62,16 +68,39 @@ export function createHaproxy({ place, run, log, mayCut, assertFree }: HaproxyDe
     if (exitCode !== 0) throw refused('refuses its configuration', alertIn(`${stdout}\n${stderr}`))
   }
 
-  async function start({ digest }: HaproxyConfig): Promise<void> {
-    // One that does not answer holds the port.
-    await endPrograms(sign)
-    await assertFree()
-    const args = ['-W', '-S', `${masterSocket},mode,600`, '-f', file]
-    const child = await startInBackground({ program: PROGRAM, args, logFile: haproxyLog })
-    if (await answers(digest, () => hasEndedNow(child))) return log.line('ingress: haproxy runs')
-    const why = alertIn(await textIn(haproxyLog))
-    await endPrograms(sign)
-    throw refused('did not start', why)
+  async function keep(): Promise<void> {
+    kept ??= await keepRunning({
+      ...sign,
+      family: sign.marks,
+      program: PROGRAM,
+      args: ['-W', '-S', `${masterSocket},mode,600`, '-f', file],
+      logFile: haproxyLog,
+      log: (line) => log.line(`ingress: ${line}`),
+      async prepare() {
+        // Its alerts are those of this start.
+        await rm(haproxyLog, { force: true })
+        await assertFree()
+      },
+      isReady: async () => (await runningDigest(masterSocket)) !== undefined,
+    })
+  }
+
+  async function stopWatching(): Promise<void> {
+    await kept?.stopWatching()
+    kept = undefined
+  }
+
+  async function start(): Promise<void> {
+    await stopWatching()
+    // One that does not answer holds the port, and one that runs has another configuration.
+    await endProgram(sign)
+    try {
+      await keep()
+    } catch (error) {
+      if (!(error instanceof CliError) || error.code !== 'program_failed') throw error
+      throw refused('did not start', alertIn(await textIn(haproxyLog)))
+    }
+    log.line('ingress: haproxy runs')
   }
 
   async function reload({ digest }: HaproxyConfig): Promise<boolean> {
@@ -114,17 +143,20 @@ export function createHaproxy({ place, run, log, mayCut, assertFree }: HaproxyDe
     running,
     async apply(config) {
       const before = await running()
-      if (before?.digest === config.digest) return
+      if (before?.digest === config.digest) return keep()
       await check(config)
       await rename(next, file)
-      await (before === undefined ? start(config) : replace(before, config))
+      if (before === undefined) return start()
+      await keep()
+      await replace(before, config)
     },
-    end: () => endPrograms(sign),
+    fault: () => kept?.fault(),
+    async end() {
+      await stopWatching()
+      await endProgram(sign)
+    },
+    stopWatching,
   }
-}
-
-async function hasEndedNow(child: ChildProcess): Promise<boolean> {
-  return hasEnded(child)
 }
 
 function refused(what: string, why: string) {

@@ -101,7 +101,10 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
         await programs.bring(bridges)
         fault = undefined
       }),
-    faults: () => [...faultsOf(claimNames(bridges), deps, fault), ...missing.faults()],
+    faults() {
+      const own = [...programs.faults(), ...(fault === undefined ? [] : [fault])]
+      return [...faultsOf(claimNames(bridges), deps, own), ...missing.faults()]
+    },
     forwards: () => [],
     rows: () => ingressRows(claimNames(bridges).inForce, { place, addressOf: deps.addressOf }),
     close: (mode) =>
@@ -109,6 +112,7 @@ export function createIngressPart(deps: IngressDeps): IngressPart {
         isClosed = true
         const wasRunning = bridges.size > 0
         bridges.clear()
+        await programs.stopWatching()
         if (mode === 'remove') await removeIngress(place)
         else if (wasRunning) log.line('ingress: haproxy and caddy go on without the agent')
       }),
@@ -136,9 +140,9 @@ function conflictOf({ shadowed }: Claims, bridgeId: string): string | undefined 
   return own && `rule ${own.rule.slug}: bridge ${own.by.bridgeId} has the name ${own.rule.host} on this host already`
 }
 
-function faultsOf({ inForce, shadowed }: Claims, { addressOf }: IngressDeps, fault: string | undefined) {
+function faultsOf({ inForce, shadowed }: Claims, { addressOf }: IngressDeps, ofPrograms: readonly string[]) {
   return [
-    ...(fault === undefined ? [] : [`ingress: ${fault}`]),
+    ...[...new Set(ofPrograms)].map((fault) => `ingress: ${fault}`),
     ...shadowed.map(({ rule, by }) => `ingress ${rule.slug}: bridge ${by.bridgeId} has the name ${rule.host}`),
     ...inForce
       .filter(({ nodeId }) => addressOf(nodeId) === undefined)

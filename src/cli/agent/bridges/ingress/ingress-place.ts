@@ -1,5 +1,6 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { ProgramSign } from '../../system/background-program.ts'
 import type { CaddyPlace } from './caddy-config.ts'
 
 /** The files of ingress. */
@@ -30,6 +31,16 @@ export function ingressPlace(nodeId: string, stateDirectory: string, run: string
     tlsSocket: join(folder, 'tls', 'caddy.sock'),
     certificates: join(stateDirectory, 'ingress'),
   }
+}
+
+/** How HAProxy of this ingress is found. */
+export function haproxySign({ haproxyConfig: file }: Pick<IngressPlace, 'haproxyConfig'>): ProgramSign {
+  return { marks: { CTL_INGRESS: file }, recordFile: `${file}.pid` }
+}
+
+/** How Caddy of this ingress is found. */
+export function caddySign({ caddyConfig: file }: Pick<IngressPlace, 'caddyConfig'>): ProgramSign {
+  return { marks: { CTL_INGRESS: file }, recordFile: `${file}.pid` }
 }
 
 /** Makes the folders. Only the one with the socket that ends TLS is open to the user of HAProxy. */

@@ -3,7 +3,6 @@ import type { RunProgram } from '../../system/run-program.ts'
 import { createCaddy, type Caddy } from './caddy.ts'
 import { bridgeOf } from './checked-rule.ts'
 import type { RulesByBridge } from './claimed-names.ts'
-import { shortenLog } from './background-program.ts'
 import { createHaproxy, type Haproxy, type HaproxyConfig } from './haproxy.ts'
 import { TLS_BACKEND } from './haproxy-config.ts'
 import { haproxyUser } from './haproxy-user.ts'
@@ -17,6 +16,10 @@ import { removeIngress } from './remove-ingress.ts'
 export interface IngressPrograms {
   /** Runs what these rules need, and nothing where it runs already. @throws CliError where it cannot; what ran before goes on. */
   bring(bridges: RulesByBridge): Promise<void>
+  /** Why one of them does not run now. */
+  faults(): readonly string[]
+  /** Nothing is started any more. The processes stay. */
+  stopWatching(): Promise<void>
 }
 
 /** What the programs need. */
@@ -47,9 +50,15 @@ export function createIngressPrograms(deps: ProgramsDeps, known: KnownBridges): 
   let isOurs = false
   let setup: Pick<PlanFacts, 'bind' | 'port' | 'user'> | undefined
 
+  async function stopWatching(): Promise<void> {
+    await programs.haproxy.stopWatching()
+    await programs.caddy.stopWatching()
+  }
+
   /** Once, since it looks through the processes of the machine. */
   async function clean(): Promise<void> {
     if (isClean) return
+    await stopWatching()
     await removeIngress(place)
     isClean = true
     isOurs = false
@@ -62,11 +71,12 @@ export function createIngressPrograms(deps: ProgramsDeps, known: KnownBridges): 
       if (bridges.size === 0 && !isOurs) return
       isClean = false
       await makeFolders(place)
-      for (const file of [place.haproxyLog, place.caddyLog]) shortenLog(file)
       setup ??= { bind: await bindArguments(listen), port: listen.port, user: await haproxyUser() }
       await bringPlan(programs, planIngress(bridges, { ...setup, place, ownAddress: ownAddress(), addressOf }))
       isOurs = true
     },
+    faults: () => [programs.haproxy.fault(), programs.caddy.fault()].filter((fault) => fault !== undefined),
+    stopWatching,
   }
 }
 

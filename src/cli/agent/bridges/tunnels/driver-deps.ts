@@ -7,6 +7,7 @@ export interface ProgramDriverDeps {
   readonly owner: string
   /** The state folder of the agent, which only root can enter. Sockets and logs are there. */
   readonly folder: string
+  readonly log: (line: string) => void
   /** The mesh as it is now. */
   readonly mesh: () => {
     /** The CIDR of its addresses; undefined where an older server does not name it. */

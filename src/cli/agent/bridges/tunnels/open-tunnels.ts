@@ -31,6 +31,7 @@ export function openTunnels(core: AgentCore, ports: TunnelPorts): BridgePart<rea
     run,
     owner,
     folder: place.directory,
+    log: (line: string) => core.log.line(`tunnels: ${line}`),
     mesh: () => ({ cidr: ports.network().cidr?.text, address: ports.network().ownAddress }),
   }
   const query = { run, serverUrl: state.server.url, interfaceName, owner }

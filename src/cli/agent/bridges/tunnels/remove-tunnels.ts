@@ -9,7 +9,7 @@ import type { TunnelDriver, TunnelKind } from './tunnel-driver.ts'
 import { kindOfAnyInterface } from './tunnel-interface.ts'
 
 /** The files that OpenVPN has in the state folder have the name of its interface. */
-const FILE_OF_TUNNEL = /^(\w+)\.(?:log|sock)$/
+const FILE_OF_TUNNEL = /^(\w+)\.(?:log|sock|pid)$/
 
 /**
  * Ends the programs of the tunnels that an earlier process has left, and removes their interfaces and files; programs also where
@@ -17,8 +17,9 @@ const FILE_OF_TUNNEL = /^(\w+)\.(?:log|sock)$/
  *
  * @throws CliError with the first that cannot be removed. The others are.
  */
-export async function removeTunnels(place: Omit<ProgramDriverDeps, 'mesh'>): Promise<void> {
-  const deps = { ...place, mesh: () => ({ cidr: undefined, address: '' }) }
+export async function removeTunnels(place: Omit<ProgramDriverDeps, 'mesh' | 'log'>): Promise<void> {
+  // It starts nothing, so there is nothing to log.
+  const deps = { ...place, mesh: () => ({ cidr: undefined, address: '' }), log: () => undefined }
   const drivers = { ipsec: createIpsecDriver(deps), openvpn: createOpenvpnDriver(deps) }
   const steps = (await leftNames(place)).flatMap((name) => {
     const driver = driverOf(drivers, kindOfAnyInterface(name))
@@ -31,7 +32,7 @@ export async function removeTunnels(place: Omit<ProgramDriverDeps, 'mesh'>): Pro
   }
 }
 
-async function leftNames({ run, owner, folder }: Omit<ProgramDriverDeps, 'mesh'>): Promise<readonly string[]> {
+async function leftNames({ run, owner, folder }: Omit<ProgramDriverDeps, 'mesh' | 'log'>): Promise<readonly string[]> {
   const [links, files] = await Promise.all([ownLinks(run, owner), readdir(folder)])
   const ofFiles = files.flatMap((file) => FILE_OF_TUNNEL.exec(file)?.[1] ?? [])
   return [...new Set([...links.map(({ name }) => name), ...ofFiles])]

@@ -1,10 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { endMarked, markedProcesses } from '../../../../../src/cli/agent/system/marked-processes.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { markedProcesses } from '../../../../../src/cli/agent/system/marked-processes.ts'
 
 const MARKS = { CTL_TUNNEL: '/var/lib/ctl-agent/charon', CTL_TUNNEL_CONFIG: 'digest' }
 const ENVIRON = 'PATH=/bin\0CTL_TUNNEL=/var/lib/ctl-agent/charon\0CTL_TUNNEL_CONFIG=digest\0'
@@ -38,26 +36,5 @@ describe('marked processes', () => {
     writeFileSync(join(folder, '14', 'environ'), '')
     expect(markedProcesses(MARKS, folder)).toEqual([10])
     expect(markedProcesses({ CTL_TUNNEL: MARKS.CTL_TUNNEL }, folder)).toEqual([10, 11])
-  })
-
-  test('end, and others go on', async () => {
-    const started = async (tunnel: string): Promise<ChildProcess> => {
-      const env = { CTL_TUNNEL: join(folder, tunnel) }
-      const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { env, stdio: 'ignore' })
-      await once(child, 'spawn')
-      // Between fork and exec it has the environment of this process.
-      await vi.waitFor(() => expect(markedProcesses(env)).toEqual([child.pid]), { timeout: 10_000, interval: 10 })
-      return child
-    }
-    const [one, other] = [await started('one'), await started('other')]
-    try {
-      const ended = once(one, 'exit')
-      await endMarked({ CTL_TUNNEL: join(folder, 'one') })
-      await ended
-      expect(markedProcesses({ CTL_TUNNEL: join(folder, 'other') })).toEqual([other.pid])
-    } finally {
-      one.kill('SIGKILL')
-      other.kill('SIGKILL')
-    }
   })
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { KeptProgram } from '../kept-process.ts'
+import type { ProgramSign } from '../../../system/background-program.ts'
+import type { KeptProgram } from '../../../system/kept-process.ts'
 import { plainPath } from '../plain-path.ts'
 import { isCharon } from './vici.ts'
 
@@ -21,19 +22,20 @@ export function ownSocket(folder: string): string {
 
 /** The files of a charon that the agent starts. */
 export function ownFiles(folder: string): readonly string[] {
-  return [socketFile(folder), logFile(folder)]
+  return [socketFile(folder), logFile(folder), charonSign(folder).recordFile]
 }
 
-/** The variable that marks the charon that the agent with this state folder has started. */
-export function charonMarks(folder: string): { readonly CTL_TUNNEL: string } {
-  return { CTL_TUNNEL: join(folder, 'charon') }
+/** How the charon that the agent with this state folder has started is found. */
+export function charonSign(folder: string): ProgramSign {
+  return { marks: { CTL_TUNNEL: join(folder, 'charon') }, recordFile: join(folder, 'charon.pid') }
 }
 
 /**
  * A charon of the agent's own, for a machine that runs none. It reads none of the machine's configuration, runs no script and sets
  * no route: its configuration has no secret and comes by its standard input.
  */
-export function charonProgram(folder: string, onStarted: () => Promise<void>): KeptProgram {
+export function charonProgram(folder: string): Omit<KeptProgram, 'log' | 'onStarted'> {
+  const { marks: family, recordFile } = charonSign(folder)
   const socket = ownSocket(folder)
   const stdin = `charon-systemd {
   load_modular = no
@@ -65,11 +67,12 @@ export function charonProgram(folder: string, onStarted: () => Promise<void>): K
   return {
     program: 'charon-systemd',
     args: [],
-    marks: { ...charonMarks(folder), CTL_TUNNEL_CONFIG: createHash('sha256').update(stdin).digest('hex') },
+    family,
+    recordFile,
+    marks: { ...family, CTL_TUNNEL_CONFIG: createHash('sha256').update(stdin).digest('hex') },
     environment: { STRONGSWAN_CONF: '/dev/stdin' },
     stdin,
     logFile: logFile(folder),
     isReady: () => isCharon(socket),
-    onStarted,
   }
 }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
-import { endMarked, markedProcesses } from '../../../system/marked-processes.ts'
-import { keepRunning, type KeptProcess } from '../kept-process.ts'
-import { charonMarks, charonProgram, ownFiles, ownSocket, SYSTEM_SOCKET } from './charon-program.ts'
+import { endProgram, runningProcesses } from '../../../system/background-program.ts'
+import { keepRunning, type KeptProcess } from '../../../system/kept-process.ts'
+import { charonProgram, charonSign, ownFiles, ownSocket, SYSTEM_SOCKET } from './charon-program.ts'
 import { createVici, isCharon, type Vici } from './vici.ts'
 
 /** The charon of this machine: one that runs already, or one that the agent starts. */
@@ -21,15 +21,14 @@ export interface Charon {
 export interface CharonDeps {
   readonly folder: string
   readonly onStarted: () => Promise<void>
+  readonly log: (line: string) => void
 }
 
 /** Finds or starts charon when a tunnel needs it. */
-export function createCharon({ folder, onStarted }: CharonDeps): Charon {
+export function createCharon({ folder, onStarted, log }: CharonDeps): Charon {
   let own: KeptProcess | undefined
   const startOwn = async () => {
-    const program = charonProgram(folder, onStarted)
-    if (own === undefined && markedProcesses(program.marks).length === 0) await endMarked(charonMarks(folder))
-    own ??= await keepRunning(program)
+    own ??= await keepRunning({ ...charonProgram(folder), onStarted, log })
     return createVici(ownSocket(folder))
   }
   const stopWatching = async () => {
@@ -38,7 +37,7 @@ export function createCharon({ folder, onStarted }: CharonDeps): Charon {
   }
   return {
     async open() {
-      const isOwn = own !== undefined || markedProcesses(charonMarks(folder)).length > 0
+      const isOwn = own !== undefined || runningProcesses(charonSign(folder)).length > 0
       return !isOwn && (await isCharon(SYSTEM_SOCKET)) ? createVici(SYSTEM_SOCKET) : startOwn()
     },
     async running() {
@@ -59,6 +58,6 @@ export function createCharon({ folder, onStarted }: CharonDeps): Charon {
 
 /** Ends the charon that an agent with this state folder has started, and removes its files. */
 export async function endOwnCharon(folder: string): Promise<void> {
-  await endMarked(charonMarks(folder))
+  await endProgram(charonSign(folder))
   for (const path of ownFiles(folder)) await rm(path, { force: true })
 }

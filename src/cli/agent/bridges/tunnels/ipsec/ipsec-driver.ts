@@ -42,6 +42,7 @@ export function createIpsecDriver(deps: ProgramDriverDeps): TunnelDriver {
     loadConnection(vici, wanted, { interfaceName: name, meshCidr: deps.mesh().cidr })
   const charon = createCharon({
     folder: deps.folder,
+    log: deps.log,
     async onStarted() {
       for (const [name, tunnel] of running) await load(name, tunnel.vici, tunnel)
     },

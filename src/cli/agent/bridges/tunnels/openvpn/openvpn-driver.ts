@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { explained } from '../../../errors.ts'
 import { requireTun } from '../../../system/privileges.ts'
-import { endMarked, markedProcesses } from '../../../system/marked-processes.ts'
+import { endProgram, type ProgramSign } from '../../../system/background-program.ts'
+import { keepRunning, type KeptProcess, type KeptProgram } from '../../../system/kept-process.ts'
 import { checkedSubnets } from '../checked-tunnel.ts'
 import type { ProgramDriverDeps } from '../driver-deps.ts'
-import { keepRunning, type KeptProcess, type KeptProgram } from '../kept-process.ts'
 import { lookRegularly } from '../look-regularly.ts'
 import { plainPath } from '../plain-path.ts'
 import type { Tunnel, TunnelDriver } from '../tunnel-driver.ts'
@@ -56,14 +56,14 @@ export function createOpenvpnDriver(deps: ProgramDriverDeps): TunnelDriver {
     else {
       await stop(name)
       // One that an earlier agent has started with the same configuration goes on, unless it has lost its interface.
-      if (isNew || markedProcesses(wanted.program.marks).length === 0) await endMarked(marksOf(deps, name))
+      if (isNew) await endProgram(signOf(deps, name))
       running.set(name, { ...wanted, process: await keepRunning(wanted.program), connectedMs: Date.now() })
     }
     await link.setRoutes(wanted.subnets)
   }
   const remove = async (name: string) => {
     await stop(name)
-    await endMarked(marksOf(deps, name))
+    await endProgram(signOf(deps, name))
     await removeTunnelLink(placeOf(name))
     for (const path of [socketOf(deps, name), logOf(deps, name)]) await rm(path, { force: true })
   }
@@ -102,19 +102,23 @@ export function createOpenvpnDriver(deps: ProgramDriverDeps): TunnelDriver {
 
 function programOf(deps: ProgramDriverDeps, name: string, tunnel: Tunnel): KeptProgram {
   const socket = plainPath(socketOf(deps, name))
+  const { marks: family, recordFile } = signOf(deps, name)
   const stdin = openvpnConfig(tunnel, readOpenvpnSecret(tunnel.secret), { interfaceName: name, socket })
   return {
     program: 'openvpn',
     args: ['--config', 'stdin'],
-    marks: { ...marksOf(deps, name), CTL_TUNNEL_CONFIG: createHash('sha256').update(stdin).digest('hex') },
+    family,
+    recordFile,
+    marks: { ...family, CTL_TUNNEL_CONFIG: createHash('sha256').update(stdin).digest('hex') },
+    log: deps.log,
     stdin,
     logFile: logOf(deps, name),
     isReady: async () => (await openvpnState(socket)) !== undefined,
   }
 }
 
-function marksOf({ folder }: ProgramDriverDeps, name: string): { readonly CTL_TUNNEL: string } {
-  return { CTL_TUNNEL: join(folder, name) }
+function signOf({ folder }: ProgramDriverDeps, name: string): ProgramSign {
+  return { marks: { CTL_TUNNEL: join(folder, name) }, recordFile: join(folder, `${name}.pid`) }
 }
 
 function socketOf({ folder }: ProgramDriverDeps, name: string): string {
