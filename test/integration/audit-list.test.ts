@@ -98,7 +98,47 @@ describe.each(STORES)('the audit list on $name', (store) => {
         reason: 'insufficient_relation',
         correlation_id: 'c-2',
         context: { item_count: 3 },
+        subject_name: null,
+        object_name: null,
       })
+    })
+
+    it('shows the present names of what the caller may read, and null for the rest', async () => {
+      const named = await access.domain('named')
+      await access.grant(auditor.subject, 'auditor', `domain:${named}`, named)
+      const member = await access.person(named)
+      const nameOf = async ({ subject }: Person) => {
+        const principals = access.datastore.pool('interactive').selectFrom('principals').select('display_name')
+        return (await principals.where('id', '=', subject.split(':')[1] ?? '').executeTakeFirstOrThrow()).display_name
+      }
+      const row = (end: number, subject: string, object: string) => ({
+        id: `${ID.replace('9d0c', '9d0e')}${end}`,
+        atMs: PAST_MS - 2000 + end,
+        domainId: named,
+        subject,
+        relation: 'node.update',
+        object,
+        outcome: 'granted' as const,
+        reason: 'granted',
+        correlationId: 'c-names',
+        context: {},
+      })
+      await createAuditSink(access.datastore).write([
+        row(1, member.subject, `domain:${named}`),
+        row(2, auditor.subject, `node:${ID}9`),
+        row(3, 'system:rollouts', 'node:one'),
+        row(4, `user:${ID}9`, `token:${ID}9`),
+      ])
+      const namesOf = async (caller: Person) =>
+        (await list(caller, `domain_id=${named}&correlation_id=c-names`)).body.items.map(
+          ({ subject_name, object_name }) => [subject_name, object_name],
+        )
+      const known = [await nameOf(member), 'named']
+      const nothing = [null, null]
+      expect(await namesOf(auditor)).toEqual([nothing, nothing, nothing, known])
+      expect(await namesOf(overseer)).toEqual([nothing, nothing, [await nameOf(auditor), null], known])
+      const ofServer = await list(auditor, `domain_id=${named}&actor=system`)
+      expect(endsOf(ofServer)).toEqual([3])
     })
 
     it.each([

@@ -7,6 +7,7 @@ import { pageRange } from '../../src/server/ports/page-range.ts'
 import { POSTGRES, useDatastore } from '../support/datastores/stores.ts'
 
 const DOMAIN = '01935b5e-8f3a-7c61-9d0a-000000000003'
+const BUSY = '01935b5e-8f3a-7c61-9d0a-000000000009'
 /** Of about 3,600: 1,000 denials of one Domain, a page apiece, are sorted rather than walked in order. */
 const PAGES_MAX = 1100
 
@@ -40,6 +41,15 @@ async function fill(db: Db): Promise<void> {
       case when row % 200 = 3 then 'permission_denied' when row % 50000 = 7 then 'internal_error' else 'granted' end,
       'granted', 'c' || row, '{}'
     from generate_series(1, 200000) as row`.execute(db)
+  // In one Domain nodes write all the time, and one person reads all the time: each of them changes one thing at the beginning.
+  await sql`
+    insert into audit
+    select gen_random_uuid(), timestamptz '2026-01-01' + row * interval '10 second', ${BUSY}::uuid,
+      case when row = 1 then 'user:rare' when row % 3 = 0 then 'user:reader' when row = 2 then 'user:reader'
+        else 'node:' || row % 3000 end,
+      case when row = 1 or row % 3 <> 0 then 'node.update' else 'node.list' end,
+      'node:' || row % 3000, 'granted', 'granted', 'c', '{}'
+    from generate_series(1, 100000) as row`.execute(db)
   await sql`vacuum analyze audit`.execute(db)
 }
 
@@ -68,6 +78,12 @@ describe.skipIf(POSTGRES.missing)('the plan of the audit list over 200,000 rows'
     ['one request', { match: { correlation_id: 'c77777' } }],
     ['writes', { match: { relations: WRITES } }],
     ['writes of the platform', { domainId: null, match: { relations: WRITES } }],
+    ['writes of a subject', { match: { relations: WRITES, subject: 'user:103' } }],
+    ['writes of a rare subject', { match: { relations: WRITES, subject: 'user:rare' } }],
+    ['writes of users among those of nodes', { domainId: BUSY, match: { relations: WRITES, actor: 'user' } }],
+    ['writes of a user who reads much', { domainId: BUSY, match: { relations: WRITES, subject: 'user:reader' } }],
+    ['a group of relations of users', { domainId: BUSY, match: { relations: ['node.update'], actor: 'user' } }],
+    ['the server itself', { domainId: BUSY, match: { actor: 'system' } }],
     ['a later page of writes', { match: { relations: WRITES } }, LATER],
     ['a group of relations', { match: { relations: ['node.list', 'node.read', 'rare.relation'] } }],
     ['a group of rare relations', { match: { relations: ['none.list', 'rare.relation'] } }],

@@ -58,7 +58,7 @@ describe.each(STORES)('the event stream of a Domain on the $name datastore', (st
           keepAliveMs: KEEP_ALIVE_MS,
           pollMs: 20,
         })
-        return { surfaces: [mounted(domainEvents, made.handlers), 'relationTuples'] }
+        return { surfaces: [mounted(domainEvents, made.handlers)] }
       })
       if (made === undefined) throw new Error('nothing was made')
       service = made
@@ -271,14 +271,14 @@ describe.each(STORES)('the event stream of a Domain on the $name datastore', (st
       const stranger = await fleet.principal(await fleet.domain())
       expect(await refusal(stranger)).toBe('403 permission_denied')
       const viewer = await fleet.principal(domainId)
-      const tuple = { subject: viewer, relation: 'viewer', resource: `domain:${domainId}` }
-      const given = await fleet.call(fleet.root, 'POST /v1/authz/relation-tuples', tuple)
+      const role = { subject: viewer, relation: 'viewer' }
+      const given = await fleet.call(fleet.root, `POST /v1/domains/${domainId}/grants`, role)
       expect(given.status).toBe(201)
       const stream = await follow({}, viewer)
       await append(1)
       await expect.poll(() => typesOf(stream), WAIT).toContain('project.updated')
       ends.length = 0
-      const removed = await fleet.call(fleet.root, `DELETE /v1/authz/relation-tuples/${String(given.body['id'])}`)
+      const removed = await fleet.call(fleet.root, `DELETE /v1/domains/${domainId}/grants/${String(given.body['id'])}`)
       expect(removed.status).toBe(204)
       await stream.closed()
       await expect.poll(() => ends, WAIT).toContain('refused')

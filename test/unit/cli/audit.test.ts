@@ -121,6 +121,7 @@ describe('ctl audit', () => {
     it.each([
       [['--writes'], { only: 'writes' }],
       [['--actor', 'service'], { actor: 'service' }],
+      [['--actor', 'system'], { actor: 'system' }],
       [['--relation', 'node.list'], { relation: 'node.list' }],
       [['--relation', 'node.'], { relation_prefix: 'node.' }],
       [['--relation', 'node.*'], { relation_prefix: 'node.' }],
@@ -163,24 +164,32 @@ describe('ctl audit', () => {
       expect(stderr).toContain(`warning: this ctl does not know the audit relation "${relation}"`)
     })
 
-    it('reads one page of each list for names, also for ids that no list has', async () => {
-      const nodes = Array.from({ length: 200 }, (_, at) => ({ id: `${at}`, display_name: `n-${at}` }))
+    it('asks for nothing but the rows, and shows the id of what has no name', async () => {
       const gone = '019c1a10-0000-7000-8000-0000000fffff'
       const row = { id: ID.web, at: '2026-02-01T11:58:00.000Z', subject: 'user:a', object: `node:${gone}` }
-      await start({
-        'GET /v1/audit': {
-          body: { items: [{ ...row, relation: 'node.list', outcome: 'granted' }], next_cursor: null },
-        },
-        'GET /v1/nodes': { body: { items: nodes, next_cursor: 'more' } },
-      })
-      const { stdout } = await home.run(['audit', 'list'], { isTty: true, columns: 200 })
+      const named = { ...row, relation: 'node.list', outcome: 'granted', subject_name: null, object_name: null }
+      await start({ 'GET /v1/audit': { body: { items: [named], next_cursor: null } } })
+      const { stdout } = await home.run(['audit', 'list', '--domain', ID.domain], { isTty: true, columns: 200 })
       expect(stdout).toContain('node:000fffff')
-      expect(stub.seen.filter(({ path }) => path === '/v1/nodes')).toHaveLength(1)
+      expect(stub.seen.map(({ path }) => path)).toEqual(['/v1/audit'])
+    })
+
+    it.each([
+      ['Ada', '--actor takes user, service, node, system, or one subject; not "Ada"', 'Try --actor user:Ada.'],
+      ['me', '--actor with a name and --subject are the same', ''],
+    ])('refuses the actor %s beside a subject, and sends nothing', async (actor, sentence, hint) => {
+      await start()
+      const { exitCode, stderr } = await home.run(['audit', 'list', '--actor', actor, '--subject', 'me'])
+      expect([exitCode, stub.seen]).toEqual([2, []])
+      expect(stderr).toContain(sentence)
+      expect(stderr).toContain(hint)
     })
 
     it.each([
       ['--subject', 'service:build', 'subject', `serviceaccount:${ID.build}`],
       ['--subject', 'me', 'subject', `serviceaccount:${ID.me}`],
+      ['--actor', 'service:build', 'subject', `serviceaccount:${ID.build}`],
+      ['--actor', 'me', 'subject', `serviceaccount:${ID.me}`],
       ['--object', 'node:web-1', 'object', `node:${ID.web}`],
       ['--object', 'platform', 'object', 'platform:main'],
     ])('looks up the name in %s %s', async (flag, typed, member, sent) => {
@@ -217,10 +226,12 @@ describe('ctl audit', () => {
         reason: 'granted',
         correlation_id: 'c1',
         context: {},
+        subject_name: 'Build',
+        object_name: 'web-1',
       }
       await start({ 'GET /v1/audit': () => ({ body: { items: [row], next_cursor: null } }) })
       const people = await home.run(['audit', 'list'], { isTty: true })
-      expect(people.stdout).toContain(`service:build (${ID.build.slice(-8)})`)
+      expect(people.stdout).toContain(`service:Build (${ID.build.slice(-8)})`)
       expect(people.stdout).toContain(`node:web-1 (${ID.web.slice(-8)})`)
       const others = [home.run(['audit', 'list']), home.run(['audit', 'list', '-o', 'wide'], { isTty: true })]
       for (const { stdout } of await Promise.all(others)) {
