@@ -29,6 +29,7 @@ import { serviceIdentitiesCommands } from '../commands/service-identities/comman
 import { tokensCommands } from '../commands/tokens/commands.ts'
 import { tuplesCommands } from '../commands/tuples/commands.ts'
 import { violationsCommands } from '../commands/violations/commands.ts'
+import { webhooksCommands } from '../commands/webhooks/commands.ts'
 import { HOST_KEY_WORDS, PROXY_WORDS } from '../commands/node-sessions/ssh-environment.ts'
 import { oneWordCommands } from '../commands/one-word-commands.ts'
 import type { CommandRow } from './command.ts'
@@ -67,6 +68,7 @@ export const NOUNS: readonly OwnCommands[] = [
   rolloutsCommands,
   violationsCommands,
   capacityCommands,
+  webhooksCommands,
 ]
 
 /**

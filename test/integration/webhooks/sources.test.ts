@@ -194,16 +194,18 @@ describe.each(STORES)('Messages of webhooks on the $name store', (store) => {
 
       it('for 10,000 nodes at once in passes of 500', async () => {
         const webhook = await fleet.webhook(domainId, { events: NODE_EVENTS, for_seconds: 30 })
-        await sql`
-          insert into nodes (id, domain_id, name, kind, public_key, mesh_address, psk_sealed, psk_issued_at, labels,
-            ephemeral, created_at, updated_at)
-          select gen_random_uuid(), ${domainId}, 'many-' || n, 'server', decode(md5(n::text) || md5(n::text), 'hex'),
-            ('100.65.' || n / 256 || '.' || n % 256)::inet, '\\x00', 0, '{}', false, now(), now()
-          from generate_series(1, 10000) as n`.execute(fleet.db)
+        const bulk = fleet.datastore.pool('bulk')
+        for (let from = 1; from <= 10_000; from += 1_000)
+          await sql`
+            insert into nodes (id, domain_id, name, kind, public_key, mesh_address, psk_sealed, psk_issued_at, labels,
+              ephemeral, created_at, updated_at)
+            select gen_random_uuid(), ${domainId}, 'many-' || n, 'server', decode(md5(n::text) || md5(n::text), 'hex'),
+              ('100.65.' || n / 256 || '.' || n % 256)::inet, '\\x00', 0, '{}', false, now(), now()
+            from generate_series(${from}::integer, ${from + 999}::integer) as n`.execute(bulk)
         const at = new Date(START_MS - 5 * MINUTE_MS)
         await sql`
           insert into node_heartbeats (node_id, created_at, accepted_at, healthy_since, announced_state)
-          select id, ${at}, ${at}, ${at}, 'unreachable' from nodes where domain_id = ${domainId}`.execute(fleet.db)
+          select id, ${at}, ${at}, ${at}, 'unreachable' from nodes where domain_id = ${domainId}`.execute(bulk)
         const pass = await leader().seasoned()
         let passes = 1
         while (await pass()) passes += 1
@@ -212,7 +214,10 @@ describe.each(STORES)('Messages of webhooks on the $name store', (store) => {
           select count(*)::int as count, count(distinct event_key)::int as nodes
           from webhook_deliveries where webhook_id = ${String(webhook['id'])}`.execute(fleet.db)
         expect(rows).toEqual([{ count: 10_000, nodes: 10_000 }])
-        await sql`delete from nodes where domain_id = ${domainId}`.execute(fleet.db)
+        await sql`delete from webhooks where domain_id = ${domainId}`.execute(bulk)
+        await sql`delete from node_heartbeats where node_id in (select id from nodes where domain_id = ${domainId})`.execute(
+          bulk,
+        )
       }, 120_000)
     })
 
