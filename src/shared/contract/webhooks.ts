@@ -24,7 +24,8 @@ const managed = {
   fold: 'webhook_not_found',
 } as const
 const columns = ['url', 'events', 'enabled', 'pending', 'failing_since', 'disabled_reason', 'id']
-const wide = ['for_seconds', 'scheme', 'dropped', 'description', 'disabled_at', 'created_by', 'created_at']
+const keyed = ['url', 'public_key', 'id']
+const wide = ['public_key', 'for_seconds', 'scheme', 'dropped', 'description', 'disabled_at', 'created_by', 'created_at']
 const deliveryColumns = ['id', 'type', 'state', 'attempts', 'last_status', 'last_failure', 'next_attempt_at']
 const deliveryWide = ['created_at', 'last_attempt_at', 'last_duration_ms', 'last_answer', 'ended_at']
 const refs = { id: 'webhooks' }
@@ -54,7 +55,7 @@ export const webhooks = defineSurface(
         command: 'webhooks create',
         args: ['url'],
         refs: { id: 'domains' },
-        columns,
+        columns: [...keyed, 'events', 'enabled'],
         wide,
         handle: { member: 'url', taken: 'webhook_already_exists' },
         examples: [
@@ -146,7 +147,7 @@ export const webhooks = defineSurface(
         command: 'webhooks rotate-secret',
         args: ['id'],
         refs,
-        columns: ['url', 'both_keys_until', 'id'],
+        columns: [...keyed, 'both_keys_until'],
         wide,
         done: 'Webhook {url} has a new key. The one before it signs too until {both_keys_until}.',
       },
