@@ -198,6 +198,11 @@ export function migrationsContract(store: TestStore): void {
         'trust_bundles',
         'used_assertions',
         'visibility_changes',
+        'webhook_announced_tokens',
+        'webhook_deliveries',
+        'webhook_keys',
+        'webhook_offline_nodes',
+        'webhooks',
       ])
     })
 
@@ -243,6 +248,8 @@ export function migrationsContract(store: TestStore): void {
         'resources_project_slug_key',
         'rollouts_domain_slug_key',
         'sessions_fingerprint_key',
+        'webhook_deliveries_event_key',
+        'webhooks_url_key',
       ])
     })
 
