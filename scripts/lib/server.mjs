@@ -11,6 +11,7 @@ const ENTRIES = {
   'master-key-rotate': 'commands/master-key-rotate.js',
   'after-restore': 'commands/after-restore.js',
   artifacts: 'commands/artifacts.js',
+  'backup-create': 'commands/backup-create.js',
   'admin-users-add': 'commands/admin-users-add.js',
   worker: 'adapters/pglite/worker.js',
 }

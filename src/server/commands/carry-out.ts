@@ -24,9 +24,14 @@ export async function carryOut(config: Config, asked: AdminRequest, stderr: Text
   }
 }
 
-async function askRunning({ storage, dataDir }: Config, asked: AdminRequest): Promise<string | undefined> {
+/** Asks the server that runs on the embedded datastore of the configuration; undefined where none does. @throws as `askServer` */
+export async function askRunning(
+  { storage, dataDir }: Config,
+  asked: AdminRequest,
+  onReport?: (sentence: string) => void,
+): Promise<string | undefined> {
   if (storage.kind === 'memory') throw new ConfigError(1, '--dev keeps nothing, so there is nothing to change.')
-  return storage.kind === 'embedded' ? askServer(adminSocketPath(dataDir), asked) : undefined
+  return storage.kind === 'embedded' ? askServer(adminSocketPath(dataDir), asked, onReport) : undefined
 }
 
 async function onDatastore(config: Config, asked: AdminRequest, stderr: TextSink): Promise<string> {
@@ -35,7 +40,7 @@ async function onDatastore(config: Config, asked: AdminRequest, stderr: TextSink
   const ignore = (): void => undefined // A failure here fails the command, which reports it.
   const backend = await openBackend(config, { log, onNew: ignore, onAuditFailure: ignore, onBroken: ignore })
   try {
-    return await runOver(backend, asked)
+    return await runOver(backend, config, asked)
   } finally {
     backend.feed.stop()
     await backend.bus.close()
@@ -44,16 +49,16 @@ async function onDatastore(config: Config, asked: AdminRequest, stderr: TextSink
   }
 }
 
-async function runOver(backend: Backend, { command: name, ...given }: AdminRequest): Promise<string> {
+async function runOver(backend: Backend, config: Config, { command: name, ...given }: AdminRequest): Promise<string> {
   await backend.feed.start()
   await backend.engine.prepare()
-  const command = createAdminCommands(backend).find((one) => one.name === name)
+  const command = createAdminCommands(backend, config).find((one) => one.name === name)
   if (command === undefined) throw new Error(`there is no command ${name}`)
-  return command.run(given)
+  return command.run(given, { signal: new AbortController().signal, report: () => undefined })
 }
 
 /** Refused before anything is opened: opening a missing embedded datastore would create one. */
-function assertThere({ storage }: Config): void {
+export function assertThere({ storage }: Config): void {
   if (storage.kind === 'embedded' && !holdsDatastore(storage.directory))
     throw new BootError(1, `There is no datastore in ${storage.directory}; name the right one with --data-dir.`)
 }

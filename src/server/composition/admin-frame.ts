@@ -5,6 +5,9 @@ const INPUT_BYTES_MAX = 1024 * 1024
 /** Longest request: binaries whose bytes were signed come with it. */
 export const FRAME_BYTES_MAX = 512 * 1024 * 1024
 
+/** Media type of the answer to a long command: JSON objects in lines, `{report}` each and `{status, message}` last. */
+export const LINES = 'application/x-ndjson'
+
 const LENGTH_BYTES = 4
 
 /** The body of a request: the length of the head in four bytes, the head in JSON, then the attachments. */

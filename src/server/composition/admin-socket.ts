@@ -3,8 +3,8 @@ import { lstatSync, unlinkSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { AdminRefusal, type AdminCommand } from '../ports/admin-command.ts'
-import { decodeFrame, FRAME_BYTES_MAX } from './admin-frame.ts'
+import { AdminRefusal, type AdminCommand, type AdminRequest } from '../ports/admin-command.ts'
+import { decodeFrame, FRAME_BYTES_MAX, LINES } from './admin-frame.ts'
 
 /** Where operators reach a running server on its own machine: the file's mode admits the server's user alone. */
 export function adminSocketPath(dataDir: string): string {
@@ -35,8 +35,10 @@ const OWN_MASK = 0o177
  */
 export async function openAdminSocket({ path, commands, log }: AdminSocketOptions): Promise<AdminSocket | undefined> {
   const byPath = new Map(commands.map((command) => [`/${command.name}`, command]))
+  const stopping = new AbortController()
   const server = createServer({ requestTimeout: REQUEST_MS }, (request, response) => {
-    void answerTo(request, byPath, log).then((answer) => send(response, answer))
+    const exchange = { request, response, stopping: stopping.signal }
+    void answerTo(exchange, byPath, log).then((answer) => send(response, answer))
   })
   server.maxConnections = CONNECTIONS_MAX
   try {
@@ -46,7 +48,12 @@ export async function openAdminSocket({ path, commands, log }: AdminSocketOption
     log.warn({ err: error }, 'there is no admin.sock: ctl admin commands need the server to be stopped')
     return undefined
   }
-  return { close: () => closeSocket(server) }
+  return {
+    close() {
+      stopping.abort(new AdminRefusal('The server stops.'))
+      return closeSocket(server)
+    },
+  }
 }
 
 function removeStale(path: string): void {
@@ -70,8 +77,14 @@ interface SocketAnswer {
   readonly message: string
 }
 
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly stopping: AbortSignal
+}
+
 async function answerTo(
-  request: IncomingMessage,
+  { request, response, stopping }: Exchange,
   commands: ReadonlyMap<string, AdminCommand>,
   log: AdminSocketOptions['log'],
 ): Promise<SocketAnswer> {
@@ -81,11 +94,28 @@ async function answerTo(
     const body = await bodyOf(request)
     const given = body && decodeFrame(body)
     if (given === undefined) return { status: 400, message: 'The running server cannot read the request.' }
-    return { status: 200, message: await command.run(given) }
+    return { status: 200, message: await runFor({ response, stopping }, command, given) }
   } catch (error) {
     if (error instanceof AdminRefusal) return { status: 422, message: error.message }
     log.error({ err: error, command: command.name }, 'an admin command failed')
     return { status: 500, message: 'The running server failed; its log has the reason.' }
+  }
+}
+
+/** Runs the command for as long as its caller waits and the server goes on. */
+async function runFor(
+  { response, stopping }: Omit<Exchange, 'request'>,
+  command: AdminCommand,
+  given: Omit<AdminRequest, 'command'>,
+): Promise<string> {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort(new AdminRefusal('The caller went away.')))
+  const signal = AbortSignal.any([stopping, gone.signal])
+  const reports = command.isLong === true ? beginReports(response) : undefined
+  try {
+    return await command.run(given, { signal, report: (sentence) => reports?.report(sentence) })
+  } finally {
+    reports?.end()
   }
 }
 
@@ -105,7 +135,25 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   return Buffer.concat(chunks)
 }
 
+/** How often the caller of a long command gets a line: it can tell a server that works from one that hangs. */
+const REPORT_MS = 1_000
+
+/** Answers at once, with lines that say how far the command is. */
+function beginReports(response: ServerResponse): { report(sentence: string): void; end(): void } {
+  response.writeHead(200, { 'content-type': LINES, connection: 'close' }).flushHeaders()
+  let latest = ''
+  const timer = setInterval(() => void response.write(`${JSON.stringify({ report: latest })}\n`), REPORT_MS)
+  return {
+    report(sentence) {
+      latest = sentence
+    },
+    end: () => clearInterval(timer),
+  }
+}
+
+/** The last line of a long command has the status that the head of a short one has. */
 function send(response: ServerResponse, { status, message }: SocketAnswer): void {
+  if (response.headersSent) return void response.end(`${JSON.stringify({ status, message })}\n`)
   const body = JSON.stringify({ message })
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(body)
 }

@@ -32,6 +32,7 @@ import type { Datastore } from '../ports/datastore.ts'
 import type { Candidacy, SeatPlace } from '../ports/leader-seat.ts'
 import type { Keyring, Sealing } from '../ports/keyring.ts'
 import type { ReleaseVerifier } from '../ports/release-verifier.ts'
+import type { OpenSnapshot } from '../ports/snapshot.ts'
 import type { TraceMarks } from '../ports/tracing.ts'
 import type { AuditEntry, UnitOfWork } from '../ports/unit-of-work.ts'
 
@@ -40,6 +41,8 @@ export interface Backend {
   readonly datastore: Datastore
   /** Whether the last run did not end in order. */
   readonly isRecovered: boolean
+  /** Snapshots for backups; undefined where nothing is kept. */
+  readonly openSnapshot: OpenSnapshot | undefined
   readonly keyring: Keyring
   readonly sealing: Sealing
   readonly secretStore: OpenedSecrets
@@ -94,18 +97,19 @@ export async function openBackend(config: Config, hooks: BackendHooks, brought: 
   }
 }
 
-interface Opened {
+interface Opened extends Pick<OpenedStorage, 'openSnapshot'> {
   readonly datastore: Datastore
   readonly place: SeatPlace
   readonly isRecovered: boolean
 }
 
 /** PostgreSQL does not know how the server's last run ended; a record beside the master key does. */
-function recorded({ datastore, place, isRecovered }: OpenedStorage, dataDir: string): Opened {
-  if (isRecovered !== undefined) return { datastore, place, isRecovered }
+function recorded(opened: OpenedStorage, dataDir: string): Opened {
+  const { datastore, isRecovered } = opened
+  if (isRecovered !== undefined) return { ...opened, isRecovered }
   const run = recordRun(dataDir)
   const close = (): Promise<void> => datastore.close().finally(() => run.end())
-  return { datastore: { ...datastore, close }, place, isRecovered: run.wasAbandoned }
+  return { ...opened, datastore: { ...datastore, close }, isRecovered: run.wasAbandoned }
 }
 
 interface Ground extends Opened {
@@ -117,7 +121,7 @@ async function openOver(
   config: Config,
   hooks: BackendHooks,
 ): Promise<Omit<Backend, 'releaseVerifier'>> {
-  const { datastore, clock, isRecovered } = ground
+  const { datastore, clock, isRecovered, openSnapshot } = ground
   if (await isUnsealed(datastore.pool('interactive'))) hooks.onNew()
   const warn = (message: string): void => hooks.log.warn(message)
   const master = await proveMasterKey(datastore.pool('interactive'), config.masterKey, warn)
@@ -130,7 +134,7 @@ async function openOver(
   const authorizer = withStaleChecks(changing.authorizer, config.staleChecks)
   const bus = await openEventBus(config, { datastore, clock, log: hooks.log })
   const keyring = createKeyring(ring)
-  return { datastore, isRecovered, ...changing, bus, authorizer, keyring, sealing, secretStore, signer }
+  return { datastore, isRecovered, openSnapshot, ...changing, bus, authorizer, keyring, sealing, secretStore, signer }
 }
 
 async function prepareSchema(datastore: Datastore, { masterKey }: Config, log: Logger): Promise<void> {

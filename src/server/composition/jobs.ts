@@ -24,6 +24,8 @@ export interface JobOptions {
   /** Records what is taken from the outbox; not recorded when absent. */
   readonly tracing?: Tracing | undefined
   readonly relayCounters: RelayCounters
+  /** Makes backups; undefined where there is no schedule. */
+  readonly backupJob?: LeaderJob | undefined
 }
 
 interface JobsDeps extends JobOptions {
@@ -34,7 +36,7 @@ interface JobsDeps extends JobOptions {
 }
 
 /** Everything that one process of a deployment does for all of them: the outbox, the adapters and the slices. */
-function leaderJobs({ backend, services, log, wake, relaying, tracing }: JobsDeps): readonly LeaderJob[] {
+function leaderJobs({ backend, services, log, wake, relaying, tracing, backupJob }: JobsDeps): readonly LeaderJob[] {
   const { clock, engine, bus } = backend
   // The cursor of each consumer is kept under its name.
   const consumers = [...services.consumers, relaying.consumer]
@@ -45,6 +47,7 @@ function leaderJobs({ backend, services, log, wake, relaying, tracing }: JobsDep
     createStateSweeper({ clock }),
     createKeyRotation(backend),
     createSecretsReconcile(backend),
+    backupJob,
   ]
   return [
     createNumbering({ ...backend, onNumbered: () => consumers.map(consumptionOf).forEach(wake) }),

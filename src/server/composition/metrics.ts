@@ -2,6 +2,7 @@ import type { OrderStates, Prometheus } from '../adapters/prometheus/prometheus.
 import { DIMENSION_FACTS } from '../../shared/capacity/dimensions.ts'
 import { readRelayLag } from '../event-relay/lag-store.ts'
 import type { App } from '../http/app.ts'
+import type { BackupSchedule } from '../backup/schedule/schedule.ts'
 import type { Leadership } from '../jobs/leadership.ts'
 import type { Health } from '../ops/health.ts'
 import { readLag } from '../outbox/store.ts'
@@ -16,6 +17,7 @@ export interface Metrics {
   engine: Backend['engine'] | undefined
   app: App | undefined
   capacity: Services['capacity'] | undefined
+  backups: BackupSchedule | undefined
 }
 
 /** Makes the counters. Their library is loaded here alone, for servers that serve metrics. */
@@ -26,6 +28,7 @@ export async function createMetrics(): Promise<Metrics> {
     order: () => metrics.order,
     authzIndex: () => metrics.engine?.indexStats?.(),
     load: () => metrics.app?.load(),
+    backups: () => metrics.backups?.status(),
     capacity: { state: () => metrics.capacity && stateOf(metrics.capacity), defaultTargets: DEFAULT_TARGETS },
   })
   const metrics: Metrics = {
@@ -35,6 +38,7 @@ export async function createMetrics(): Promise<Metrics> {
     engine: undefined,
     app: undefined,
     capacity: undefined,
+    backups: undefined,
   }
   return metrics
 }

@@ -7,6 +7,8 @@ import { createAdminCommands } from './admin-commands.ts'
 import { adminSocketPath, openAdminSocket, type AdminSocket } from './admin-socket.ts'
 import { assemble, listen, type Assembly } from './assembly.ts'
 import { openBackend, type Backend } from './backend.ts'
+import { openSchedule, unprobedSchedule } from './backup-schedule.ts'
+import type { BackupSchedule } from '../backup/schedule/schedule.ts'
 import type { Config } from '../config/config.ts'
 import type { Address } from '../config/values.ts'
 import { firstRun, type FirstRunDeps, type FirstRunOutcome } from '../first-run/first-run.ts'
@@ -129,39 +131,44 @@ interface Ground extends ServeOptions {
 }
 
 async function startOver(ground: Ground): Promise<RunningServer> {
-  const { config, log, backend } = ground
-  const health = await openHealth(ground)
+  const { log, backend } = ground
+  const schedule = openSchedule(ground)
   const url = urlOf(ground)
-  const serving = { url, health, ...createServing(ground, url) }
+  const serving = { url, health: await openHealth(ground, schedule), ...createServing(ground, url) }
   await backend.feed.start()
   await backend.engine.prepare()
   backend.signer.follow((error) => log.warn({ err: error }, 'the signing keys could not be reloaded'))
   await serving.services.start()
-  const founding = { ...backend, factories: createBootstrapFactories(backend, config.env) }
+  const founding = { ...backend, factories: createBootstrapFactories(backend, ground.config.env) }
   const outcome = await settle(ground, founding, url)
   const assembly = assemble({ ...ground, ...serving, tls: ground.tls?.current() })
   const opsUrl = await listen(assembly, ground)
-  const jobs = startLeading(ground, serving.services)
-  const adminSocket = await openOwnSocket(ground)
-  return runningOver({ ...ground, founding, outcome, jobs, adminSocket }, assembly, opsUrl)
+  const jobs = startLeading(ground, serving.services, schedule)
+  const running = { ...ground, founding, outcome, jobs, adminSocket: await openOwnSocket(ground) }
+  return runningOver(running, assembly, opsUrl)
 }
 
 /** On PostgreSQL commands open the database themselves, and what is in memory has no directory. */
 async function openOwnSocket({ config, backend, log }: Ground): Promise<AdminSocket | undefined> {
   if (config.storage.kind !== 'embedded') return undefined
   const path = adminSocketPath(config.dataDir)
-  return openAdminSocket({ path, commands: createAdminCommands(backend), log })
+  return openAdminSocket({ path, commands: createAdminCommands(backend, config), log })
 }
 
-function startLeading({ log, backend, metrics, tracing }: Ground, services: Services): Leadership {
+function startLeading(
+  { log, backend, metrics, tracing }: Ground,
+  services: Services,
+  schedule: BackupSchedule | undefined,
+): Leadership {
   const relayCounters = metrics?.prometheus.relay ?? NO_RELAY_COUNTERS
-  const jobs = startJobs(backend, { services, log, tracing, relayCounters })
-  if (metrics !== undefined) metrics.order = orderOf(backend, jobs)
+  const jobs = startJobs(backend, { services, log, tracing, relayCounters, backupJob: schedule?.job })
+  if (metrics !== undefined) Object.assign(metrics, { order: orderOf(backend, jobs), backups: schedule })
   return jobs
 }
 
-async function openHealth({ backend, metrics }: Ground): Promise<Health> {
-  const health = createHealth(probesOf(backend), backend.clock, unprobedOf(backend))
+async function openHealth({ backend, metrics }: Ground, schedule: BackupSchedule | undefined): Promise<Health> {
+  const unprobed = [...unprobedOf(backend), ...unprobedSchedule(schedule)]
+  const health = createHealth(probesOf(backend), backend.clock, unprobed)
   if (metrics !== undefined) Object.assign(metrics, { health, engine: backend.engine })
   // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
   await health.report()

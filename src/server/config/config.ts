@@ -1,3 +1,4 @@
+import { backupScheduleOf, backupScratchOf, type BackupSchedule } from './backup.ts'
 import type { ReleaseSigner } from '../ports/release-verifier.ts'
 import { refuseHalfReleases, type ReleasesSource } from './releases.ts'
 import { homedir } from 'node:os'
@@ -108,6 +109,10 @@ export interface Config {
   /** 1 to 3650, for the platform's own chain. */
   readonly auditRetentionDays: number
   readonly logLevel: LogLevel
+  /** Undefined: the server makes no backups by itself. */
+  readonly backups: BackupSchedule | undefined
+  /** Where the embedded datastore is copied for a backup. */
+  readonly backupScratchDir: string
   /** Undefined: no spans are recorded. */
   readonly tracing: TracingSettings | undefined
   readonly isDev: boolean
@@ -175,6 +180,8 @@ export function parseConfig(input: ConfigInput): Config {
     capacityIntervalMs: required(values.capacitySampleInterval),
     auditRetentionDays: required(values.auditRetentionDays),
     logLevel: required(values.logLevel),
+    backups: backupScheduleOf(values),
+    backupScratchDir: backupScratchOf(values, dataDir),
     tracing: tracingOf(input.env),
     isDev: required(values.dev),
     isDemo: required(values.demo),
@@ -278,6 +285,7 @@ function refuseWithDev(values: Values, where: (name: OptionName) => string): voi
       'masterKey',
       'masterKeyFile',
       'bootstrapTokenFile',
+      'backupDir',
     ] as const
   ).find((name) => values[name] !== undefined)
   if (lasting !== undefined)

@@ -1,4 +1,5 @@
 import type { Rate } from '../ports/rates.ts'
+import { backupInterval, backupKeep } from './backup.ts'
 import { baoOptions } from './bao-options.ts'
 import type { Option } from './option.ts'
 import { acrValues, releaseSigners, releasesSource } from './releases.ts'
@@ -348,6 +349,31 @@ export const OPTIONS = {
     placeholder: 'DURATION',
     fallback: '15s',
     describe: 'How often each replica samples the capacity of every Domain, 1s to 10m',
+  }),
+  backupDir: option({
+    parse: path,
+    placeholder: 'DIR',
+    fallbackWords: 'no backups but those of ctl admin backup create',
+    describe: 'Directory in which the leader makes a backup again and again, without the master key; must exist',
+  }),
+  backupInterval: option({
+    parse: backupInterval,
+    placeholder: 'DURATION',
+    fallback: '24h',
+    describe: 'Time from one backup in --backup-dir to the next, 1m to 31d',
+  }),
+  backupKeep: option({
+    parse: backupKeep,
+    placeholder: 'N',
+    fallback: '7',
+    describe:
+      'Backups that stay in --backup-dir, the newest ones; only files named as the schedule names them are removed',
+  }),
+  backupScratchDir: option({
+    parse: path,
+    placeholder: 'DIR',
+    fallbackWords: 'a directory in <data-dir>',
+    describe: 'Where the embedded datastore is copied for a backup: it needs as much space as the datastore takes',
   }),
   dev: toggle('Keep everything in memory, on loopback only; stores a context named dev and prints a join token'),
   demo: toggle('Add a simulated fleet of 50 nodes and a catalogue, so that there is something to look at'),

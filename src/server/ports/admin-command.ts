@@ -11,8 +11,18 @@ export interface AdminRequest {
 /** A command that a running server carries out, and a command line on the datastore of a stopped one. */
 export interface AdminCommand {
   readonly name: string
+  /** Whether it may take longer than a minute: it reports how far it is, and ends early when its caller goes away. */
+  readonly isLong?: true
   /** Resolves with what was done, in one sentence. @throws AdminRefusal */
-  run(request: Omit<AdminRequest, 'command'>): Promise<string>
+  run(request: Omit<AdminRequest, 'command'>, caller: AdminCaller): Promise<string>
+}
+
+/** Who waits for a command. */
+export interface AdminCaller {
+  /** Aborted when the caller is gone, or the server stops. */
+  readonly signal: AbortSignal
+  /** Says how far a long command is, in one short sentence. */
+  report(sentence: string): void
 }
 
 /** Why a command was not carried out, in one sentence. Nothing was changed. */

@@ -10,6 +10,10 @@ export const adminCommands: OwnCommands = {
     summary: 'Tell a restored datastore so, before a server starts on it, so that agents pull their state',
     load: async () => (await import('../serve.ts')).afterRestore,
   },
+  'admin backup create': {
+    summary: 'Make a backup of the datastore in one file, while servers run',
+    load: async () => (await import('../serve.ts')).createBackup,
+  },
   'admin backup verify': {
     summary: 'Prove a backup: restore it beside everything else and check it',
     load: async () => (await import('./backup.ts')).verifyBackup,

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import { createBackupMetrics, type BackupState } from './backup-metrics.ts'
 import { createCapacityMetrics, type CapacityMetricsSource } from './capacity-metrics.ts'
 import { createLoadMetrics, type LoadMetrics, type LoadState } from './load-metrics.ts'
 import { createRelayMetrics, type RelayLag, type RelayMetrics } from './relay-metrics.ts'
@@ -54,6 +55,7 @@ export interface PrometheusDeps {
   readonly order?: () => OrderStates | undefined
   readonly authzIndex?: IndexState
   readonly load?: LoadState
+  readonly backups?: BackupState
   readonly capacity?: CapacityMetricsSource
 }
 
@@ -63,6 +65,7 @@ export function createPrometheus({
   order = () => undefined,
   authzIndex = () => undefined,
   load = () => undefined,
+  backups = () => undefined,
   capacity,
 }: PrometheusDeps): Prometheus {
   const registry = new Registry()
@@ -76,6 +79,7 @@ export function createPrometheus({
   const dropped = counter('audit_rows_dropped_total', 'Audit rows beyond the share of the queue of their principal')
   registry.registerMetric(probeGauge(probeStates))
   for (const gauge of [...orderGauges(order), ...indexGauges(authzIndex)]) registry.registerMetric(gauge)
+  createBackupMetrics(registry, backups)
   if (capacity !== undefined) createCapacityMetrics(registry, capacity)
 
   return {

@@ -51,6 +51,7 @@ export interface MadeBackup {
   readonly bytes: number
   readonly tables: number
   readonly rows: number
+  readonly hasMasterKey: boolean
 }
 
 /** Compressed bytes between two looks at the free space. */
@@ -67,7 +68,7 @@ export function createBackups(deps: BackupDeps): (order: BackupOrder) => Promise
     const partial = await reservePartial(order.path, order.replaces)
     try {
       const snapshot = await openFor(deps, order)
-      const made = await writeInto(partial.path, { ...deps, ...order, snapshot }).finally(() => snapshot.close())
+      const made = await writeAndClose(partial.path, { ...deps, ...order, snapshot })
       order.signal.throwIfAborted()
       await partial.publish()
       return made
@@ -82,6 +83,14 @@ export function createBackups(deps: BackupDeps): (order: BackupOrder) => Promise
 function openFor({ openSnapshot }: BackupDeps, { signal, onProgress }: BackupOrder): Promise<Snapshot> {
   const onCopied = (bytes: number, ofBytes: number): void => onProgress?.({ stage: 'copying', bytes, ofBytes })
   return openSnapshot({ signal, onCopied })
+}
+
+async function writeAndClose(path: string, writing: Writing): Promise<MadeBackup> {
+  try {
+    return await writeInto(path, writing)
+  } finally {
+    await writing.snapshot.close()
+  }
 }
 
 type Writing = BackupDeps & BackupOrder & { readonly snapshot: Snapshot }
@@ -102,7 +111,8 @@ async function writeInto(path: string, writing: Writing): Promise<MadeBackup> {
         ENTRY.masterKey,
         JSON.stringify(await sealSecrets(writing.keys.secrets(keyring), passphrase, head)),
       )
-    return { path: writing.path, bytes: await archive.finish(), tables: tables.length, rows }
+    const bytes = await archive.finish()
+    return { path: writing.path, bytes, tables: tables.length, rows, hasMasterKey: passphrase !== undefined }
   } catch (error) {
     await archive.abandon()
     throw error
