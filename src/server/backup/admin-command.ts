@@ -38,6 +38,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   EACCES: 'the server may not write there: let its account write, or name another file',
   EPERM: 'the server may not write there: let its account write, or name another file',
   EROFS: 'the file system is read-only: name another file',
+  ENOENT: 'no file can be made there: name another',
   EISDIR: 'it is a directory: name a file',
   ENOTDIR: 'its directory is none: name another file',
   ENAMETOOLONG: 'the name is too long: name another file',

@@ -27,18 +27,25 @@ type TableSum = Manifest['tables'][number] & { pieces: number }
 /** Bytes that are hashed and compressed before other events of the process have their turn. */
 const TURN_BYTES = 256 * 1024
 
-/** Opens the file, which must not exist, with mode 0600. */
+/** Writes into the file, which is empty. */
 export function createArchiveWriter(path: string, modifiedAt: Date): ArchiveWriter {
   const tar = createPack()
-  const file = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true })
+  const file = createWriteStream(path, { flags: 'r+', flush: true })
   const written = pipeline(tar, createGzip({ level: GZIP_LEVEL }), file)
-  // A failed write rejects the entry that waits for it, or `finish`.
-  const failed = new Promise<never>((_resolve, reject) => void written.catch(reject))
+  // A failed write rejects the entry that waits for it, the next one, or `finish`.
+  let failure: { readonly reason: unknown } | undefined
+  const failed = new Promise<never>((_resolve, reject) => {
+    written.catch((reason: unknown) => {
+      failure = { reason }
+      reject(reason)
+    })
+  })
   failed.catch(() => undefined)
   const entries: Manifest['entries'] = []
   const tables: TableSum[] = []
 
   async function add(name: string, content: string | readonly Buffer[]): Promise<void> {
+    if (failure !== undefined) throw failure.reason
     const chunks = typeof content === 'string' ? [Buffer.from(content)] : content
     const size = chunks.reduce((sum, { length }) => sum + length, 0)
     const hash = createHash('sha256')

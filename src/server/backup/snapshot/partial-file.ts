@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { syncDirectory } from '../../ports/secret-file.ts'
 import { BackupRefusal } from '../../ports/snapshot.ts'
@@ -16,10 +16,10 @@ export interface PartialFile {
 const PARTIAL = /^\.(\d+)\.partial$/
 
 /**
- * Reserves the name. What a killed process left of the same backup is removed.
+ * Makes the file, empty and with mode 0600. What a killed process left of the same backup is removed.
  *
  * @param replaces whether a file of the final name is replaced
- * @throws BackupRefusal where there is one, or no directory for it
+ * @throws BackupRefusal where there is one, or no directory for it; the system's error where none can be made there
  */
 export async function reservePartial(path: string, replaces: boolean): Promise<PartialFile> {
   const directory = dirname(path)
@@ -28,6 +28,7 @@ export async function reservePartial(path: string, replaces: boolean): Promise<P
   assertFree(path, replaces)
   await removeStale(path)
   const partial = `${path}.${process.pid}.partial`
+  await (await open(partial, 'wx', 0o600)).close()
   return {
     path: partial,
     async publish() {
