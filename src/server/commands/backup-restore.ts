@@ -1,23 +1,18 @@
-import { resolve } from 'node:path'
-import { reconcileEngine } from './reconcile-engine.ts'
-import { openSealedKey } from '../backup/restore/open-sealed-key.ts'
 import { outsideSentences } from '../backup/restore/outside.ts'
-import { migrationsOf } from '../backup/restore/backup-migrations.ts'
-import { assertFits, assertOwnKey, placeFor, writeAuthority, writeKey } from '../backup/restore/master-key-plan.ts'
+import { assertFits, placeFor, writeAuthority, writeKey } from '../backup/restore/master-key-plan.ts'
 import { restoreBackup, type Restored } from '../backup/restore/restore.ts'
 import type { RestoreTarget } from '../backup/restore/restore-target.ts'
 import { assertSpace } from '../backup/restore/space.ts'
-import { checkArchive, readHead, type CheckedArchive } from '../backup/archive/read-archive.ts'
 import type { SealedSecrets } from '../backup/archive/format.ts'
-import { MIGRATIONS } from '../adapters/postgres/migrate.ts'
 import { systemClock } from '../adapters/system/clock.ts'
 import { createLog } from '../composition/log.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
-import { BootError } from '../ports/boot-error.ts'
 import { configOf, runAdmin, type AdminCall } from './admin.ts'
+import { checkedBackup, openSecrets, type CheckedBackup } from './checked-backup.ts'
 import { takeOwnWords, type TakenWords } from './own-words.ts'
-import { givenPassphrase, PASSPHRASE_FLAG } from './passphrase.ts'
+import { PASSPHRASE_FLAG } from './passphrase.ts'
+import { reconcileEngine } from './reconcile-engine.ts'
 
 const HELP = `Restores a backup into an empty datastore.
 
@@ -45,21 +40,20 @@ export function runBackupRestore(call: AdminCall): Promise<number> {
       switches: [WITH_KEY],
     })
     const config = configOf(words.rest, call.env)
-    if (config.storage.kind === 'memory') throw new ConfigError(1, '--dev keeps nothing: name a datastore to restore into.')
+    if (config.storage.kind === 'memory')
+      throw new ConfigError(1, '--dev keeps nothing: name a datastore to restore into.')
     for (const line of await restore(config, call, words)) call.stderr.write(`${line}\n`)
   })
 }
 
 async function restore(config: Config, call: AdminCall, words: TakenWords): Promise<readonly string[]> {
-  const path = resolve(words.operand)
-  // What a first look shows is refused before the whole file is read.
-  migrationsOf(await readHead(path), MIGRATIONS)
   const target = await openTarget(config, call)
   try {
-    const archive = await checkArchive(path)
-    const secrets = words.has(WITH_KEY) ? await openSecrets(path, archive, { call, words }) : undefined
-    const keyPath = planKey(config, { path, archive, secrets })
-    if (target.directory !== undefined) await assertSpace(target.directory, archive.manifest, '--data-dir')
+    const backup = await checkedBackup(words.operand)
+    const { path } = backup
+    const secrets = words.has(WITH_KEY) ? await openSecrets(backup, call, words.valueOf(PASSPHRASE_FLAG)) : undefined
+    const keyPath = planKey(config, backup, secrets)
+    if (target.directory !== undefined) await assertSpace(target.directory, backup.manifest, '--data-dir')
     let authority: string | undefined
     const restored = await restoreBackup({
       path,
@@ -71,7 +65,11 @@ async function restore(config: Config, call: AdminCall, words: TakenWords): Prom
         authority = writeAuthority(config.dataDir, secrets)
       },
     })
-    return [restoredSentence(path, restored), ...writtenSentences(keyPath, authority), ...(await after(config, call, target))]
+    return [
+      restoredSentence(path, restored),
+      ...writtenSentences(keyPath, authority),
+      ...(await after(config, call, target)),
+    ]
   } finally {
     await target.close()
   }
@@ -96,29 +94,12 @@ async function openTarget({ storage, pools, logLevel }: Config, { stderr }: Admi
   return openEmbeddedTarget(storage.directory, warn)
 }
 
-interface Asking {
-  readonly call: AdminCall
-  readonly words: TakenWords
-}
-
-async function openSecrets(path: string, archive: CheckedArchive, { call, words }: Asking): Promise<SealedSecrets> {
-  const { head, headSha256, sealedKey: sealed } = archive
-  if (sealed === undefined)
-    throw new BootError(1, `${path} has no master key: leave out ${WITH_KEY}, and put the key where ctl serve reads it.`)
-  const passphrase = await givenPassphrase(call, words.valueOf(PASSPHRASE_FLAG))
-  const secrets = await openSealedKey({ path, sealed, headSha256 }, passphrase)
-  assertOwnKey(path, secrets, head.master_key.fingerprint)
-  return secrets
-}
-
-interface KeyPlanning {
-  readonly path: string
-  readonly archive: CheckedArchive
-  readonly secrets: SealedSecrets | undefined
-}
-
 /** Where the key is to be written; undefined where it is in place. @throws BootError */
-function planKey({ masterKey }: Config, { archive: { head }, secrets }: KeyPlanning): string | undefined {
+function planKey(
+  { masterKey }: Config,
+  { head }: CheckedBackup,
+  secrets: SealedSecrets | undefined,
+): string | undefined {
   const { fingerprint } = head.master_key
   if (secrets !== undefined && fingerprint !== null) return placeFor(masterKey, fingerprint)
   assertFits(masterKey, head)
