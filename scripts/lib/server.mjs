@@ -12,6 +12,9 @@ const ENTRIES = {
   'after-restore': 'commands/after-restore.js',
   artifacts: 'commands/artifacts.js',
   'backup-create': 'commands/backup-create.js',
+  'backup-restore': 'commands/backup-restore.js',
+  'backup-verify': 'commands/backup-verify.js',
+  'upgrade-rehearse': 'commands/upgrade-rehearse.js',
   'admin-users-add': 'commands/admin-users-add.js',
   worker: 'adapters/pglite/worker.js',
 }
@@ -35,6 +38,7 @@ const OUTSIDE = [
   '@simplewebauthn/server',
   'oidc-provider',
   'otpauth',
+  'tar-stream',
   'undici',
   'uqr',
 ]

@@ -1,0 +1,229 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { runBackupRestore } from '../../../src/server/commands/backup-restore.ts'
+import { runBackupVerify } from '../../../src/server/commands/backup-verify.ts'
+import type { RunningServer } from '../../../src/server/composition/serve.ts'
+import { runAdminCommand } from '../../support/backup/admin-run.ts'
+import { backUp, flagsOf, served, type Place } from '../../support/backup/served.ts'
+import { startPostgresCluster, type PostgresCluster } from '../../support/datastores/postgres-cluster.ts'
+import { textUntil } from '../../support/network/stream-text.ts'
+import { requirement } from '../../support/run/requirements.mjs'
+import { callServer, enrol, heartbeatOf, type EnrolledNode } from '../../support/server/replicas.ts'
+
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+
+const PASSPHRASE = 'a passphrase of some length'
+const folder = mkdtempSync(join(tmpdir(), 'ctl-restore-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const hasPostgres = requirement('postgresql') !== undefined
+let cluster: PostgresCluster | undefined
+beforeAll(async () => {
+  if (hasPostgres) cluster = await startPostgresCluster({ isDurable: false })
+})
+afterAll(() => cluster?.stop())
+
+type Kind = 'embedded' | 'postgres'
+let made = 0
+
+async function newPlace(kind: Kind): Promise<Place> {
+  made += 1
+  return { data: join(folder, `place-${made}`), url: kind === 'embedded' ? undefined : await cluster?.createDatabase() }
+}
+
+/** A server with a Domain and two nodes, one of which has seen an event. */
+interface Origin {
+  readonly place: Place
+  readonly token: string
+  readonly nodes: readonly EnrolledNode[]
+  readonly backup: string
+  /** Without the master key. */
+  readonly keyless: string
+}
+
+const tokenOf = ({ data }: Place): string => readFileSync(join(data, 'bootstrap-token'), 'utf8').trim()
+
+async function originOf(kind: Kind): Promise<Origin> {
+  const place = await newPlace(kind)
+  const nodes = await served(place, async (server) => {
+    const token = tokenOf(place)
+    await callServer(server, {
+      token,
+      method: 'POST',
+      path: '/v1/domains',
+      body: { slug: 'kept', display_name: 'Kept' },
+    })
+    const whoami = await callServer(server, { token, path: '/v1/auth/whoami' })
+    const enrolled = await enrol(server, { token, domainId: String(whoami.body['domain_id']), nodes: 2 })
+    for (const node of enrolled) expect((await callServer(server, heartbeatOf(node))).status).toBe(200)
+    await vi.waitFor(async () => expect(await auditVerdict(server, token)).toBe('intact'), 20_000)
+    return enrolled
+  })
+  const [backup, keyless] = [join(folder, `${kind}.ctlbackup`), join(folder, `${kind}-keyless.ctlbackup`)]
+  await backUp(place, backup, PASSPHRASE)
+  await backUp(place, keyless)
+  return { place, token: tokenOf(place), nodes, backup, keyless }
+}
+
+async function auditVerdict(server: RunningServer, token: string): Promise<unknown> {
+  const { body: whoami } = await callServer(server, { token, path: '/v1/auth/whoami' })
+  const { body } = await callServer(server, { token, path: `/v1/audit/verify?domain_id=${whoami['domain_id']}` })
+  return (body['rows'] as number) > 0 ? body['verdict'] : body
+}
+
+const restore = (argv: readonly string[], typed?: string) => runAdminCommand(runBackupRestore, argv, typed)
+
+interface Pulled {
+  readonly etag: string | null
+  readonly psk: string
+}
+
+async function pull(server: RunningServer, { id, nsk }: EnrolledNode): Promise<Pulled> {
+  const response = await fetch(`${server.url}/v1/nodes/${id}/state`, { headers: { authorization: `Bearer ${nsk}` } })
+  const state = (await response.json()) as { self: { psk_issued_at: string } }
+  expect(response.status).toBe(200)
+  return { etag: response.headers.get('etag'), psk: state.self.psk_issued_at }
+}
+
+const DIRECTIONS = (['embedded', 'postgres'] as const).flatMap((from) =>
+  (['embedded', 'postgres'] as const).map((to) => ({ from, to })),
+)
+
+describe.each(['embedded', 'postgres'] as const)('a backup of the %s store', (from) => {
+  let origin: Origin
+  beforeAll(async () => {
+    if (from === 'embedded' || hasPostgres) origin = await originOf(from)
+  })
+
+  it.skipIf(from === 'postgres' && !hasPostgres)(
+    'passes every check of a verification, with the key in it',
+    async () => {
+      const file = join(folder, 'passphrase')
+      writeFileSync(file, `${PASSPHRASE}\n`)
+      const scratch = join(folder, `scratch-${from}`)
+      mkdirSync(scratch)
+      const empty = await newPlace('embedded')
+      const argv = [origin.backup, '--scratch-dir', scratch, '--passphrase-file', file, '-o', 'json', ...flagsOf(empty)]
+      const { exitCode, stdout, stderr } = await runAdminCommand(runBackupVerify, argv)
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+      const { checks } = JSON.parse(stdout) as { checks: { check: string; verdict: string; count: number }[] }
+      expect(checks.map(({ check, verdict }) => `${check}: ${verdict}`)).toEqual([
+        'archive: ok',
+        'restore: ok',
+        'foreign keys: ok',
+        'sequences: ok',
+        'audit chains: ok',
+        'relation tuples: ok',
+        'outbox: ok',
+        'event sequence: ok',
+        'sealed values: ok',
+      ])
+      expect(checks.every(({ count }) => count > 0)).toBe(true)
+      expect(readdirSync(scratch)).toEqual([])
+      expect(existsSync(empty.data)).toBe(false)
+    },
+  )
+
+  describe.each(DIRECTIONS.filter((direction) => direction.from === from))('restored into $to', ({ to }) => {
+    it.skipIf((from === 'postgres' || to === 'postgres') && !hasPostgres)(
+      'has its tokens, nodes and audit chains; nodes begin again with newer keys',
+      async () => {
+        const place = await newPlace(to)
+        const { exitCode, stderr } = await restore([origin.backup, '--with-master-key', ...flagsOf(place)], PASSPHRASE)
+        expect(stderr).toContain('Restored')
+        expect({ exitCode, nodes: /(\d+) nodes will pull/.exec(stderr)?.[1] }).toEqual({ exitCode: 0, nodes: '2' })
+        expect(stderr).toContain('all are there')
+        expect(statSync(join(place.data, 'master.key')).mode & 0o777).toBe(0o600)
+        const before = await served(origin.place, (server) => pull(server, origin.nodes[0] as EnrolledNode))
+        await served(place, async (server) => {
+          const { token, nodes } = origin
+          expect(server.firstRun).not.toBe('founded')
+          const listed = await callServer(server, { token, path: '/v1/domains' })
+          expect((listed.body['items'] as { slug: string }[]).map(({ slug }) => slug).toSorted()).toEqual([
+            'default',
+            'kept',
+          ])
+          expect(await auditVerdict(server, token)).toBe('intact')
+          for (const node of nodes) expect((await callServer(server, heartbeatOf(node))).status).toBe(200)
+          const after = await pull(server, nodes[0] as EnrolledNode)
+          expect(after.psk > before.psk).toBe(true)
+          expect(after.etag).not.toBe(before.etag)
+          const stream = await fetch(`${server.url}/v1/nodes/${nodes[0]?.id}/events`, {
+            headers: { authorization: `Bearer ${nodes[0]?.nsk}`, 'last-event-id': '700' },
+            signal: AbortSignal.timeout(60_000),
+          })
+          expect(await textUntil(stream, /^data: .*$/m)).toContain('"resync"')
+          // What is added goes on from the sequences of the backup.
+          const whoami = await callServer(server, { token, path: '/v1/auth/whoami' })
+          await enrol(server, { token, domainId: String(whoami.body['domain_id']), nodes: 1 })
+        })
+      },
+    )
+  })
+
+  it.skipIf(from === 'postgres')('needs its master key unless it brings it, and never overwrites another', async () => {
+    const place = await newPlace('embedded')
+    const bare = await restore([origin.keyless, ...flagsOf(place)])
+    expect(bare).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(bare.stderr).toMatch(
+      /sealed under master key mk-[0-9a-f]{12}, and there is none at .*master\.key: put the right one there/,
+    )
+    expect(readdirSync(place.data)).toEqual([])
+    const other = await newPlace('embedded')
+    await served(other, async () => undefined)
+    copyFileSync(join(other.data, 'master.key'), join(place.data, 'master.key'))
+    const key = readFileSync(join(place.data, 'master.key'), 'utf8')
+    const wrong = await restore([origin.keyless, ...flagsOf(place)])
+    expect(wrong.stderr).toMatch(/that of .*master\.key is mk-[0-9a-f]{12}/)
+    const over = await restore([origin.backup, '--with-master-key', ...flagsOf(place)], PASSPHRASE)
+    expect(over.stderr).toMatch(/There is another master key in .*master\.key/)
+    expect([wrong.exitCode, over.exitCode]).toEqual([1, 1])
+    expect(readFileSync(join(place.data, 'master.key'), 'utf8')).toBe(key)
+    expect(readdirSync(place.data)).toEqual(['master.key'])
+  })
+
+  it.skipIf(from === 'postgres')('opens with its passphrase only', async () => {
+    const place = await newPlace('embedded')
+    const wrong = await restore([origin.backup, '--with-master-key', ...flagsOf(place)], 'another passphrase')
+    expect(wrong).toMatchObject({ exitCode: 1 })
+    expect(wrong.stderr).toContain('does not open with this passphrase')
+    const none = await restore([origin.backup, '--with-master-key', ...flagsOf(place)])
+    expect(none).toMatchObject({ exitCode: 2 })
+    expect(none.stderr).toContain('--passphrase-file')
+    const keyless = await restore([origin.keyless, '--with-master-key', ...flagsOf(place)], PASSPHRASE)
+    expect(keyless.stderr).toContain('There is no master key in')
+    expect(readdirSync(place.data)).toEqual([])
+  })
+
+  it.skipIf(from === 'postgres' && !hasPostgres)(
+    'is refused by a datastore that is not empty, which stays as it is',
+    async () => {
+      const { exitCode, stderr } = await restore([origin.backup, ...flagsOf(origin.place)])
+      expect(exitCode).toBe(1)
+      expect(stderr).toMatch(from === 'embedded' ? /There is a datastore in/ : /The database has \d+ tables already/)
+      await served(origin.place, async (server) => {
+        expect((await callServer(server, { token: origin.token, path: '/v1/domains' })).status).toBe(200)
+      })
+    },
+  )
+
+  it.skipIf(from === 'postgres')('is refused while a server runs', async () => {
+    await served(origin.place, async () => {
+      const { exitCode, stderr } = await restore([origin.backup, ...flagsOf(origin.place)])
+      expect(exitCode).toBe(1)
+      expect(stderr).toMatch(/is in use by process \d+/)
+    })
+  })
+})
