@@ -1,0 +1,130 @@
+import { resolve } from 'node:path'
+import { nearest } from '../../argv/mistakes.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { EXIT } from '../../errors/exit-code.ts'
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import { keyOf, titleOf, type FileDocument } from '../document.ts'
+import { inParallel } from '../gateway.ts'
+import type { Kind } from '../kind.ts'
+import { KINDS, kindNamed } from '../kinds.ts'
+import { documentSchema, presentSchema } from '../schema/document-schema.ts'
+import { valueFaults, type ValueFault } from '../schema/value-fault.ts'
+import type { ValueSchema } from '../schema/value-schema.ts'
+import { findFiles } from './find-files.ts'
+import { SET_FILE } from './layout.ts'
+import { readDocument, type FileFault, type ReadFile } from './read-file.ts'
+
+/** Files that are open at a time. */
+const FILES_AT_ONCE = 32
+/** Faults that are listed. */
+const SHOWN_MAX = 20
+
+/** What a folder says. */
+export interface Folder {
+  /** Name of the set; undefined where the folder does not say. */
+  readonly set: string | undefined
+  readonly documents: readonly FileDocument[]
+}
+
+/**
+ * Reads the files of a set.
+ *
+ * @throws CliError that lists what is wrong with the files by file, line and column.
+ */
+export async function readFolder(path: string, { cwd, manifest }: { readonly cwd: string; readonly manifest: Manifest }): Promise<Folder> {
+  const folder = resolve(cwd, path)
+  const files = await findFiles(folder)
+  const read = await inParallel(files, (file) => readDocument(folder, file), FILES_AT_ONCE)
+  const faults: FileFault[] = []
+  const documents: FileDocument[] = []
+  const schemas = createSchemas(manifest)
+  let set: string | undefined
+  for (const file of read) {
+    if ('length' in file) faults.push(...file)
+    else if (file.file === SET_FILE) set = setOf(file, faults)
+    else documents.push(...documentOf(file, schemas, faults))
+  }
+  faults.push(...twins(documents))
+  if (faults.length > 0) throw faulty(faults)
+  return { set, documents: documents.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)) }
+}
+
+interface Schemas {
+  present(kind: Kind): ValueSchema
+  any(kind: Kind): ValueSchema
+}
+
+function createSchemas(manifest: Manifest): Schemas {
+  const present = new Map(KINDS.map((kind) => [kind, presentSchema(kind, manifest)]))
+  const any = new Map(KINDS.map((kind) => [kind, documentSchema(kind, manifest)]))
+  return { present: (kind) => present.get(kind) ?? {}, any: (kind) => any.get(kind) ?? {} }
+}
+
+const SET_SCHEMA: ValueSchema = {
+  type: 'object',
+  properties: {
+    format: { const: 1 },
+    set: { type: 'string', minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$' },
+    domain: { type: 'string' },
+    mesh_cidr: { type: 'string' },
+    omitted: { type: 'object' },
+  },
+  required: ['format', 'set'],
+  additionalProperties: false,
+}
+
+function setOf(file: ReadFile, faults: FileFault[]): string | undefined {
+  const found = valueFaults(file.value, SET_SCHEMA)
+  faults.push(...found.map((one) => placed(file, one)))
+  return found.length === 0 ? String(file.value['set']) : undefined
+}
+
+function documentOf(file: ReadFile, schemas: Schemas, faults: FileFault[]): readonly FileDocument[] {
+  const kind = typeof file.value['kind'] === 'string' ? kindNamed(file.value['kind']) : undefined
+  if (kind === undefined) {
+    faults.push(placed(file, unknownKind(file.value['kind'])))
+    return []
+  }
+  const isAbsent = file.value['absent'] === true
+  const found = valueFaults(file.value, isAbsent ? schemas.any(kind) : schemas.present(kind))
+  const named = found.length > 0 ? found : nameFaults(kind, file.value)
+  faults.push(...named.map((one) => placed(file, one)))
+  if (named.length > 0) return []
+  const { kind: _kind, name = kind.name, absent: _absent, ...members } = file.value
+  return [{ kind: kind.name, name: String(name), members, file: file.file, ...(isAbsent && { isAbsent }) }]
+}
+
+function unknownKind(kind: unknown): ValueFault {
+  const known = KINDS.map(({ name }) => name)
+  if (kind === undefined) return { path: [], message: '"kind" is missing' }
+  return { path: ['kind'], message: `${JSON.stringify(kind)} is no kind of a file`, unknown: { word: String(kind), known } }
+}
+
+function nameFaults({ naming }: Kind, { name }: ReadFile['value']): readonly ValueFault[] {
+  if (naming === undefined || (typeof name === 'string' && naming.pattern.test(name))) return []
+  return [{ path: ['name'], message: `expected ${naming.describe}` }]
+}
+
+function placed(file: ReadFile, { path, message, unknown }: ValueFault): FileFault {
+  return { file: file.file, ...file.placeOf(path), message, ...(unknown && { unknown }) }
+}
+
+function twins(documents: readonly FileDocument[]): readonly FileFault[] {
+  const first = new Map<string, string>()
+  return documents.flatMap((document) => {
+    const other = first.get(keyOf(document))
+    if (other === undefined) first.set(keyOf(document), document.file)
+    const message = `${titleOf(document)} is in ${other ?? ''} too`
+    return other === undefined ? [] : [{ file: document.file, line: 1, column: 1, message }]
+  })
+}
+
+function faulty(faults: readonly FileFault[]): CliError {
+  const lines = faults.slice(0, SHOWN_MAX).map(({ file, line, column, message, unknown }) => {
+    const near = unknown && nearest(unknown.word, unknown.known)
+    return `  ${file}:${line}:${column}: ${message}${near === undefined ? '' : `; did you mean ${near}?`}`
+  })
+  const more = faults.length > SHOWN_MAX ? [`  and ${faults.length - SHOWN_MAX} more`] : []
+  const message = faults.length === 1 ? 'a file has a fault' : `the files have ${faults.length} faults`
+  return new CliError(message, { exitCode: EXIT.invalid, code: 'invalid_files', hints: [...lines, ...more] })
+}

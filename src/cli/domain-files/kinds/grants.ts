@@ -1,0 +1,125 @@
+import { isRow, type Row } from '../../output/members.ts'
+import type { LiveObject } from '../document.ts'
+import type { Kind, World, Writing } from '../kind.ts'
+import { canonical } from '../canonical.ts'
+import type { ValueSchema } from '../schema/value-schema.ts'
+import { entriesOf, text } from './member-sets.ts'
+
+const ROLE: ValueSchema = {
+  type: 'object',
+  properties: {
+    on: { type: 'string', description: 'domain, project:NAME or resource:PROJECT/NAME; others as TYPE:ID' },
+    role: { type: 'string', description: 'Role, such as admin, operator or viewer' },
+    project: { type: 'string', description: 'Project of an object that does not name its own' },
+    caveat_context: { type: 'object', description: 'Values of the caveat of the role' },
+  },
+  required: ['on', 'role'],
+  additionalProperties: false,
+}
+
+/** What somebody may do: the roles of one subject in the Domain and in its Projects. */
+export const grants: Kind = {
+  name: 'grants',
+  nouns: ['grants', 'tuples'],
+  summary: 'The roles of a person, a service identity or a group',
+  naming: { pattern: /^(user|service|group):.+$/su, describe: 'a subject such as group:ops' },
+  members: () => [
+    {
+      name: 'roles',
+      rule: 'additive',
+      schema: { type: 'array', items: ROLE, description: 'Roles; others of the subject stay' },
+      isRequired: true,
+    },
+  ],
+  async read(world) {
+    const { api, names, live } = world
+    const ofDomain = await api.all('ListDomainGrants', { id: names.domainId })
+    const lists = await api.each(live.get('project') ?? [], async ({ id, name }) => {
+      const tuples = await api.all('ListRelationTuples', { project_id: id })
+      return tuples.map((row) => ({ row, project: name }))
+    })
+    const bySubject = new Map<string, { readonly role: Row; readonly row: Row }[]>()
+    for (const { row, project } of [...ofDomain.map((row) => ({ row, project: undefined })), ...lists.flat()]) {
+      const subject = names.shownReference(text(row, 'subject'))
+      const roles = bySubject.get(subject) ?? []
+      roles.push({ role: roleOf(world, row, project), row })
+      bySubject.set(subject, roles)
+    }
+    return [...bySubject].map(([name, roles]) => liveOf(name, roles))
+  },
+  references: ({ name, members }) => [name, ...new Set(rolesIn(members).map((role) => text(role, 'on')))],
+  async normal({ isKnown }, { members }) {
+    return { roles: rolesIn(members).filter((role) => isKnown(text(role, 'on'))) }
+  },
+  async create(world, writing) {
+    await writeRoles(world, writing)
+    return world.names.reference(writing.document.name) ?? ''
+  },
+  change: writeRoles,
+  async remove(world, live) {
+    for (const row of Object.values(tupleRows(live))) await removeTuple(world, row)
+  },
+  heldUnder(_world, { changes }) {
+    const isAdmin = ({ to }: { readonly to?: unknown }): boolean => isRow(to) && to['on'] === 'domain' && to['role'] === 'admin'
+    return changes.some(isAdmin) ? 'access.admin' : undefined
+  },
+}
+
+function roleOf({ names }: World, row: Row, project: string | undefined): Row {
+  const on = names.shownReference(text(row, 'resource'))
+  const namesItsProject = project === undefined || on === `project:${project}` || on.startsWith(`resource:${project}/`)
+  return {
+    on,
+    role: text(row, 'relation'),
+    ...(!namesItsProject && { project }),
+    ...(isRow(row['caveat_context']) && { caveat_context: row['caveat_context'] }),
+  }
+}
+
+function liveOf(name: string, roles: readonly { readonly role: Row; readonly row: Row }[]): LiveObject {
+  const sorted = roles.toSorted((one, other) => (canonical(one.role) < canonical(other.role) ? -1 : 1))
+  const row = Object.fromEntries(sorted.map((one) => [canonical(one.role), one.row]))
+  return { kind: 'grants', name, id: name, members: { roles: sorted.map(({ role }) => role) }, row }
+}
+
+function tupleRows({ row }: LiveObject): Readonly<Record<string, Row>> {
+  return Object.fromEntries(Object.entries(row).flatMap(([key, value]) => (isRow(value) ? [[key, value]] : [])))
+}
+
+function rolesIn(members: Row): readonly Row[] {
+  return Array.isArray(members['roles']) ? members['roles'].filter(isRow) : []
+}
+
+async function writeRoles(world: World, writing: Writing): Promise<void> {
+  const subject = world.names.reference(writing.document.name)
+  for (const { name, to } of entriesOf(writing, 'roles')) {
+    const gone = writing.live && tupleRows(writing.live)[name]
+    if (to === undefined && gone !== undefined) await removeTuple(world, gone)
+    if (isRow(to) && subject !== undefined) await createTuple(world, subject, to)
+  }
+}
+
+async function createTuple({ api, names }: World, subject: string, role: Row): Promise<void> {
+  const on = text(role, 'on')
+  const resource = names.reference(on)
+  const body = { subject, relation: role['role'] }
+  if (on === 'domain') {
+    await api.call('CreateDomainGrant', { id: names.domainId, body })
+    return
+  }
+  const project = text(role, 'project') || projectIn(on)
+  const caveat = role['caveat_context']
+  const tuple = { ...body, resource, ...(caveat !== undefined && { caveat_context: caveat }) }
+  await api.call('CreateRelationTuple', { project_id: names.idOf('project', project), body: tuple })
+}
+
+/** `project:web` and `resource:web/edge` name their Project. */
+function projectIn(on: string): string {
+  return on.slice(on.indexOf(':') + 1).split('/')[0] ?? ''
+}
+
+async function removeTuple({ api, names }: World, row: Row): Promise<void> {
+  if (text(row, 'resource') === `domain:${names.domainId}`)
+    await api.call('DeleteDomainGrant', { id: names.domainId, tuple_id: row['id'] })
+  else await api.call('DeleteRelationTuple', { id: row['id'] })
+}

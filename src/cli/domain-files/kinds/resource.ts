@@ -1,0 +1,101 @@
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
+import { isRow, type Row } from '../../output/members.ts'
+import type { LiveObject } from '../document.ts'
+import type { Kind, Member, World } from '../kind.ts'
+import { inProject, SLUG_IN_PROJECT } from '../naming.ts'
+import { partMembers, readParts, writeParts } from './bridge-parts.ts'
+import { LABELS, picked, replaced, required, ruled, text, TEXTS, valuesOf } from './member-sets.ts'
+
+const HOSTS: Member = {
+  name: 'hosts',
+  rule: 'value',
+  schema: { ...TEXTS, description: 'Names of the nodes that host it; nodes that have not joined are left out until they do' },
+}
+
+/** Bridges, networks, workloads and machines of the Projects. A bridge has its parts. */
+export const resource: Kind = {
+  name: 'resource',
+  nouns: ['resources', 'bridge'],
+  summary: 'A bridge, network, workload or machine of a Project',
+  naming: SLUG_IN_PROJECT,
+  members: membersOf,
+  labels: 'resource',
+  async read(world) {
+    const { api, names, live } = world
+    const lists = await api.each(live.get('project') ?? [], async (project) => {
+      const rows = await api.all('ListResources', { id: project.id })
+      return rows.map((row) => ({ row, name: `${project.name}/${text(row, 'slug')}` }))
+    })
+    return api.each(lists.flat(), async ({ row, name }) => {
+      names.add('resource', name, text(row, 'id'))
+      return liveOf(world, name, row)
+    })
+  },
+  references({ name, members }) {
+    const nodes = [...listed(members['hosts']), ...targetsOf(members['ingress'])]
+    return [`project:${inProject(name).project}`, ...nodes.map((node) => `node:${node}`)]
+  },
+  /** Without nodes that have not joined: they are compared once they have. */
+  async normal({ isKnown }, { members }) {
+    const isThere = (node: unknown): boolean => isKnown(`node:${String(node)}`)
+    const known = Object.entries(members).map(([name, value]): readonly [string, unknown] => {
+      if (name === 'hosts') return [name, listed(value).filter(isThere).toSorted()]
+      if (name !== 'ingress' || !Array.isArray(value)) return [name, value]
+      return [name, value.filter((part) => isRow(part) && isThere(part['target_node']))]
+    })
+    return Object.fromEntries(known)
+  },
+  async create(world, writing) {
+    const { document } = writing
+    const { project, slug } = inProject(document.name)
+    const id = world.names.idOf('project', project)
+    const host_node_ids = nodeIds(world, document.members['hosts'])
+    const body = { slug, ...picked(document.members, ['kind', 'display_name']), ...(host_node_ids.length > 0 && { host_node_ids }) }
+    const row = await world.api.call('CreateResource', { id, body })
+    world.names.add('resource', document.name, text(row, 'id'))
+    const live = { ...(await liveOf(world, document.name, row)), row }
+    await writeParts(world, { ...writing, live })
+    return live.id
+  },
+  async change(world, writing) {
+    const { live, changes } = writing
+    const hosts = changes.find(({ member }) => member === 'hosts')
+    const body = {
+      ...replaced(changes, ['display_name']),
+      ...(hosts !== undefined && { host_node_ids: nodeIds(world, hosts.to) }),
+    }
+    const input = { id: live.row['project_id'], resource_id: live.id }
+    if (Object.keys(body).length > 0) await world.api.call('PatchResource', { ...input, body })
+    await writeParts(world, writing)
+  },
+  async remove({ api }, { id, row }) {
+    await api.call('DeleteResource', { id: row['project_id'], resource_id: id })
+  },
+  updatedAt: async ({ api }, { id, row }) =>
+    (await api.call('GetResource', { id: row['project_id'], resource_id: id }))['updated_at'],
+}
+
+function membersOf(manifest: Manifest): readonly Member[] {
+  const [kind, name] = valuesOf(manifest, 'CreateResource', ['kind', 'display_name']).map(required)
+  if (kind === undefined || name === undefined) throw new Error('CreateResource has lost members')
+  return [ruled(kind, 'fixed'), name, HOSTS, ...partMembers(manifest), LABELS]
+}
+
+async function liveOf(world: World, name: string, row: Row): Promise<LiveObject> {
+  const hosts = listed(row['host_node_ids']).map((id) => world.names.nameOf('node', id) ?? id)
+  const parts = row['kind'] === 'bridge' ? await readParts(world, row) : {}
+  const members = { ...picked(row, ['kind', 'display_name']), hosts: hosts.toSorted(), ...parts }
+  return { kind: 'resource', name, id: text(row, 'id'), members, row }
+}
+
+function nodeIds({ names }: World, hosts: unknown): readonly string[] {
+  return listed(hosts).flatMap((name) => names.idOf('node', name) ?? [])
+}
+
+function listed(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}
+
+function targetsOf(parts: unknown): readonly string[] {
+  return Array.isArray(parts) ? parts.flatMap((part) => (isRow(part) && part['target_node'] !== undefined ? [String(part['target_node'])] : [])) : []
+}

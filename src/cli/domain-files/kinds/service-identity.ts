@@ -1,0 +1,48 @@
+import type { Kind } from '../kind.ts'
+import { LABELS, picked, replaced, required, ruled, text, valuesOf } from './member-sets.ts'
+
+const SHOWN = ['display_name', 'disabled']
+const MEMBERS = ['display_name', 'disabled', 'spiffe_id', 'jwks']
+
+/** Service identities, named by subject. The API shows neither keys nor SPIFFE IDs again: a file may set them at creation. */
+export const serviceIdentity: Kind = {
+  name: 'service-identity',
+  nouns: ['service-identities'],
+  summary: 'A workload that calls the API',
+  naming: { pattern: /^.{1,1024}$/su, describe: 'a subject such as build' },
+  members: (manifest) => [
+    ...valuesOf(manifest, 'CreateServiceIdentity', ['display_name']).map(required),
+    ...valuesOf(manifest, 'UpdateServiceIdentity', ['disabled']),
+    ...valuesOf(manifest, 'CreateServiceIdentity', ['spiffe_id', 'jwks']).map((member) => ruled(member, 'fixed')),
+    LABELS,
+  ],
+  labels: 'serviceaccount',
+  async read({ api, names }) {
+    const rows = await api.all('ListIdentities', { id: names.domainId, reveal: 'true' })
+    return rows.flatMap((row) => {
+      const isService = row['kind'] === 'service-identity'
+      const id = text(row, 'id')
+      const name = typeof row['handle'] === 'string' ? row['handle'] : id
+      names.add(isService ? 'serviceaccount' : 'user', name, id)
+      return isService ? [{ kind: 'service-identity', name, id, members: picked(row, SHOWN), row }] : []
+    })
+  },
+  async create(world, { document }) {
+    const { disabled, ...members } = picked(document.members, MEMBERS)
+    const body = { subject: document.name, ...members }
+    const input = { id: world.names.domainId }
+    const row = await world.api.call('CreateServiceIdentity', { ...input, body })
+    const principal_id = text(row, 'id')
+    world.names.add('serviceaccount', document.name, principal_id)
+    if (disabled === true) await world.api.call('UpdateServiceIdentity', { ...input, principal_id, body: { disabled } })
+    return principal_id
+  },
+  async change({ api, names }, { live, changes }) {
+    const body = replaced(changes, SHOWN)
+    if (Object.keys(body).length > 0)
+      await api.call('UpdateServiceIdentity', { id: names.domainId, principal_id: live.id, body })
+  },
+  async remove({ api, names }, { id }) {
+    await api.call('DeleteServiceIdentity', { id: names.domainId, principal_id: id })
+  },
+}
