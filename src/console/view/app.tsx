@@ -21,6 +21,7 @@ export function App(): VNode {
   const api = useMemo(() => connected(() => setEnded(true), setReached), [])
   const start = useLoad<Start>({ key: 'start', tick: 0 }, async (signal) => {
     const me = await api.call('GetAuthWhoami', {}, signal)
+    remember(me.domain_id)
     return { me, domains: await readDomains(api, signal) }
   })
   const { value, failure, retry } = start
@@ -44,6 +45,15 @@ export function App(): VNode {
       </main>
     </>
   )
+}
+
+/** The Domain that the start page offers to sign in to, under the name by which it looks for it. */
+function remember(domainId: string): void {
+  try {
+    localStorage.setItem('ctl.domain_id', domainId)
+  } catch {
+    // A browser that keeps nothing is asked for the Domain again.
+  }
 }
 
 /** An API that also reports whether the server answers at all. */

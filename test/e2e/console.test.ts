@@ -1,0 +1,431 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { requirement } from '../support/run/requirements.mjs'
+import {
+  findings,
+  overflow,
+  signInAgain,
+  signInFirst,
+  visit,
+  type BrowserState,
+  type Look,
+  type Visit,
+} from '../support/server/console-browser.ts'
+import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { callServer, enrol } from '../support/server/replicas.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 240_000 })
+
+const executablePath = requirement('chromium')
+const PHONE = { width: 375, height: 812 }
+const PATIENTLY = { timeout: 60_000 }
+const VIEWS = ['fleet', 'nodes', 'topology', 'approvals', 'violations', 'capacity', 'audit'] as const
+const HOSTILE = '<img src=x onerror="globalThis.wasRun = true">'
+const BUNDLE_BYTES_MAX = 150 * 1024
+/** The page paints in a fraction of it; a machine that does other things as well needs more. */
+const FIRST_PAINT_MS_MAX = 1_000
+
+/** Where pictures of the views are put, for people to look at. */
+const PICTURES = process.env['CTL_TEST_PICTURES']
+
+describe.skipIf(executablePath === undefined)('the console in a real browser', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-console-'))
+  const dataDir = join(folder, 'data')
+  let server: CtlProcess
+  let browser: Browser
+  let state: BrowserState
+  let token: string
+  let domainId: string
+  let open: Visit[] = []
+
+  beforeAll(async () => {
+    server = await startCtl({ args: ['--data-dir', dataDir, '--demo', '--capacity-sample-interval', '1s'] })
+    // Chromium refuses to run as root inside its own sandbox.
+    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args })
+    token = readFileSync(join(dataDir, 'bootstrap-token'), 'utf8').trim()
+    domainId = String((await call('GET', '/v1/auth/whoami'))['domain_id'])
+    await arrange()
+    const { page, context } = await visit(browser, at('topology'))
+    await signInFirst(page, dataDir)
+    await page.getByRole('heading', { name: 'Topology' }).waitFor(PATIENTLY)
+    expect(page.url()).toBe(at('topology'))
+    state = await context.storageState()
+    const subject = await page.evaluate<string>(
+      "fetch('/v1/auth/whoami').then((a) => a.json()).then((me) => me.subject)",
+    )
+    await call('POST', `/v1/domains/${domainId}/grants`, { subject, relation: 'auditor' })
+    await context.close()
+    await call('POST', '/v1/domains', { slug: 'acme', display_name: HOSTILE })
+  })
+  afterEach(async () => {
+    await Promise.all(open.map(({ context }) => context.close()))
+    open = []
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.end('SIGTERM')
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const at = (view: string) => `${server.url}/v1/console/#/default/${view}`
+
+  async function call(method: string, path: string, body?: object): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await callServer(server, { token, method, path, ...(body !== undefined && { body }) })
+    if (answer.status >= 300)
+      throw new Error(`${method} ${path} answered ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+
+  const itemsOf = async (path: string) =>
+    (await call('GET', path))['items'] as readonly Readonly<Record<string, string>>[]
+
+  /** A node with violations whose texts are markup, and a second request beside that of the demo. */
+  async function arrange(): Promise<void> {
+    const [node] = await enrol(server, { token, domainId, nodes: 1 })
+    if (node === undefined) throw new Error('no node was enrolled')
+    const violations = [HOSTILE, '/usr/bin/agent', '/usr/bin/other'].map((artifact) => ({
+      kind: 'binary',
+      artifact,
+      observed_checksum: 'ab'.repeat(32),
+      detected_at: new Date().toISOString(),
+    }))
+    const path = `/v1/nodes/${node.id}/integrity-violations`
+    await callServer(server, { token: node.nsk, method: 'POST', path, body: { violations } })
+    // The demo adds its catalogue while the server starts.
+    await vi.waitFor(async () => {
+      if ((await itemsOf('/v1/approvals')).length === 0) throw new Error('nothing waits for an approval yet')
+    }, PATIENTLY)
+    const second = (await itemsOf('/v1/clouds')).find(({ slug }) => slug === 'us1')
+    const [project] = await itemsOf(`/v1/domains/${domainId}/projects`)
+    await call('POST', `/v1/projects/${String(project?.['id'])}/cloud-assignments`, { cloud_id: second?.['id'] })
+  }
+
+  async function show(view: string, look: Look = {}): Promise<Visit> {
+    const visited = await visit(browser, at(view), { state, look })
+    open.push(visited)
+    await visited.page.getByRole('navigation', { name: 'Views' }).waitFor(PATIENTLY)
+    await visited.page
+      .locator('.loading')
+      .first()
+      .waitFor({ state: 'detached', ...PATIENTLY })
+    return visited
+  }
+
+  async function picture(page: Page, name: string): Promise<void> {
+    if (PICTURES === undefined) return
+    mkdirSync(PICTURES, { recursive: true })
+    await page.screenshot({ path: join(PICTURES, `console-${name}.png`), fullPage: true })
+  }
+
+  test('is one page, one script and one style sheet, small and kept by browsers', async () => {
+    const headers = { 'accept-encoding': 'gzip' }
+    const page = await fetch(`${server.url}/v1/console/`, { headers })
+    const text = await page.text()
+    const names = Array.from(text.matchAll(/(?:src|href)="(\/v1\/console\/[^"]+)"/g), ([, name]) => String(name))
+    expect(names.map((name) => name.replace(/-[0-9a-f]{16}\./, '-*.'))).toEqual([
+      '/v1/console/console-*.css',
+      '/v1/console/console-*.js',
+    ])
+    const answers = await Promise.all(names.map((name) => fetch(`${server.url}${name}`, { headers })))
+    for (const answer of answers) {
+      expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      expect(answer.headers.get('content-encoding')).toBe('gzip')
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    }
+    const bytes = [page, ...answers].reduce((sum, answer) => sum + Number(answer.headers.get('content-length')), 0)
+    process.stderr.write(`the console is ${(bytes / 1024).toFixed(1)} KiB gzipped\n`)
+    expect(bytes).toBeLessThan(BUNDLE_BYTES_MAX)
+  })
+
+  test('lets nothing in but its own files, and is asked for anew each time', async () => {
+    const first = await fetch(`${server.url}/v1/console/`)
+    const policy = first.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toContain('unsafe')
+    expect(first.headers.get('cache-control')).toBe('no-cache')
+    const etag = first.headers.get('etag') ?? ''
+    const again = await fetch(`${server.url}/v1/console/`, { headers: { 'if-none-match': etag } })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+    const moved = await fetch(`${server.url}/v1/console`, { redirect: 'manual' })
+    expect([moved.status, moved.headers.get('location')]).toEqual([303, '/v1/console/'])
+  })
+
+  test.each(['files.json', '..%2fcontract-manifest.json', '%2e%2e/%2e%2e/package.json', 'index.html', 'console.js'])(
+    'has no file %s',
+    async (name) => {
+      const answer = await fetch(`${server.url}/v1/console/${name}`)
+      expect(answer.status).toBe(401)
+    },
+  )
+
+  test('paints quickly', async () => {
+    const { page } = await show('fleet')
+    await page.reload()
+    const paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+    await expect.poll(() => page.evaluate(paint), PATIENTLY).toBeGreaterThan(0)
+    const ms = await page.evaluate<number>(paint)
+    process.stderr.write(`first contentful paint after ${ms.toFixed(0)} ms\n`)
+    expect(ms).toBeLessThan(FIRST_PAINT_MS_MAX)
+  })
+
+  test('shows the fleet at a glance, and what is behind a number', async () => {
+    const { page, complaints } = await show('fleet')
+    await expect
+      .poll(async () => Number(await page.locator('.tile-count').first().textContent()), PATIENTLY)
+      .toBeGreaterThanOrEqual(50)
+    await page.getByRole('heading', { name: 'Versions' }).waitFor()
+    await page.getByText('1 node reported other keys than the server has, or none').waitFor(PATIENTLY)
+    await page.getByRole('img', { name: /^Nodes by reachability over/ }).waitFor(PATIENTLY)
+    await page.getByRole('link', { name: /Never reported/ }).click()
+    await page.getByRole('heading', { name: 'Nodes' }).waitFor()
+    await page.getByText(/^1 node of \d+$/).waitFor(PATIENTLY)
+    expect(complaints).toEqual([])
+  })
+
+  test('opens a node, with its state, connections, violations, work and events', async () => {
+    const { page, complaints } = await show('violations')
+    await page.getByRole('cell').getByRole('link').first().click()
+    for (const name of ['State', 'Connections', 'Violations', 'Executions', 'Sessions', 'Last events'])
+      await page.getByRole('heading', { name, exact: true }).waitFor(PATIENTLY)
+    await page.getByText(/peers: \d+ direct/).waitFor(PATIENTLY)
+    await page.getByRole('cell', { name: 'node.register' }).waitFor(PATIENTLY)
+    expect(await page.evaluate('document.activeElement.id')).toBe('view')
+    await picture(page, 'node')
+    expect(await findings(page)).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  test('shows texts of others as texts', async () => {
+    for (const view of ['violations', 'audit', 'fleet']) {
+      const { page, complaints } = await show(view)
+      if (view === 'violations') await page.getByRole('cell').getByText(HOSTILE).waitFor(PATIENTLY)
+      expect(await page.locator('img').count()).toBe(0)
+      expect(await page.evaluate('globalThis.wasRun')).toBeUndefined()
+      expect(complaints).toEqual([])
+    }
+    const { page } = await show(encodeURIComponent(HOSTILE))
+    await page.goto(`${server.url}/v1/console/#/${encodeURIComponent(HOSTILE)}/fleet`)
+    await page.getByText(`There is no Domain “${HOSTILE}” that you may read.`).waitFor(PATIENTLY)
+    expect(await page.locator('img').count()).toBe(0)
+  })
+
+  test('approves a request, and rejects another one with a reason', async () => {
+    const { page, complaints } = await show('approvals')
+    const requests = page.locator('.requests > li')
+    await expect.poll(() => requests.count(), PATIENTLY).toBe(2)
+    const approved = requests.filter({ hasText: 'eu1' })
+    await approved.getByRole('button', { name: 'Approve' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Approve this request?' })
+    expect(await dialog.textContent()).toContain('Lend the Cloud eu1 to the Project default.')
+    await picture(page, 'approve')
+    expect(await findings(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('status').getByText('The request is approved.').waitFor(PATIENTLY)
+    await expect.poll(() => requests.count(), PATIENTLY).toBe(1)
+    await requests.getByRole('button', { name: 'Reject' }).click()
+    const rejecting = page.getByRole('dialog', { name: 'Reject this request?' })
+    await rejecting.getByRole('button', { name: 'Reject' }).click()
+    // The browser holds a reason back that is missing.
+    expect(await rejecting.isVisible()).toBe(true)
+    await rejecting.getByLabel(/^Reason/).fill('Not this quarter <b>')
+    await rejecting.getByRole('button', { name: 'Reject' }).click()
+    await page.getByText('Nothing waits for your decision.').waitFor(PATIENTLY)
+    await page.getByRole('cell', { name: 'rejected: Not this quarter <b>' }).waitFor(PATIENTLY)
+    expect((await itemsOf('/v1/approvals')).map(({ state: end }) => end).toSorted()).toEqual(['approved', 'rejected'])
+    expect(complaints).toEqual([])
+  })
+
+  test('acknowledges a violation, by the keyboard alone, and asks for a stronger sign-in where the Domain does', async () => {
+    const { page } = await show('violations')
+    const button = page.getByRole('button', { name: 'Acknowledge /usr/bin/agent' })
+    await button.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await button.evaluate('(element) => document.activeElement === element')).toBe(true)
+    await page.keyboard.press('Enter')
+    await page.getByLabel('What was found and done').fill('Replaced by hand for a test.')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByRole('status').getByText('The violation is acknowledged.').waitFor(PATIENTLY)
+    await button.waitFor({ state: 'detached', ...PATIENTLY })
+    const policy = { step_up: { integrity_acknowledge: { acr_values: ['mfa'], max_age: 900 } } }
+    await call('PATCH', `/v1/domains/${domainId}`, policy)
+    await page.getByRole('button', { name: 'Acknowledge /usr/bin/other' }).click()
+    await page.getByLabel('What was found and done').fill('The same.')
+    await page.getByRole('button', { name: 'Acknowledge', exact: true }).click()
+    await page.getByText('This needs a sign-in as mfa that is at most 15 min old.').waitFor(PATIENTLY)
+    const asked = page.waitForRequest((request) => request.url().endsWith('/v1/auth/sign-in'))
+    await page.getByRole('button', { name: 'Sign in again' }).click()
+    expect((await asked).postDataJSON()).toMatchObject({
+      acr_values: 'mfa',
+      max_age: 900,
+      return_to: '/v1/console/#/default/violations',
+    })
+    await page.waitForURL(/\/oidc\/|interaction|local/, PATIENTLY)
+    await call('PATCH', `/v1/domains/${domainId}`, { step_up: {} })
+  })
+
+  test('searches the audit by its filters, which the address keeps', async () => {
+    const { page, complaints } = await show('audit')
+    const rows = page.locator('tbody tr')
+    await page.getByLabel('Who', { exact: true }).selectOption('Service identities')
+    await page.getByLabel('Relation begins with').fill('domain.')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page
+      .getByRole('cell', { name: 'domain.create' })
+      .or(page.getByRole('cell', { name: 'domain.update' }))
+      .first()
+      .waitFor(PATIENTLY)
+    for (const relation of await rows.locator('td:nth-child(3)').allTextContents())
+      expect(relation).toMatch(/^domain\./)
+    const address = page.url()
+    await page.reload()
+    await expect.poll(() => rows.count(), PATIENTLY).toBeGreaterThan(0)
+    expect(await page.getByLabel('Relation begins with').inputValue()).toBe('domain.')
+    expect(page.url()).toBe(address)
+    await page.getByLabel('Relation begins with').fill('nothing.like.it')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByText('No decision matches.').waitFor(PATIENTLY)
+    await page.getByLabel('Subject', { exact: true }).fill('not a subject')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByRole('alert').waitFor(PATIENTLY)
+    expect(complaints).toEqual([])
+  })
+
+  test('is walked by the keyboard: skip link, views, and the nodes of the picture', async () => {
+    const { page } = await show('fleet')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate('document.activeElement.id')).toBe('view')
+    await page.getByRole('link', { name: 'Topology' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Topology' }).waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement.id'), PATIENTLY).toBe('view')
+    await page.locator('.dot').first().waitFor(PATIENTLY)
+    await page.keyboard.press('Tab')
+    const name = () => page.evaluate<string>('document.activeElement.getAttribute("aria-label")')
+    const first = await name()
+    await page.keyboard.press('ArrowRight')
+    const second = await name()
+    expect(second).not.toBe(first)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: second.split(',')[0] ?? '', exact: true }).waitFor(PATIENTLY)
+    await page.keyboard.press('Home')
+    expect(await name()).toBe(first)
+  })
+
+  test.each([
+    ['light', undefined],
+    ['dark', undefined],
+    ['light', PHONE],
+    ['dark', PHONE],
+  ] as const)(
+    'has nothing serious that a checker of accessibility complains about, and fits: %s, %o',
+    async (colorScheme, viewport) => {
+      const { page, complaints } = await show('fleet', {
+        colorScheme,
+        ...(viewport !== undefined && { viewport }),
+        reducedMotion: 'reduce',
+      })
+      for (const view of VIEWS) {
+        await page.goto(at(view))
+        await page
+          .locator('.loading')
+          .first()
+          .waitFor({ state: 'detached', ...PATIENTLY })
+        await picture(page, `${view}-${colorScheme}-${viewport?.width ?? 1280}`)
+        expect(await findings(page), view).toEqual([])
+        expect(await overflow(page), view).toBe(0)
+      }
+      expect(complaints).toEqual([])
+    },
+  )
+
+  test('shows a change that somebody else makes', async () => {
+    const { page } = await show('nodes')
+    const count = async () => Number(/^(\d+)/.exec((await page.locator('main [role=status]').textContent()) ?? '')?.[1])
+    await expect.poll(count, PATIENTLY).toBeGreaterThan(50)
+    const before = await count()
+    await enrol(server, { token, domainId, nodes: 1 })
+    await expect.poll(count, PATIENTLY).toBe(before + 1)
+  })
+
+  test('switches to another Domain, whose parts are empty', async () => {
+    const { page } = await show('fleet')
+    await page.getByLabel('Domain', { exact: true }).selectOption('acme')
+    await page.getByText('No node has joined this Domain, or you may read none.').waitFor(PATIENTLY)
+    expect(page.url()).toBe(`${server.url}/v1/console/#/acme/fleet`)
+    await picture(page, 'empty')
+    expect(await findings(page)).toEqual([])
+  })
+
+  test('says what fails, keeps what it knows, and asks again', async () => {
+    const { page } = await show('capacity')
+    await page.route('**/capacity', (route) =>
+      route.fulfill({
+        status: 503,
+        json: { code: 'datastore_unavailable', detail: 'The datastore is away.', correlation_id: 'abc' },
+      }),
+    )
+    await page.reload()
+    await page.getByRole('alert').getByText('The datastore is away.').waitFor(PATIENTLY)
+    await page.unroute('**/capacity')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('meter', { name: 'Nodes' }).waitFor(PATIENTLY)
+    await page.route('**/v1/**', (route) => route.abort())
+    await page.getByRole('link', { name: 'Approvals' }).click()
+    await page.getByText('The server cannot be reached. What you see is the last that it answered').waitFor(PATIENTLY)
+    await page.unroute('**/v1/**')
+    await page.getByRole('button', { name: 'Try again' }).first().click()
+    await page.getByText('The server cannot be reached. What you see').waitFor({ state: 'detached', ...PATIENTLY })
+  })
+
+  test('names the role that is missing where a part may not be seen', async () => {
+    const { page } = await show('fleet')
+    await page.route('**/v1/audit?**', (route) =>
+      route.fulfill({
+        status: 403,
+        json: {
+          code: 'permission_denied',
+          detail: 'The caller lacks the relation.',
+          missing_relation: { relation: 'auditor', object: `domain:${domainId}`, subject: 'user:1' },
+        },
+      }),
+    )
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByText('since you do not hold auditor on domain:default').waitFor(PATIENTLY)
+    expect(await page.locator('main pre').textContent()).toMatch(
+      /^ctl grants create user:[0-9a-f-]{36} auditor domain:default$/,
+    )
+  })
+
+  test('notices that the session has ended, and comes back to the same view after the sign-in', async () => {
+    const visited = await visit(browser, at('capacity'))
+    open.push(visited)
+    const { page, context } = visited
+    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor(PATIENTLY)
+    expect(await findings(page)).toEqual([])
+    await signInAgain(page)
+    await page.getByRole('heading', { name: 'Capacity' }).waitFor(PATIENTLY)
+    expect(page.url()).toBe(at('capacity'))
+    const kept = await page.evaluate<string>(
+      'JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)])',
+    )
+    const cookie = (await context.cookies()).find(({ name }) => name === 'service_session')
+    expect(kept).not.toContain(cookie?.value)
+    await page.evaluate("fetch('/v1/auth/whoami', { method: 'DELETE' })")
+    await page.getByRole('link', { name: 'Violations' }).click()
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor(PATIENTLY)
+    expect(await page.getByRole('link', { name: 'Sign in' }).getAttribute('href')).toBe(
+      '/?then=console#/default/violations',
+    )
+  })
+})
