@@ -6,7 +6,7 @@ import { auditQuery, DEFAULT_FILTERS, PERIODS, type AuditFilters } from '../mode
 import { fragmentOf } from '../model/route.ts'
 import { AuditTable } from './audit-table.tsx'
 import { useConsole } from './context.ts'
-import { Empty, Heading, LoadedView, Problem } from './parts.tsx'
+import { Empty, Field, Heading, LoadedView, Problem } from './parts.tsx'
 import { useLoad } from './use-load.ts'
 
 /** Who did what: the decisions that the server recorded in the Domain. */
@@ -68,21 +68,20 @@ function SearchForm({ filters }: { readonly filters: AuditFilters }): VNode {
   return (
     <form class="filters" role="search" aria-label="Search the audit" onSubmit={search}>
       {SELECTS.map(([name, label, options]) => (
-        <label key={name}>
-          {label}
-          <select name={name} value={filters[name] ?? ''}>
+        <Field key={name} id={`audit-${name}`} label={label}>
+          <select id={`audit-${name}`} name={name} value={filters[name] ?? ''}>
             {Object.entries(options).map(([value, text]) => (
               <option key={value} value={value} selected={value === (filters[name] ?? '')}>
                 {text}
               </option>
             ))}
           </select>
-        </label>
+        </Field>
       ))}
       {TEXTS.map(([name, label, placeholder]) => (
-        <label key={name}>
-          {label}
+        <Field key={name} id={`audit-${name}`} label={label}>
           <input
+            id={`audit-${name}`}
             name={name}
             type="text"
             autocomplete="off"
@@ -91,7 +90,7 @@ function SearchForm({ filters }: { readonly filters: AuditFilters }): VNode {
             placeholder={placeholder}
             defaultValue={filters[name] ?? ''}
           />
-        </label>
+        </Field>
       ))}
       <button class="primary">Search</button>
     </form>

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Failure } from '../api/failure.ts'
 import { useConsole } from './context.ts'
-import { Problem } from './parts.tsx'
+import { Field, Problem } from './parts.tsx'
 import { StrongerSignIn } from './stronger-sign-in.tsx'
 
 /** A decision that a person is about to take. */
@@ -45,16 +45,16 @@ export function DecisionDialog({ decision, onClose }: DialogProps): VNode {
       >
         <h2 id="decision">{decision.title}</h2>
         {decision.about}
-        <label>
-          {decision.reasonLabel}
+        <Field id="decision-reason" label={decision.reasonLabel}>
           <textarea
+            id="decision-reason"
             rows={3}
             maxLength={REASON_MAX}
             required={decision.isReasonRequired}
             value={reason}
             onInput={({ currentTarget }) => setReason(currentTarget.value)}
           />
-        </label>
+        </Field>
         {failure !== undefined && <Refusal failure={failure} />}
         <p class="row">
           <button class="primary" disabled={isBusy}>

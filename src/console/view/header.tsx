@@ -56,16 +56,15 @@ function DomainSwitcher(): VNode {
     location.hash = fragmentOf({ domain: event.target.value, view: route.view })
   }
   return (
-    <label class="domain">
-      <span class="unseen">Domain</span>
-      <select value={domain.slug} onChange={go}>
+    <span class="domain">
+      <select aria-label="Domain" value={domain.slug} onChange={go}>
         {domains.map(({ id, slug, display_name: name }) => (
           <option key={id} value={slug}>
             {name === slug ? name : `${name} (${slug})`}
           </option>
         ))}
       </select>
-    </label>
+    </span>
   )
 }
 

@@ -7,7 +7,7 @@ import { fragmentOf, type Route } from '../model/route.ts'
 import { useConsole } from './context.ts'
 import { NoNodes } from './fleet.tsx'
 import { NodeView } from './node.tsx'
-import { Heading, LoadedView, NodeLink, State, stateWord, Time } from './parts.tsx'
+import { Field, Heading, LoadedView, NodeLink, State, stateWord, Time } from './parts.tsx'
 import { Table } from './table.tsx'
 
 const PAGE = 100
@@ -74,9 +74,9 @@ interface FiltersProps {
 function Filters({ filters, onFilter }: FiltersProps): VNode {
   return (
     <form class="filters" role="search" aria-label="Filter nodes" onSubmit={(event) => event.preventDefault()}>
-      <label>
-        Name, address or label
+      <Field id="nodes-text" label="Name, address or label">
         <input
+          id="nodes-text"
           type="search"
           autocomplete="off"
           spellcheck={false}
@@ -84,10 +84,10 @@ function Filters({ filters, onFilter }: FiltersProps): VNode {
           value={filters['text'] ?? ''}
           onInput={({ currentTarget }) => onFilter('text', currentTarget.value)}
         />
-      </label>
-      <label>
-        State
+      </Field>
+      <Field id="nodes-state" label="State">
         <select
+          id="nodes-state"
           value={filters['reachability'] ?? ''}
           onChange={({ currentTarget }) => onFilter('reachability', currentTarget.value)}
         >
@@ -98,7 +98,7 @@ function Filters({ filters, onFilter }: FiltersProps): VNode {
             </option>
           ))}
         </select>
-      </label>
+      </Field>
     </form>
   )
 }

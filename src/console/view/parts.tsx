@@ -187,6 +187,23 @@ export function Heading({
   )
 }
 
+interface FieldProps {
+  /** Of the control among the children. */
+  readonly id: string
+  readonly label: string
+  readonly children: ComponentChildren
+}
+
+/** A control of a form with its label. The label is beside it: options of a select are no part of its name. */
+export function Field({ id, label, children }: FieldProps): VNode {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children}
+    </div>
+  )
+}
+
 /** Members of an object by their names. Absent values are left out. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }): VNode {
   const shown = facts.filter(([, value]) => value !== undefined && value !== null && value !== '')

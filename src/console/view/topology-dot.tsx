@@ -21,7 +21,7 @@ export function Dot({ node, place: { x, y }, isChosen, isStop, onChoose }: DotPr
       class={isChosen ? 'dot is-chosen' : 'dot'}
       transform={`translate(${x} ${y})`}
       role="button"
-      tabIndex={isStop ? 0 : -1}
+      tabindex={isStop ? 0 : -1}
       data-node={id}
       aria-pressed={isChosen}
       aria-label={`${name}, ${stateWord(reachability).toLowerCase()}`}
