@@ -21,7 +21,7 @@ export function unreleased(changelog) {
 
 function replaced(text, { from, to, path }) {
   if (!text.includes(from)) throw new Error(`${path} does not say ${JSON.stringify(from.trim())}.`)
-  return text.replace(from, to)
+  return text.replaceAll(from, to)
 }
 
 /**

@@ -75,6 +75,14 @@ describe('The tour of the README', () => {
       expect([shown.line, last.exitCode]).toEqual([shown.line, EXIT_CODES[shown.line] ?? 0])
     }
     expect(commands.length).toBeGreaterThan(20)
+  }, 180_000)
+
+  it('shows under Install what the tour shows', () => {
+    const [, install = '', rest = ''] = README.split(/^## (?:Install|Connect two machines|What carries packets)$/m)
+    const shown = install.split('```').filter((_part, index) => index % 2 === 1)
+    expect(shown).toHaveLength(3)
+    for (const text of shown.slice(1))
+      expect(README.slice(README.indexOf(rest))).toContain(text.trim().replaceAll('npx ctl-mesh', 'npx ctl'))
   })
 
   function run({ line }: ShownCommand): Promise<CliResult> {
