@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pack, run, runWell } from './package-manager.mjs'
@@ -48,13 +46,9 @@ export async function hasFormerSchema(commit) {
 export async function packCommit(commit, folder) {
   const checkout = join(folder, 'checkout')
   mkdirSync(checkout, { recursive: true })
-  const archive = spawn('git', ['-c', 'safe.directory=*', 'archive', '--format=tar', commit], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const unpack = spawn('tar', ['--extract', '--directory', checkout], { stdio: [archive.stdout, 'inherit', 'inherit'] })
-  const codes = await Promise.all([once(archive, 'close'), once(unpack, 'close')])
-  if (codes.some(([code]) => code !== 0)) throw new Error(`the files of ${commit} could not be unpacked`)
+  const archive = join(folder, 'checkout.tar')
+  await git('archive', '--format=tar', `--output=${archive}`, commit)
+  await runWell('tar', ['--extract', '--file', archive, '--directory', checkout])
   await runWell('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: checkout })
   await runWell('npm', ['run', 'build'], { cwd: checkout })
   return pack(checkout, folder)
