@@ -62,17 +62,6 @@ export const importArtifact = defineCommand({
   },
 })
 
-/** Likewise; asks for the passphrase of the master key on the terminal. */
-export const createBackup = defineCommand({
-  raw: true,
-  async run({ io }, { args }) {
-    const { runBackupCreate } = await import('../../server/commands/backup-create.ts')
-    const askSecret = async (question: string) => (await io.prompter()).secret(question)
-    const call = { argv: args, env: io.env, stdout: io.stdout, stderr: io.stderr, askSecret }
-    return (await runBackupCreate(call)) as ExitCode
-  },
-})
-
 /** Likewise. */
 export function changeArtifact(verb: 'support' | 'deprecate' | 'withdraw') {
   return defineCommand({

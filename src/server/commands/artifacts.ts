@@ -41,7 +41,10 @@ ${WHERE}`,
 /** Runs `ctl admin artifacts import`: prints in one sentence what it did. Resolves with the exit code. */
 export function runArtifactsImport(call: AdminCall): Promise<number> {
   return runAdmin({ name: 'admin artifacts import', help: IMPORT_HELP }, call, async () => {
-    const { operand, rest } = takeOwnWords(call.argv, named('the folder of the release: ctl admin artifacts import DIR'))
+    const { operand, rest } = takeOwnWords(
+      call.argv,
+      named('the folder of the release: ctl admin artifacts import DIR'),
+    )
     const config = configOf(rest, call.env)
     if (config.storage.kind !== 'embedded' && config.releaseSigners.length === 0) throw noSigners()
     const asked = { command: 'artifacts.import', ...(await readReleaseFolder(resolve(operand))) }
@@ -52,7 +55,10 @@ export function runArtifactsImport(call: AdminCall): Promise<number> {
 /** Runs `ctl admin artifacts support`, `deprecate` or `withdraw` likewise. */
 export function runArtifactsStatus(call: AdminCall, verb: keyof typeof STATUS_HELP): Promise<number> {
   return runAdmin({ name: `admin artifacts ${verb}`, help: STATUS_HELP[verb] }, call, async () => {
-    const { operand: version, rest } = takeOwnWords(call.argv, named(`the version: ctl admin artifacts ${verb} VERSION`))
+    const { operand: version, rest } = takeOwnWords(
+      call.argv,
+      named(`the version: ctl admin artifacts ${verb} VERSION`),
+    )
     const asked = { command: `artifacts.${verb}`, input: { version }, attachments: [] }
     call.stderr.write(`${await carryOut(configOf(rest, call.env), asked, call.stderr)}\n`)
   })

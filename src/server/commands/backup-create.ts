@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { PASSPHRASE_CHARACTERS_MIN } from '../backup/archive/format.ts'
 import { createBackupCommand, type BackupInput } from '../backup/admin-command.ts'
@@ -13,6 +12,7 @@ import { BootError } from '../ports/boot-error.ts'
 import { configOf, runAdmin, type AdminCall } from './admin.ts'
 import { takeFlags, type BackupFlags } from './backup-flags.ts'
 import { askRunning, assertThere } from './carry-out.ts'
+import { newPassphrase, PASSPHRASE_FLAG } from './passphrase.ts'
 
 const HELP = `Makes a backup of the datastore in one file, while servers run.
 
@@ -28,14 +28,8 @@ the settings of ctl serve. The embedded datastore is copied first, into --backup
 backup: nothing is left of it.
 `
 
-/** Where the command is run, with what asks for the passphrase. */
-export interface BackupCall extends AdminCall {
-  /** Asks on the terminal without showing what is typed; undefined where the question was left. */
-  readonly askSecret: (question: string) => Promise<string | undefined>
-}
-
 /** Runs `ctl admin backup create`: prints in one sentence what it made. Resolves with the exit code. */
-export function runBackupCreate(call: BackupCall): Promise<number> {
+export function runBackupCreate(call: AdminCall): Promise<number> {
   return runAdmin({ name: 'admin backup create', help: HELP }, call, async () => {
     const flags = takeFlags(call.argv)
     const config = configOf(flags.rest, call.env)
@@ -57,39 +51,11 @@ export function runBackupCreate(call: BackupCall): Promise<number> {
   })
 }
 
-async function passphraseFor(flags: BackupFlags, { stderr, askSecret }: BackupCall): Promise<string | undefined> {
+async function passphraseFor(flags: BackupFlags, call: AdminCall): Promise<string | undefined> {
   const { withMasterKey, passphraseFile } = flags
-  if (!withMasterKey) {
-    if (passphraseFile === undefined) return undefined
-    throw new ConfigError(2, '--passphrase-file encrypts the master key: it needs --with-master-key.')
-  }
-  if (passphraseFile !== undefined) return longEnough(passphraseIn(resolve(passphraseFile)))
-  if (!stderr.isTty)
-    throw new ConfigError(2, 'There is no terminal to ask for the passphrase: name a file with --passphrase-file.')
-  const first = longEnough((await askSecret('Passphrase for the master key')) ?? '')
-  if ((await askSecret('The same passphrase again')) !== first)
-    throw new ConfigError(2, 'The two passphrases differ; no backup was made.')
-  return first
-}
-
-function passphraseIn(path: string): string {
-  try {
-    return /^[^\r\n]*/.exec(readFileSync(path, 'utf8'))?.[0] ?? ''
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new ConfigError(
-      1,
-      `The file ${path} of --passphrase-file cannot be read (${code}); check the path and its mode.`,
-    )
-  }
-}
-
-function longEnough(passphrase: string): string {
-  if (passphrase.length >= PASSPHRASE_CHARACTERS_MIN) return passphrase
-  throw new ConfigError(
-    2,
-    `The passphrase must have at least ${PASSPHRASE_CHARACTERS_MIN} characters; no backup was made.`,
-  )
+  if (withMasterKey) return newPassphrase(call, passphraseFile)
+  if (passphraseFile === undefined) return undefined
+  throw new ConfigError(2, `${PASSPHRASE_FLAG} encrypts the master key: it needs --with-master-key.`)
 }
 
 interface ProgressLine {

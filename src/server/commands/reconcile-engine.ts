@@ -28,5 +28,7 @@ export async function reconcileEngine(config: Config, log: Logger): Promise<stri
 function sentence({ checked, granted, revoked, unresolved }: Reconciliation): string {
   const compared = `Compared ${checked} relation tuples with the authorization engine`
   if (unresolved > 0) return `${compared}: ${unresolved} differ. Run ctl authz reconcile once the server runs.`
-  return granted + revoked === 0 ? `${compared}: all are there.` : `${compared}: wrote ${granted} and removed ${revoked}.`
+  return granted + revoked === 0
+    ? `${compared}: all are there.`
+    : `${compared}: wrote ${granted} and removed ${revoked}.`
 }

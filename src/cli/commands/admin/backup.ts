@@ -3,7 +3,16 @@ import { defineCommand } from '../../argv/command.ts'
 import type { ExitCode } from '../../errors/exit-code.ts'
 import type { Io } from '../../output/io.ts'
 
-/** The server's own command, run beside it or without one: it needs no server. */
+/** The server's own command, run beside it or without one. Asks for the passphrase of the master key on the terminal. */
+export const createBackup = defineCommand({
+  raw: true,
+  async run({ io }, { args }) {
+    const { runBackupCreate } = await import('../../../server/commands/backup-create.ts')
+    return (await runBackupCreate(callOf(io, args))) as ExitCode
+  },
+})
+
+/** Likewise; it needs no server. */
 export const verifyBackup = defineCommand({
   raw: true,
   async run({ io }, { args }) {

@@ -12,7 +12,7 @@ export const adminCommands: OwnCommands = {
   },
   'admin backup create': {
     summary: 'Make a backup of the datastore in one file, while servers run',
-    load: async () => (await import('../serve.ts')).createBackup,
+    load: async () => (await import('./backup.ts')).createBackup,
   },
   'admin backup verify': {
     summary: 'Prove a backup: restore it beside everything else and check it',
