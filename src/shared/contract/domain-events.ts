@@ -26,7 +26,7 @@ export const domainEvents = defineSurface('domain-events', 'Signed events of a D
       },
     },
     headers: { 'Cache-Control': '`no-cache`' },
-    problems: ['invalid_last_event_id', 'session_limit_exceeded', 'domain_not_found', 'event_stream_unavailable'],
+    problems: ['invalid_last_event_id', 'session_limit_exceeded', 'event_stream_unavailable'],
     sentences: {
       session_limit_exceeded: 'You have as many open streams of Domains as are allowed; close one first.',
       event_stream_unavailable: 'Events cannot be streamed right now; retry shortly. Objects can still be read.',

@@ -26,7 +26,7 @@ export function createAudit({ datastore, signer }: AuditDeps): Handlers<typeof a
     async GetAudit(ctx, query) {
       const filter = filterOf(query)
       const db = datastore.pool('interactive')
-      // Whoever reads the audit of a Domain may read its objects; those of other Domains only with the platform.
+      // Auditors of a Domain may read its objects; those of other Domains only with the platform.
       const nameOf = createNameReader(db, (await ctx.probe('platform')) ? undefined : filter.domainId)
       return listPage(ctx, (range) => store.listAudit(db, filter, range), {
         positionOf: byAtDescending.positionOf,
