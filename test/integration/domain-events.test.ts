@@ -95,14 +95,14 @@ describe.each(STORES)('the event stream of a Domain on the $name datastore', (st
     async function refusal(as: string, asking: Parameters<typeof ask>[1] = {}): Promise<string> {
       const stream = await ask(as, asking)
       await expect.poll(stream.text, WAIT).toMatch(/\}$/)
-      const [head = '', body = ''] = stream.text().split('\r\n\r\n')
-      return `${head.split(' ')[1]} ${JSON.parse(body).code}`
+      const [top = '', body = ''] = stream.text().split('\r\n\r\n')
+      return `${top.split(' ')[1]} ${JSON.parse(body).code}`
     }
 
     async function number(): Promise<void> {
       const { datastore } = fleet
       const numbering = createNumbering({ datastore, onNumbered: () => undefined })
-      while ((await numbering.run(unfenced(fleet))) === true);
+      while (await numbering.run(unfenced(fleet)));
     }
 
     /** Appends rows as changes do, and numbers them. */

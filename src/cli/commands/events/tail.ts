@@ -131,13 +131,17 @@ function tableRow({ id, event, data }: Frame, found: { readonly verdict?: string
   const value: unknown = parsed(data)
   const envelope = isMembers(value) ? value : {}
   const { object, ...more } = isMembers(envelope['payload']) ? envelope['payload'] : {}
-  const at = String(envelope['occurred_at'] ?? '').slice(11, 19)
+  const at = textOf(envelope['occurred_at']).slice(11, 19)
   return { id, at, type: event, object, more: moreText(more), ...found }
 }
 
 function moreText({ from, to, ...ids }: Readonly<Record<string, unknown>>): string {
-  const parts = Object.entries(ids).map(([name, value]) => `${name} ${String(value)}`)
-  return [...(from === undefined ? [] : [`${String(from)} to ${String(to)}`]), ...parts].join(', ')
+  const parts = Object.entries(ids).map(([name, value]) => `${name} ${textOf(value)}`)
+  return [...(from === undefined ? [] : [`${textOf(from)} to ${textOf(to)}`]), ...parts].join(', ')
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
 function parsed(text: string): unknown {
