@@ -58,6 +58,7 @@ describe('A unique constraint that refuses a row', () => {
       'slices/audit/head-store.ts', // A head that another pass has signed.
       'slices/device-flow/store.ts', // Draws another user code.
       'slices/local-accounts/sign-in-store.ts', // Answers a passkey that is known as one beyond the limit.
+      'slices/webhooks/enqueue-store.ts', // What happened is queued once for a webhook.
       'slices/workloads/store.ts', // An assertion that was used before.
     ])
   })

@@ -65,11 +65,7 @@ export async function markOffline(tx: Db, nodes: readonly OfflineNode[]): Promis
     node_id,
     offline_since: accepted_at,
   }))
-  await tx
-    .insertInto('webhook_offline_nodes')
-    .values(marks)
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  await tx.insertInto('webhook_offline_nodes').values(marks).execute()
 }
 
 /** Takes the marks of nodes that are healthy again. Those of disabled webhooks are left until they are enabled. */

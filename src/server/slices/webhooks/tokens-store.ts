@@ -46,6 +46,5 @@ export async function markAnnounced(tx: Db, tokens: readonly ExpiringToken[]): P
   await tx
     .insertInto('webhook_announced_tokens')
     .values(tokens.map(({ webhook_id, token_id }) => ({ webhook_id, token_id })))
-    .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
