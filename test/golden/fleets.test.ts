@@ -8,6 +8,7 @@ import { releasesFleet } from './releases-fleet.ts'
 import { bridgeFleet } from './bridge-fleet.ts'
 import { rolloutsFleet } from './rollouts-fleet.ts'
 import { capacityFleet } from './capacity-fleet.ts'
+import { webhooksFleet } from './webhooks-fleet.ts'
 import { expectGolden, transcriptOf, words, type Step } from '../support/cli/transcript.ts'
 
 interface Scripted extends Pick<CliOptions, 'answers' | 'stdin' | 'interrupted'> {
@@ -71,6 +72,32 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
       { line: 'ctl capacity watch --help', exit: 0 },
       { line: 'ctl capacity history --help', exit: 0 },
       { line: 'ctl capacity targets set --help', exit: 0 },
+    ],
+  },
+  webhooks: {
+    fleet: webhooksFleet,
+    lines: [
+      { line: 'ctl webhooks create https://new.acme.example/ctl --events node.offline,node.online --for 5m', exit: 0 },
+      { line: 'ctl webhooks create https://hooks.acme.example/ctl --events node.offline', exit: 6 },
+      { line: 'ctl webhooks create http://new.acme.example/ctl --events node.offline', exit: 9 },
+      { line: 'ctl webhooks create https://new.acme.example/ctl --events node.exploded', exit: 2 },
+      { line: 'ctl webhooks create https://new.acme.example/ctl', exit: 2, only: 'pipe' },
+      { line: 'ctl webhooks list', exit: 0 },
+      { line: 'ctl webhooks list -o wide', exit: 0 },
+      { line: 'ctl webhooks show https://chat.acme.example/hooks/1', exit: 0 },
+      { line: 'ctl webhooks update https://chat.acme.example/hooks/1 --enabled', exit: 0 },
+      { line: 'ctl webhooks rotate-secret https://hooks.acme.example/ctl', exit: 0 },
+      { line: 'ctl webhooks test https://hooks.acme.example/ctl', exit: 0 },
+      { line: 'ctl webhooks test https://chat.acme.example/hooks/1', exit: 10 },
+      { line: 'ctl webhooks deliveries https://hooks.acme.example/ctl', exit: 0 },
+      { line: 'ctl webhooks redeliver https://hooks.acme.example/ctl 019c1a10-0000-7000-8000-0000000e5002', exit: 0 },
+      {
+        line: 'ctl webhooks redeliver https://chat.acme.example/hooks/1 019c1a10-0000-7000-8000-0000000e5002',
+        exit: 6,
+      },
+      { line: 'ctl webhooks delete https://chat.acme.example/hooks/1 --yes', exit: 0 },
+      { line: 'ctl webhooks show https://gone.acme.example', exit: 3 },
+      { line: 'ctl webhooks test --help', exit: 0 },
     ],
   },
   rotating: {
