@@ -1,3 +1,4 @@
+import { PROBLEMS } from '../../src/shared/problems.ts'
 import { refused, type StubRoutes } from '../support/cli/stub-server.ts'
 import { FLEET, ID } from './fleet.ts'
 
@@ -88,8 +89,8 @@ export const webhooksFleet = (): { readonly routes: StubRoutes } => ({
     [`GET /v1/domains/${ID.domain}/webhooks`]: { body: { items: [DEAD, WEBHOOK], next_cursor: null } },
     [`POST /v1/domains/${ID.domain}/webhooks`]: ({ body }) => {
       const { url } = body as { readonly url: string }
-      if (url === WEBHOOK.url) return refused(409, 'webhook_already_exists')
-      if (url.startsWith('http:')) return refused(400, 'invalid_webhook_url')
+      if (url === WEBHOOK.url) return refused(409, 'webhook_already_exists', PROBLEMS.webhook_already_exists.detail)
+      if (url.startsWith('http:')) return refused(400, 'invalid_webhook_url', PROBLEMS.invalid_webhook_url.detail)
       return { status: 201, body: { ...WEBHOOK, url, secret: SECRET } }
     },
     [`GET /v1/webhooks/${HOOK}`]: { body: WEBHOOK },
@@ -103,6 +104,10 @@ export const webhooksFleet = (): { readonly routes: StubRoutes } => ({
     [`POST /v1/webhooks/${CHAT}/test`]: { body: UNREACHED },
     [`GET /v1/webhooks/${HOOK}/deliveries`]: { body: { items: [WAITING, DELIVERED], next_cursor: null } },
     [`POST /v1/webhooks/${HOOK}/deliveries/${delivery(2)}/redeliver`]: { body: WAITING },
-    [`POST /v1/webhooks/${CHAT}/deliveries/${delivery(2)}/redeliver`]: refused(409, 'webhook_disabled'),
+    [`POST /v1/webhooks/${CHAT}/deliveries/${delivery(2)}/redeliver`]: refused(
+      409,
+      'webhook_disabled',
+      PROBLEMS.webhook_disabled.detail,
+    ),
   },
 })
