@@ -50,7 +50,7 @@ const STAGES = {
 } as const
 
 const reached = (stage: keyof typeof STAGES): Promise<unknown> =>
-  vi.waitUntil(() => STAGES[stage](), { timeout: 60_000, interval: 1 })
+  vi.waitUntil(() => STAGES[stage](), { timeout: 120_000, interval: 1 })
 
 describe('a backup beside a server on the embedded datastore', () => {
   test.each(Object.keys(STAGES) as (keyof typeof STAGES)[])(
@@ -76,7 +76,7 @@ describe('a backup beside a server on the embedded datastore', () => {
     await reached('during the copy')
     client.kill('SIGKILL')
     await once(client, 'exit')
-    await vi.waitUntil(() => !existsSync(scratch()) && readdirSync(out).length === 0, { timeout: 60_000 })
+    await vi.waitUntil(() => !existsSync(scratch()) && readdirSync(out).length === 0, { timeout: 120_000 })
     expect(await create()).toMatchObject({ exitCode: 0 })
     expect(server.stderr()).not.toContain('an admin command failed')
   })

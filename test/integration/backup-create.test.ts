@@ -71,7 +71,7 @@ for (const store of STORES)
       await sql`insert into pair values (1, 0), (2, 0)`.execute(db)
       await sql`create table wide (id integer primary key, text text)`.execute(db)
       await sql`insert into wide select i, repeat(md5(i::text), 40) from generate_series(1, 9000) as i`.execute(db)
-      await sql`insert into wide values (0, E'tab\t line\n backslash\\ \u00e9'), (-1, null)`.execute(db)
+      await sql`insert into wide values (0, E'tab\\t line\\n backslash\\\\ \u00e9'), (-1, null)`.execute(db)
       make = createBackups({
         openSnapshot: opened.openSnapshot,
         clock: { now: () => CREATED_AT },

@@ -13,6 +13,7 @@ const BEYOND_THE_STUB = new Set([
   '__ssh-proxy',
   'admin bootstrap-token',
   'admin after-restore',
+  'admin backup create',
   'admin master-key rotate',
   'agent-sim',
   'audit export',

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Db } from '../../ports/datastore.ts'
+import { isUnavailable, type Db } from '../../ports/datastore.ts'
 import { assertRoom } from '../../ports/free-space.ts'
 import type { SnapshotRequest } from '../../ports/snapshot.ts'
 import { copyFile, listTree, type FoundFile } from './copy-tree.ts'
@@ -24,6 +24,8 @@ const LOG_FILE = /^[0-9A-F]{24}$/
 const ROOM_ADVICE = 'name another place with --backup-scratch-dir'
 /** Bytes between two looks at the free space. */
 const LOOK_BYTES = 32 * 1024 * 1024
+const STOP_ATTEMPTS = 60
+const STOP_AGAIN_MS = 1_000
 /** After a statement that stopped writes, others have the session for this multiple of its duration. */
 const YIELD_TIMES = 4
 
@@ -42,7 +44,7 @@ export async function copyOnline(deps: OnlineCopyDeps, to: string, request: Snap
     await inTurn(() => sql`checkpoint`.execute(db))
     await inTurn(() => sql`select pg_backup_start('ctl', true)`.execute(db))
     const { failure } = await copyFiles(engineDirectory, to, request)
-    const label = await stopBackup(db)
+    const label = await stopBackup(db, request.signal)
     if (failure !== undefined) throw failure.reason
     await writeFile(join(to, 'backup_label'), label, { mode: 0o600 })
     await copyLog(engineDirectory, to, { label, signal: request.signal })
@@ -59,9 +61,17 @@ async function inTurn<T>(statement: () => Promise<T>): Promise<T> {
 }
 
 /** Resolves with the content of `backup_label`, from which an engine learns where its replay begins. */
-async function stopBackup(db: Db): Promise<string> {
-  const { rows } = await sql<{ labelfile: string }>`select labelfile from pg_backup_stop(false)`.execute(db)
-  return rows[0]?.labelfile ?? ''
+async function stopBackup(db: Db, signal: AbortSignal): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const { rows } = await sql<{ labelfile: string }>`select labelfile from pg_backup_stop(false)`.execute(db)
+      return rows[0]?.labelfile ?? ''
+    } catch (error) {
+      // A session that stays in a backup could never begin another: an overloaded queue is asked again.
+      if (attempt === STOP_ATTEMPTS || signal.aborted || !isUnavailable(error)) throw error
+      await sleep(STOP_AGAIN_MS)
+    }
+  }
 }
 
 /** Copies everything but the log, the control file last. A failure is returned: the backup has to be stopped first. */

@@ -58,6 +58,7 @@ async function readCopy(directory: string, signal: AbortSignal): Promise<Snapsho
     await engine.close(CLOSE_DEADLINE_MS)
   }
   try {
+    signal.throwIfAborted()
     return { ...(await beginReading(engine.client)), close }
   } catch (error) {
     await close()

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as yieldToEvents } from 'node:timers/promises'
 import { createGzip } from 'node:zlib'
-import { pack as createPack, type Pack } from 'tar-stream'
+import type { Pack } from 'tar-stream'
 import { ENTRY, GZIP_LEVEL, rowsName, tableHeadName, type Manifest, type TableHead } from './format.ts'
 
 /** Writes the entries of a backup one after another. */
@@ -27,9 +27,10 @@ type TableSum = Manifest['tables'][number] & { pieces: number }
 /** Bytes that are hashed and compressed before other events of the process have their turn. */
 const TURN_BYTES = 256 * 1024
 
-/** Writes into the file, which is empty. */
-export function createArchiveWriter(path: string, modifiedAt: Date): ArchiveWriter {
-  const tar = createPack()
+/** Writes into the file, which is empty. The library of tar is loaded for it: a server without backups does not need it. */
+export async function createArchiveWriter(path: string, modifiedAt: Date): Promise<ArchiveWriter> {
+  const { pack } = await import('tar-stream')
+  const tar = pack()
   const file = createWriteStream(path, { flags: 'r+', flush: true })
   const written = pipeline(tar, createGzip({ level: GZIP_LEVEL }), file)
   // A failed write rejects the entry that waits for it, the next one, or `finish`.

@@ -100,7 +100,7 @@ async function writeInto(path: string, writing: Writing): Promise<MadeBackup> {
   const createdAt = new Date(clock.now())
   const keyring = await keyringOf(writing)
   const head = JSON.stringify(await headOf(writing, createdAt, keyring))
-  const archive = createArchiveWriter(path, createdAt)
+  const archive = await createArchiveWriter(path, createdAt)
   try {
     await archive.add(ENTRY.head, head)
     const tables = await readTables(snapshot)
