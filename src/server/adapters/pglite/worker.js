@@ -18,6 +18,7 @@ import { DurableNodeFS } from './durable-fs.js'
  * @property {readonly string[] | undefined} startParams Overrides the engine's start parameters, for tests.
  * @property {boolean} [isScratch] Whether it is a copy to be read once: nothing is synced, and its thread runs at the
  *   lowest priority.
+ * @property {boolean} [isForeground] Whether someone waits for the copy: its thread keeps the priority of the process.
  */
 
 /**
@@ -70,7 +71,7 @@ const LOWEST_PRIORITY = 19
  * @returns {Promise<PGlite>}
  */
 async function openScratch(directory) {
-  if (process.platform === 'linux') setPriority(0, LOWEST_PRIORITY)
+  if (process.platform === 'linux' && options.isForeground !== true) setPriority(0, LOWEST_PRIORITY)
   return PGlite.create({ fs: new NodeFS(directory), onStderr, startParams: START_PARAMS })
 }
 

@@ -15,7 +15,7 @@ export function openScratchStore(directory: string, warn: Warn): Promise<Datasto
     dataDir: directory,
     warn,
     statementDeadlinesMs: { bulk: RESTORE_STATEMENT_MS },
-    engine: { isScratch: true },
+    engine: { isScratch: true, isForeground: true },
   })
 }
 
