@@ -38,6 +38,18 @@ export const oneWordCommands: OwnCommands = {
     summary: 'Look for what is wrong here and with the server',
     load: async () => (await import('./doctor.ts')).doctor,
   },
+  export: {
+    summary: 'Write a Domain as files',
+    load: async () => (await import('./export.ts')).exportDomain,
+  },
+  diff: {
+    summary: 'Compare files with a Domain, and show what applying them would do',
+    load: async () => (await import('./diff.ts')).diff,
+  },
+  apply: {
+    summary: 'Make a Domain what files say',
+    load: async () => (await import('./apply.ts')).apply,
+  },
   api: {
     summary: 'Make any request of the API',
     load: async () => (await import('./api.ts')).api,

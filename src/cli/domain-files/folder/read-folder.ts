@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { nearest } from '../../argv/mistakes.ts'
+import { nearest } from '../../../shared/nearest.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'

@@ -1,0 +1,205 @@
+import { ProblemAnswer } from '../../client/failures.ts'
+import { CliError } from '../errors/cli-error.ts'
+import { EXIT } from '../errors/exit-code.ts'
+import type { Row } from '../output/members.ts'
+import { keyOf, MANAGED_BY, titleOf, type Document, type LiveObject } from './document.ts'
+import type { Kind, World } from './kind.ts'
+import { KINDS } from './kinds.ts'
+import type { Change, Plan, Step } from './plan/plan.ts'
+import { liveByKey, sentValue } from './read-domain.ts'
+
+/** What became of the steps of a plan. */
+export interface Outcome {
+  readonly done: readonly Step[]
+  /** Steps that a second person has to approve, with the approval where it was requested now. */
+  readonly held: readonly { readonly step: Step; readonly approval?: string }[]
+  /** Steps that were not reached. */
+  readonly left: readonly Step[]
+  /** What ended it. */
+  readonly failure?: { readonly step: Step; readonly error: unknown }
+}
+
+/** Called after each step. */
+export type Reporter = (done: number) => void
+
+/** Kinds whose objects need the labels of others to be in place. */
+const AFTER_LABELS = new Set(['grants', 'policy', 'approval-policy'])
+
+/**
+ * Carries a plan out: objects kind by kind, then their labels, then roles and policies, then removals. The first failure ends it; what
+ * was done stays, and a new run goes on from there.
+ */
+export async function applyPlan(world: World, plan: Plan, report: Reporter): Promise<Outcome> {
+  const work = createWork(world, plan)
+  const done: Step[] = []
+  const held: { step: Step; approval?: string }[] = []
+  for (const [index, { step, run }] of work.entries()) {
+    try {
+      await run()
+      if (!done.includes(step) && !held.some((one) => one.step === step)) done.push(step)
+    } catch (error) {
+      const approval = heldBy(error)
+      if (approval === undefined) {
+        const left = [...new Set(work.slice(index + 1).map((one) => one.step))].filter((one) => one !== step)
+        return { done: done.filter((one) => one !== step), held, left, failure: { step, error } }
+      }
+      held.push({ step, ...approval })
+    }
+    report(done.length)
+  }
+  return { done: done.filter((step) => !held.some((one) => one.step === step)), held, left: [] }
+}
+
+/** What holds a call: the approval that was requested, nothing where another one waits already; undefined for other failures. */
+function heldBy(error: unknown): { readonly approval?: string } | undefined {
+  if (error instanceof ProblemAnswer && error.code === 'approval_pending') return {}
+  if (!(error instanceof CliError) || error.code !== 'approval_required') return undefined
+  const approval = /ctl approvals show (\S+)/.exec(error.hints.join(' '))?.[1]
+  return approval === undefined ? {} : { approval }
+}
+
+interface Work {
+  readonly step: Step
+  run(): Promise<void>
+}
+
+/** The calls of a plan in their order, in pieces that belong to one step each. */
+function createWork(world: World, plan: Plan): readonly Work[] {
+  const live = liveByKey(world)
+  const created = new Map<string, LiveObject>()
+  const objectOf = (step: Step): LiveObject | undefined => created.get(keyOf(step)) ?? live.get(keyOf(step))
+  const works: Work[] = []
+  const labels: Work[] = []
+  const stepsOf = (kind: Kind, isRemoval: boolean): readonly Step[] =>
+    plan.steps.filter((step) => step.kind === kind.name && (step.action === 'remove') === isRemoval)
+  const piece = (step: Step, run: (object: LiveObject) => Promise<void>): Work => ({
+    step,
+    async run() {
+      const object = objectOf(step)
+      if (object !== undefined) await run(object)
+    },
+  })
+  const kinds = [...KINDS.filter(({ name }) => !AFTER_LABELS.has(name)), undefined, ...KINDS.filter(({ name }) => AFTER_LABELS.has(name))]
+  for (const kind of kinds) {
+    if (kind === undefined) {
+      works.push(...labels)
+      continue
+    }
+    const steps = stepsOf(kind, false)
+    works.push(...steps.map((step): Work => ({ step, run: () => writeObject(world, { kind, step, live, created }) })))
+    const later = steps.filter((step) => step.action === 'create' && laterChanges(kind, step).length > 0)
+    works.push(...later.map((step) => piece(step, (object) => changeObject(world, kind, { step, object, changes: laterChanges(kind, step) }))))
+    labels.push(...steps.filter((step) => labelChanges(step).length > 0).map((step) => piece(step, (object) => writeLabels(world, kind, { object, changes: labelChanges(step) }))))
+  }
+  const removals = KINDS.toReversed().flatMap((kind) =>
+    stepsOf(kind, true).map((step) => piece(step, (object) => unlessGone(async () => {
+      await assertUnchanged(world, kind, object)
+      await kind.remove?.(world, object)
+    }))),
+  )
+  return [...works, ...removals]
+}
+
+interface Writing {
+  readonly kind: Kind
+  readonly step: Step
+  readonly live: ReadonlyMap<string, LiveObject>
+  readonly created: Map<string, LiveObject>
+}
+
+async function writeObject(world: World, { kind, step, live, created }: Writing): Promise<void> {
+  const own = ownChanges(kind, step)
+  const object = live.get(keyOf(step))
+  if (object !== undefined) {
+    if (own.length > 0) await changeObject(world, kind, { step, object, changes: own })
+    return
+  }
+  const document = documentOf(step)
+  const id = (await kind.create?.(world, { document, live: undefined, changes: own })) ?? ''
+  const made = { ...document, id, row: {} }
+  created.set(keyOf(step), made)
+  // At once: an object without the mark is never pruned.
+  await writeLabels(world, kind, { object: made, changes: step.changes.filter(isMark) })
+}
+
+interface Changing {
+  readonly step: Step
+  readonly object: LiveObject
+  readonly changes: readonly Change[]
+}
+
+async function changeObject(world: World, kind: Kind, { step, object, changes }: Changing): Promise<void> {
+  await assertUnchanged(world, kind, object)
+  const document = documentOf(step)
+  await kind.change?.(world, { document, live: object, changes })
+}
+
+/** @throws CliError where somebody has changed the object since it was read. */
+async function assertUnchanged(world: World, kind: Kind, object: LiveObject): Promise<void> {
+  const before = object.row['updated_at']
+  if (kind.updatedAt === undefined || before === undefined) return
+  if ((await kind.updatedAt(world, object)) === before) return
+  throw new CliError(`${titleOf(object)} has changed since it was read`, {
+    exitCode: EXIT.conflict,
+    code: 'plan_stale',
+    hints: ['It is as the other change left it. Look at the difference: ctl diff DIR'],
+  })
+}
+
+async function writeLabels(
+  { api, names }: World,
+  { labels }: Kind,
+  { object, changes }: { readonly object: LiveObject; readonly changes: readonly Change[] },
+): Promise<void> {
+  for (const { member, to } of changes) {
+    const key = member.slice('labels.'.length)
+    const body = { qualified_key: names.qualifiedKey(key), value: sentValue(names, key, to) }
+    await api.call('PutObjectLabel', { kind: labels, id: object.id, body })
+  }
+}
+
+async function unlessGone(remove: () => Promise<void>): Promise<void> {
+  try {
+    await remove()
+  } catch (error) {
+    if (!(error instanceof ProblemAnswer) || error.status !== 404) throw error
+  }
+}
+
+/** The document that the changes of a creation add up to; of a change, its changed members. */
+function documentOf({ kind, name, changes }: Step): Document {
+  const members: Record<string, unknown> = {}
+  for (const { member, to } of changes) {
+    const [first = '', ...rest] = member.split('.')
+    if (rest.length === 0) members[first] = to
+    else if (first !== 'labels') members[first] = [...asList(members[first]), ...(to === undefined ? [] : [to])]
+  }
+  return { kind, name, members: members as Row }
+}
+
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function isLabel({ member }: Change): boolean {
+  return member.startsWith('labels.')
+}
+
+function isMark({ member }: Change): boolean {
+  return member === `labels.${MANAGED_BY}`
+}
+
+function labelChanges({ action, changes }: Step): readonly Change[] {
+  return changes.filter((change) => isLabel(change) && !(action === 'create' && isMark(change)))
+}
+
+function laterChanges({ later }: Kind, { changes }: Step): readonly Change[] {
+  return later === undefined ? [] : changes.filter(({ member }) => member.startsWith(`${later}.`))
+}
+
+/** What the kind writes by itself: all but labels, and for a creation all but what comes later. */
+function ownChanges(kind: Kind, step: Step): readonly Change[] {
+  const later = step.action === 'create' ? new Set(laterChanges(kind, step)) : new Set<Change>()
+  return step.changes.filter((change) => !isLabel(change) && !later.has(change))
+}
+

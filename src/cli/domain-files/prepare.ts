@@ -1,0 +1,31 @@
+import type { Session } from '../session/session.ts'
+import { usageError } from '../errors/cli-error.ts'
+import { readFolder } from './folder/read-folder.ts'
+import type { World } from './kind.ts'
+import { isFirstRun, makePlan } from './plan/make-plan.ts'
+import type { Plan } from './plan/plan.ts'
+import { readDomain } from './read-domain.ts'
+
+/** How a folder is compared with the Domain. */
+export interface Comparing {
+  readonly prune: boolean
+  readonly pruneMax: number | undefined
+  readonly isAdopting?: boolean
+}
+
+/** Objects that `--prune` removes at most, where nothing else is said. */
+export const PRUNE_MAX = 10
+
+/** Reads a folder and the Domain, and plans what makes the Domain what the folder says. */
+export async function prepare(session: Session, path: string, comparing: Comparing): Promise<{ readonly world: World; readonly plan: Plan }> {
+  const { prune, pruneMax, isAdopting = false } = comparing
+  if (!prune && pruneMax !== undefined) throw usageError('--prune-max goes with --prune')
+  const manifest = session.manifest()
+  const { set: named, documents } = await readFolder(path, { cwd: session.io.cwd, manifest })
+  const world = await readDomain(session, documents)
+  const set = named ?? world.names.domainSlug
+  const isFirst = isFirstRun(world, set)
+  if (prune && isFirst) session.note(`Set ${set} has created nothing yet: its first run removes nothing.`)
+  const bound = prune && !isFirst ? (pruneMax ?? PRUNE_MAX) : undefined
+  return { world, plan: await makePlan({ manifest, world, set, documents, pruneMax: bound, isAdopting }) }
+}
