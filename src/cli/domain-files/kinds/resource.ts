@@ -50,7 +50,7 @@ export const resource: Kind = {
     const { project, slug } = inProject(document.name)
     const id = world.names.idOf('project', project)
     const host_node_ids = nodeIds(world, document.members['hosts'])
-    const body = { slug, ...picked(document.members, ['kind', 'display_name']), ...(host_node_ids.length > 0 && { host_node_ids }) }
+    const body = { slug, kind: document.members['type'], ...picked(document.members, ['display_name']), ...(host_node_ids.length > 0 && { host_node_ids }) }
     const row = await world.api.call('CreateResource', { id, body })
     world.names.add('resource', document.name, text(row, 'id'))
     const live = { ...(await liveOf(world, document.name, row)), row }
@@ -78,13 +78,13 @@ export const resource: Kind = {
 function membersOf(manifest: Manifest): readonly Member[] {
   const [kind, name] = valuesOf(manifest, 'CreateResource', ['kind', 'display_name']).map(required)
   if (kind === undefined || name === undefined) throw new Error('CreateResource has lost members')
-  return [ruled(kind, 'fixed'), name, HOSTS, ...partMembers(manifest), LABELS]
+  return [ruled({ ...kind, name: 'type' }, 'fixed'), name, HOSTS, ...partMembers(manifest), LABELS]
 }
 
 async function liveOf(world: World, name: string, row: Row): Promise<LiveObject> {
   const hosts = listed(row['host_node_ids']).map((id) => world.names.nameOf('node', id) ?? id)
   const parts = row['kind'] === 'bridge' ? await readParts(world, row) : {}
-  const members = { ...picked(row, ['kind', 'display_name']), hosts: hosts.toSorted(), ...parts }
+  const members = { type: row['kind'], ...picked(row, ['display_name']), hosts: hosts.toSorted(), ...parts }
   return { kind: 'resource', name, id: text(row, 'id'), members, row }
 }
 
