@@ -3,6 +3,8 @@ export interface ProblemBody {
   readonly code?: string
   readonly detail?: string
   readonly correlation_id?: string
+  /** The members at fault. */
+  readonly errors?: readonly { readonly pointer?: string; readonly detail?: string }[]
   readonly missing_relation?: { readonly relation: string; readonly object: string }
   readonly acr_values?: readonly string[]
   readonly max_age?: number
@@ -27,8 +29,10 @@ export const unreachable = (): Failure => new Failure(0, { detail: 'The server c
 export const isSignedOut = ({ status, body }: Failure): boolean => status === 401 && body.code !== 'step_up_required'
 
 /** The sentence for people. Of a denial it names the relation that is missing. */
-function sentenceOf(status: number, { detail, code, missing_relation: missing }: ProblemBody): string {
+function sentenceOf(status: number, { detail, code, errors, missing_relation: missing }: ProblemBody): string {
   if (missing !== undefined)
     return `This needs the relation ${missing.relation} on ${missing.object}, which you do not hold.`
-  return detail ?? `The server answered ${status}${code === undefined ? '' : ` (${code})`}.`
+  const fault = errors?.[0]
+  const place = fault?.detail === undefined ? '' : ` ${fault.pointer ?? ''} ${fault.detail}.`
+  return `${detail ?? `The server answered ${status}${code === undefined ? '' : ` (${code})`}.`}${place}`
 }

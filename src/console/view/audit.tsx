@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Failure } from '../api/failure.ts'
 import type { AuditRow, Sent } from '../api/operations.ts'
-import { auditQuery, DEFAULT_FILTERS, PERIODS, type AuditFilters } from '../model/audit-query.ts'
+import { auditQuery, withIds, DEFAULT_FILTERS, PERIODS, type AuditFilters } from '../model/audit-query.ts'
 import { fragmentOf } from '../model/route.ts'
 import { AuditTable } from './audit-table.tsx'
 import { useConsole } from './context.ts'
@@ -48,8 +48,8 @@ const SELECTS = [
 
 const TEXTS = [
   ['relation', 'Relation begins with', 'node.'],
-  ['subject', 'Subject', 'user:…'],
-  ['object', 'Object', 'node:…'],
+  ['subject', 'Subject', 'me, a node, or user:…'],
+  ['object', 'Object', 'a node, or project:…'],
 ] as const
 
 function SearchForm({ filters }: { readonly filters: AuditFilters }): VNode {
@@ -101,12 +101,12 @@ const PAGE = '50'
 
 /** A page of decisions, and more of them on demand. Only the first page follows what happens. */
 function Results({ filters }: { readonly filters: AuditFilters }): VNode {
-  const { api, domain, tick } = useConsole()
+  const { api, domain, tick, me, fleet } = useConsole()
   const [more, setMore] = useState<readonly AuditRow[]>([])
   const [cursor, setCursor] = useState<string | undefined>(undefined)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
   const ask = (from: string | undefined, signal?: AbortSignal) =>
-    api.call('GetAudit', queryOf(domain.id, filters, from), signal)
+    api.call('GetAudit', queryOf(domain.id, withIds(filters, { me, nodes: fleet.nodes.value ?? [] }), from), signal)
   const isPaged = more.length > 0
   const first = useLoad({ key: domain.id, tick: isPaged ? 0 : tick }, (signal) => ask(undefined, signal))
   useEffect(() => {

@@ -36,7 +36,8 @@ export function welcome(facts: Welcome): string {
     ...(firstRun === 'founded'
       ? ['First start: made the Domain default, a Project in it and a bootstrap identity.']
       : []),
-    `The console is at ${url}/v1/console/, and the API is documented at ${url}/v1/docs.`,
+    `The console is at ${url}/v1/console/.`,
+    `The API is documented at ${url}/v1/docs.`,
     ...(config.isDev ? [] : signInLines(facts)),
     ...administratorLines(config, facts.password),
     ...(config.isDemo ? [`A simulated fleet of 50 nodes joins it now: ${command} status`] : []),

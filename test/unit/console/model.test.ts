@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { OPERATIONS } from '../../../src/console/api/operations.ts'
 import { requestOf } from '../../../src/console/api/request.ts'
 import type { NodeSummary } from '../../../src/console/api/operations.ts'
-import { auditQuery } from '../../../src/console/model/audit-query.ts'
+import { auditQuery, withIds } from '../../../src/console/model/audit-query.ts'
 import { seenEvent, withEvent } from '../../../src/console/model/domain-event.ts'
 import { countVersions, driftOf, outOfReach } from '../../../src/console/model/fleet.ts'
 import { amountText, relative, shortened } from '../../../src/console/model/format.ts'
@@ -211,6 +211,16 @@ describe('a topology', () => {
 })
 
 describe('an audit query', () => {
+  test('takes "me" and names of nodes for ids', () => {
+    const known = { me: { subject: 'user:1' }, nodes: [{ id: '2', display_name: 'web-1' }] }
+    expect(withIds({ subject: 'me', object: ' web-1 ', actor: 'user' }, known)).toEqual({
+      subject: 'user:1',
+      object: 'node:2',
+      actor: 'user',
+    })
+    expect(withIds({ subject: 'group:3', object: '' }, known)).toEqual({ subject: 'group:3', object: '' })
+  })
+
   test('leaves empty filters out, and turns the period into an instant', () => {
     const filters = { actor: 'user', only: '', relation: ' node. ', period: '24h', all: 'yes' }
     expect(auditQuery(filters, Date.parse('2026-02-02T00:00:00Z'))).toEqual({
