@@ -141,7 +141,7 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     expect(bytes).toBeLessThan(BUNDLE_BYTES_MAX)
   })
 
-  test('lets nothing in but its own files, and is asked for anew each time', async () => {
+  test('lets nothing in but its own files, and is asked for each time', async () => {
     const first = await fetch(`${server.url}/v1/console/`)
     const policy = first.headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
@@ -349,7 +349,7 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     },
   )
 
-  test('shows a change that somebody else makes', async () => {
+  test('shows a change that is made elsewhere', async () => {
     const { page } = await show('nodes')
     const count = async () => Number(/^(\d+)/.exec((await page.locator('main [role=status]').textContent()) ?? '')?.[1])
     await expect.poll(count, PATIENTLY).toBeGreaterThan(50)

@@ -12,7 +12,7 @@ export interface ApiDeps {
   readonly fetch: typeof fetch
   /** The cookies that scripts may read. */
   readonly cookies: () => string
-  /** Called whenever the server says that nobody is signed in. */
+  /** Called for each answer that the session has ended, or never began. */
   readonly onSignedOut: () => void
 }
 

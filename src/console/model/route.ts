@@ -32,7 +32,7 @@ export function fragmentOf({ domain, view, id, filters = {} }: Partial<Route> & 
   return query.size === 0 ? `#/${path}` : `#/${path}?${query.toString()}`
 }
 
-/** A part of an address that somebody may have mistyped. */
+/** A part of an address, decoded; as it is where it is mistyped. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)

@@ -6,7 +6,7 @@ import type { Domain, Me } from '../api/operations.ts'
 import { readDomains } from '../api/read-fleet.ts'
 import { Problem } from './parts.tsx'
 import { SignedIn } from './signed-in.tsx'
-import { SignedOut } from './signed-out.tsx'
+import { SignInPrompt } from './sign-in-prompt.tsx'
 import { useLoad } from './use-load.ts'
 
 interface Start {
@@ -25,7 +25,7 @@ export function App(): VNode {
     return { me, domains: await readDomains(api, signal) }
   })
   const { value, failure, retry } = start
-  if (isEnded) return <SignedOut wasSignedIn={value !== undefined} />
+  if (isEnded) return <SignInPrompt wasSignedIn={value !== undefined} />
   if (value !== undefined) return <SignedIn api={api} me={value.me} domains={value.domains} isReached={isReached} />
   return (
     <>

@@ -32,7 +32,7 @@ export function ApprovalsView(): VNode {
         <LoadedView of={others}>
           {(rows) =>
             rows.length === 0 ? (
-              <Empty command="ctl approvals policy show">Nobody has requested anything that waits for approval.</Empty>
+              <Empty command="ctl approvals policy show">No request has been made that waits for approval.</Empty>
             ) : (
               <Table caption="Requests, the newest first" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
             )

@@ -102,7 +102,7 @@ export function Problem({
   )
 }
 
-/** What a person may not see, and the command by which somebody else can change that. */
+/** What a person may not see, and the command by which an administrator changes that. */
 function Denied({ failure: { body, message } }: { readonly failure: Failure }): VNode {
   const console = useContext(ConsoleContext)
   const missing = body.missing_relation
@@ -112,8 +112,8 @@ function Denied({ failure: { body, message } }: { readonly failure: Failure }): 
   return (
     <div class="notice">
       <p>
-        You do not see this, since you do not hold <code>{missing.relation}</code> on {object}. Somebody who
-        administrates it can give you the role:
+        You do not see this, since you do not hold <code>{missing.relation}</code> on {object}. An administrator of it
+        can give you the role:
       </p>
       <pre>
         <code>{`ctl grants create ${me.subject} ${roleOf(missing.relation)} ${object}`}</code>

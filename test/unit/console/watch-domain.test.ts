@@ -37,7 +37,7 @@ describe('following a Domain', () => {
       'd1',
       { onChange: (event) => seen.push(event?.event), onLiveness: (state) => liveness.push(state) },
       {
-        fetch: stream.fetch as typeof fetch,
+        fetch: stream.fetch,
         after(ms, run) {
           const timer = setTimeout(run, ms)
           return () => clearTimeout(timer)

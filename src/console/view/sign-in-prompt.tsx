@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 
 /** What a browser without a session sees: the way to sign in, which comes back to the same view. */
-export function SignedOut({ wasSignedIn }: { readonly wasSignedIn: boolean }): VNode {
+export function SignInPrompt({ wasSignedIn }: { readonly wasSignedIn: boolean }): VNode {
   return (
     <>
       <header class="bar">
