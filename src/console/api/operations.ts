@@ -68,7 +68,11 @@ export type Violation = RowOf<'ListDomainIntegrityViolations'>
 export type Capacity = Answered<'GetDomainCapacity'>
 export type CapacityUse = Capacity['dimensions'][number]
 export type CapacityHistory = Answered<'GetDomainCapacityHistory'>
-export type AuditRow = RowOf<'GetAudit'>
+/** With the names of subject and object as they are now; absent or null where the server knows none. */
+export type AuditRow = RowOf<'GetAudit'> & {
+  readonly subject_name?: string | null
+  readonly object_name?: string | null
+}
 export type Execution = RowOf<'ListExecutions'>
 export type MediatedSession = RowOf<'ListMediatedSessions'>
 export type Epochs = Answered<'VerifyDomainEdgeEpochs'>

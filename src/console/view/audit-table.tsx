@@ -22,9 +22,9 @@ const outcomeText = ({ outcome, reason }: AuditRow): VNode => (
 
 const COLUMNS = [
   { head: 'When', cell: ({ at }: AuditRow) => <Time at={at} /> },
-  { head: 'Who', cell: ({ subject }: AuditRow) => <Subject subject={subject} /> },
+  { head: 'Who', cell: ({ subject, subject_name: name }: AuditRow) => <Subject subject={subject} name={name} /> },
   { head: 'Did', cell: ({ relation }: AuditRow) => <code>{relation}</code> },
-  { head: 'On', cell: ({ object }: AuditRow) => <Subject subject={object} /> },
+  { head: 'On', cell: ({ object, object_name: name }: AuditRow) => <Subject subject={object} name={name} /> },
   { head: 'Outcome', cell: outcomeText },
 ]
 

@@ -25,7 +25,11 @@ export function AuditView(): VNode {
 }
 
 const SELECTS = [
-  ['actor', 'Who', { '': 'Everybody', user: 'People', service: 'Service identities', node: 'Nodes' }],
+  [
+    'actor',
+    'Who',
+    { '': 'Everybody', user: 'People', service: 'Service identities', node: 'Nodes', system: 'The server' },
+  ],
   ['only', 'What', { '': 'Everything', writes: 'Changes only' }],
   [
     'outcome',

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import type { Topology } from '../api/operations.ts'
-import { counted } from '../model/format.ts'
+import { counted, numberText } from '../model/format.ts'
 import { wayOf } from '../model/topology.ts'
 import { useConsole } from './context.ts'
 import { Empty, LoadedView, NodeLink, Panel } from './parts.tsx'
@@ -34,8 +34,8 @@ export function Connections({ topology: { edges, nodes } }: { readonly topology:
   return (
     <>
       <p>
-        {counted(edges.length, 'peer')}: {count('direct')} direct, {count('relayed')} by a relay
-        {count('none') > 0 && `, ${count('none')} without a session`}.
+        {counted(edges.length, 'peer')}: {numberText(count('direct'))} direct, {numberText(count('relayed'))} by a relay
+        {count('none') > 0 && `, ${numberText(count('none'))} without a session`}.
       </p>
       {indirect.length > 0 && (
         <Table

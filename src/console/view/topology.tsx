@@ -44,13 +44,15 @@ function Picture({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode {
         </div>
         <Legend />
       </section>
-      {node === undefined ? null : (
-        <Panel title={node.display_name}>
-          <p>
-            <NodeLink id={node.id} name={`Open ${node.display_name}`} />
-          </p>
-          <LoadedView of={topology}>{(value) => <Connections topology={ofNode(value, node.id)} />}</LoadedView>
-        </Panel>
+      {node !== undefined && (
+        <div class="picked">
+          <Panel title={node.display_name}>
+            <p>
+              <NodeLink id={node.id} name={`Open ${node.display_name}`} />
+            </p>
+            <LoadedView of={topology}>{(value) => <Connections topology={ofNode(value, node.id)} />}</LoadedView>
+          </Panel>
+        </div>
       )}
     </>
   )
