@@ -27,6 +27,12 @@ const state = {}
 
 const buildah = (command, ...args) => runWell('buildah', [...store, command, ...args])
 
+/** Resolves when the programs are there. */
+async function findPrograms() {
+  const { code } = await run('sh', ['-c', 'command -v buildah mmdebstrap unshare nsenter'])
+  assert(code === 0 && process.getuid() === 0, 'it takes root, and apt-get install buildah mmdebstrap util-linux')
+}
+
 /** The smallest Debian that Node runs on: no package manager's lists, manuals or translations. */
 async function makeBase() {
   const tar = join(scratch, 'base.tar')
@@ -148,6 +154,7 @@ async function stop() {
 }
 
 const steps = [
+  { name: 'buildah and mmdebstrap are there', run: findPrograms },
   { name: 'the base is made', run: makeBase },
   { name: 'the image is built from the tarball', run: build },
   { name: 'it has a user, a volume, a health check and a stop signal', run: checkConfig },

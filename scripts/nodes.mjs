@@ -3,17 +3,29 @@
 // order and has everything after another start, without a warning of Node. Then the tests that start processes run on it;
 // on the Node of this machine the suite has run them. Node comes from the npm registry.
 // Arguments are majors, such as `24`; all when there are none. The last line is for scripts: `N passed, N failed, N skipped`.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { createInstalledCtl } from './lib/installed-ctl.mjs'
-import { installNode, installPackage, pack, runWell } from './lib/package-manager.mjs'
+import {
+  installNode,
+  installPackage,
+  npmFolder,
+  ownNode,
+  pack,
+  registrySettings,
+  runWell,
+} from './lib/package-manager.mjs'
 import { root } from './lib/root.mjs'
 import { assert, runSteps } from './lib/steps.mjs'
 
 /** The oldest that is supported, exactly, and the newest of each line behind it. A line that the registry lacks is left out. */
 const VERSIONS = ['20.19.0', '22', '24', '26']
 const NODES = 3
+const FIRST_START_DEADLINE_MS = 180_000
 
 /** Tests that start the built command: serving, signals, TLS, certificates that change, streams, simulated agents. */
 const PROCESS_TESTS = ['serve', 'stop', 'tls-self-signed', 'agent-streams'].map((name) => `test/e2e/${name}.test.ts`)
@@ -70,6 +82,34 @@ async function smoke({ ctl }) {
   await ctl.stop()
 }
 
+/** The first start of somebody who has installed nothing; resolves once the server has ended in order. */
+async function startByNpx(folder) {
+  const { node, bin } = ownNode(folder)
+  const home = join(folder, 'home')
+  mkdirSync(home, { recursive: true })
+  const command = ['ctl-mesh', 'serve', '--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data')]
+  const args = [join(await npmFolder(), 'bin/npm-cli.js'), 'exec', '--yes', '--package', tarball, '--', ...command]
+  const env = { ...registrySettings(), HOME: home, PATH: `${bin}:${process.env.PATH}` }
+  const child = spawn(node, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  running.push({ kill: () => child.kill('SIGKILL') })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (chunk) => (said += chunk))
+  const signal = AbortSignal.timeout(FIRST_START_DEADLINE_MS)
+  const ended = once(child, 'exit', { signal })
+  const early = ended.then(([code]) => {
+    throw new Error(`npx ctl-mesh serve ended with ${code}: ${said}`)
+  })
+  early.catch(() => undefined)
+  const [line] = await Promise.race([once(createInterface(child.stdout), 'line', { signal }), early])
+  const { pid } = JSON.parse(line)
+  process.kill(pid, 'SIGTERM')
+  const [code] = await ended
+  assert(code === 0, `npx ctl-mesh serve ended with ${code} after SIGTERM: ${said}`)
+  assert(said.includes('npx ctl-mesh login'), `the first start names another command: ${said}`)
+  const [complaint] = COMPLAINT.exec(said) ?? []
+  assert(complaint === undefined, `npx says: ${complaint}`)
+}
+
 async function runProcessTests({ node: { node, bin } }) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` }
@@ -89,6 +129,7 @@ const chosen = VERSIONS.filter((version) => asked.length === 0 || asked.includes
 const steps = [
   { name: 'the package is packed', run: async () => void (tarball = await pack(root, scratch)) },
   ...chosen.flatMap(stepsOn),
+  { name: 'npx starts the server where nothing is installed', run: () => startByNpx(join(scratch, 'npx')) },
 ]
 await runSteps(steps, () => {
   for (const ctl of running) ctl.kill()

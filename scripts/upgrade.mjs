@@ -3,13 +3,13 @@
 // it has, the audit has to verify, and the former version has to refuse the newer schema in one sentence.
 // The last line is for scripts: `N passed, N failed, N skipped`.
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgresCluster } from '../test/support/datastores/postgres-cluster.mjs'
 import { findFormerVersion, hasFormerSchema, packCommit } from './lib/former-version.mjs'
 import { createInstalledCtl } from './lib/installed-ctl.mjs'
-import { installPackage, pack } from './lib/package-manager.mjs'
+import { installPackage, ownNode, pack } from './lib/package-manager.mjs'
 import { root } from './lib/root.mjs'
 import { assert, runSteps } from './lib/steps.mjs'
 
@@ -19,14 +19,6 @@ const running = []
 let cluster
 let former
 
-/** The Node of this machine, alone on the PATH's first folder. */
-function ownNode() {
-  const bin = join(scratch, 'bin')
-  mkdirSync(bin, { recursive: true })
-  symlinkSync(process.execPath, join(bin, 'node'))
-  return { node: process.execPath, bin }
-}
-
 async function packFormer() {
   former = await findFormerVersion()
   scripts.formerTarball = await packCommit(former.commit, join(scratch, 'former'))
@@ -34,7 +26,7 @@ async function packFormer() {
 }
 
 async function installBoth() {
-  const node = ownNode()
+  const node = ownNode(scratch)
   const current = await pack(root, join(scratch, 'current'))
   for (const [name, tarball] of [
     ['former', scripts.formerTarball],

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, realpathSync } from 'node:fs'
+import { mkdirSync, realpathSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
@@ -59,6 +59,14 @@ export async function installNode(version, folder) {
   const bin = join(folder, 'node_modules', name, 'bin')
   const node = join(bin, 'node')
   return { node, bin, version: (await runWell(node, ['--version'])).trim() }
+}
+
+/** The Node of this process, alone in a folder, as `installNode` gives one. */
+export function ownNode(folder) {
+  const bin = join(folder, 'bin')
+  mkdirSync(bin, { recursive: true })
+  symlinkSync(process.execPath, join(bin, 'node'))
+  return { node: process.execPath, bin, version: process.version }
 }
 
 /**
