@@ -3,6 +3,7 @@ import { parseCidr, type Cidr } from '../../../shared/networks/cidr.ts'
 import { isUsableHost, parseEndpoint } from '../endpoints/endpoint-address.ts'
 import { createSubnetGate, type SubnetGate } from './accept-subnets.ts'
 import { isInside, isIpv4, type MeshNetwork } from './mesh-network.ts'
+import type { Surroundings } from './subnet-fault.ts'
 
 /** What peers are held against. */
 export interface PeerTerms extends MeshNetwork {
@@ -10,6 +11,8 @@ export interface PeerTerms extends MeshNetwork {
   readonly ownPublicKey: string
   /** Addresses that this machine uses otherwise: its own, its gateways, name servers and the server. */
   readonly taken: ReadonlySet<string>
+  /** What routes to peers must leave alone. */
+  readonly machine: Surroundings['machine']
   /** Subnets of tunnels that this node hosts itself. */
   readonly hosted: readonly string[]
 }
@@ -32,7 +35,8 @@ export const PEERS_MAX = 10_000
  */
 export function acceptPeers(given: readonly PeerFacts[], terms: PeerTerms): AcceptedPeers {
   const [refused, refusedSubnets] = [new Map<string, string>(), new Map<string, string>()]
-  const gate = createSubnetGate(terms)
+  const { cidr, ownAddress, machine, hosted } = terms
+  const gate = createSubnetGate({ mesh: { cidr, ownAddress }, machine, hosted })
   const shared = { addresses: repeated(given, 'mesh_address'), keys: repeated(given, 'public_key') }
   const peers: PeerFacts[] = []
   for (const peer of given) {

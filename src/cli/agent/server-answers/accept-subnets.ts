@@ -1,19 +1,13 @@
-import { overlaps, readSubnet, spanOf } from '../../../shared/bridges/subnet.ts'
-import { parseCidr, type Cidr } from '../../../shared/networks/cidr.ts'
-import { isInside } from './mesh-network.ts'
+import { overlaps, spanOf } from '../../../shared/bridges/subnet.ts'
+import { parseCidr } from '../../../shared/networks/cidr.ts'
+import { subnetFault, type Surroundings } from './subnet-fault.ts'
 
 /** What the subnets of peers are held against. */
-export interface SubnetTerms {
-  /** Undefined where the server does not say it; then no subnet is taken. */
-  readonly cidr: Cidr | undefined
-  /** Addresses that this machine uses: its own, its gateways, name servers and the server. */
-  readonly taken: ReadonlySet<string>
+export interface SubnetTerms extends Surroundings {
   /** Subnets of tunnels that this node hosts itself. They are reached there, and not through a peer. */
   readonly hosted: readonly string[]
 }
 
-/** The largest network that is routed to a peer. */
-const SHORTEST_PREFIX = 8
 /** Subnets of all peers together. */
 const SUBNETS_MAX = 4_096
 
@@ -51,12 +45,8 @@ function isHosted(subnet: string, { hosted }: SubnetTerms): boolean {
   return hosted.some((other) => overlaps(spanOf(other), span))
 }
 
-function faultOf(subnet: string, { cidr: mesh, taken }: SubnetTerms): string | undefined {
-  const read = parseCidr(subnet)
-  if (!read.ok || read.cidr.text !== subnet || !readSubnet(subnet).ok) return 'it is no network that can be routed'
-  if (subnet.includes(':')) return 'the mesh carries IPv4 alone'
-  if (Number(subnet.split('/')[1]) < SHORTEST_PREFIX) return `it is larger than a /${SHORTEST_PREFIX}`
-  if (mesh === undefined || overlaps(spanOf(mesh.text), spanOf(subnet))) return 'it overlaps the mesh'
-  const inside = [...taken].find((address) => isInside(address, read.cidr))
-  return inside === undefined ? undefined : `this machine uses ${inside}, which is in it`
+/** Without the network of the mesh nothing says which subnets are part of it. */
+function faultOf(subnet: string, terms: SubnetTerms): string | undefined {
+  if (terms.mesh.cidr === undefined) return 'the network of the mesh is not known'
+  return subnetFault([subnet], terms) ?? (subnet.includes(':') ? 'the mesh carries IPv4 alone' : undefined)
 }

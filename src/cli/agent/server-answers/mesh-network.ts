@@ -13,6 +13,8 @@ export interface MachineAddresses {
   readonly resolvers: readonly string[]
   /** Addresses of the server. */
   readonly servers: readonly string[]
+  /** Networks that this machine is connected to by other interfaces than those of the node, as CIDRs. */
+  readonly connected: readonly string[]
 }
 
 /** The mesh as the agent accepts it. */

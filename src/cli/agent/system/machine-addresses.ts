@@ -24,6 +24,7 @@ interface Hop {
 }
 
 interface Route extends Hop {
+  readonly dst?: string
   /** Of a route over several gateways, which has none of its own. */
   readonly nexthops?: readonly Hop[]
 }
@@ -49,15 +50,24 @@ export async function machineAddresses(query: MachineQuery): Promise<MachineAddr
       return isByUplink ? [address] : []
     }),
   )
+  const isOwn = ({ ifname, ifalias }: Link): boolean => ifname === interfaceName || ifalias === aliasOf(owner)
   const addressesOn = (isWanted: (link: Link) => boolean): readonly string[] =>
     links.filter(isWanted).flatMap(({ addr_info: infos = [] }) => texts(infos.map(({ local }) => local)))
   return {
     gateways: texts(defaults.map(({ gateway }) => gateway)),
     uplinks: addressesOn(({ ifname }) => uplinks.has(ifname)),
-    others: addressesOn(({ ifname, ifalias }) => ifname !== interfaceName && ifalias !== aliasOf(owner)),
+    others: addressesOn((link) => !isOwn(link)),
     resolvers: resolvers.flat(),
     servers,
+    connected: await connectedNetworks(run, new Set(texts(links.filter(isOwn).map(({ ifname }) => ifname)))),
   }
+}
+
+/** Those for which the kernel makes routes, because interfaces have addresses in them. */
+async function connectedNetworks(run: RunProgram, ownInterfaces: ReadonlySet<string>): Promise<readonly string[]> {
+  const families = ['-4', '-6'].map((family) => ip<Route>(run, [family, 'route', 'show', 'proto', 'kernel']))
+  const routes = (await Promise.all(families)).flat()
+  return routes.flatMap(({ dst = '', dev = '' }) => (dst.includes('/') && !ownInterfaces.has(dev) ? [dst] : []))
 }
 
 /** What `ip -j` prints; empty where it prints nothing or fails, as it does for a route that does not exist. */

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readIp } from '../doctor/read-ip.ts'
-import { systemCode } from '../errors.ts'
+import { agentError, systemCode } from '../errors.ts'
 import type { RunProgram } from './run-program.ts'
 
 /** An interface that belongs to a node. */
@@ -22,9 +21,17 @@ export function aliasOf(owner: string): string {
   return `ctl ${owner}`
 }
 
-/** The interfaces with the alias of the node. @throws CliError where `ip` is not installed. */
+/**
+ * The interfaces with the alias of the node.
+ *
+ * @throws CliError where `ip` is not installed or fails: that says nothing of the interfaces, and what they belong to must not count
+ *   as gone.
+ */
 export async function ownLinks(run: RunProgram, owner: string): Promise<readonly OwnLink[]> {
-  const links = await readIp<ListedLink>(run, ['-d', 'link', 'show'])
+  const { stdout, stderr, exitCode } = await run('ip', ['-j', '-d', 'link', 'show'])
+  if (exitCode !== 0)
+    throw agentError('ip_failed', `the interfaces of this machine cannot be listed: ip: ${stderr.trim().slice(0, 200)}`)
+  const links = stdout.trim() === '' ? [] : (JSON.parse(stdout) as readonly ListedLink[]) // The format of iproute2.
   return links.flatMap(({ ifname: name, ifalias, linkinfo }) =>
     name !== undefined && ifalias === aliasOf(owner) ? [{ name, kind: linkinfo?.info_kind }] : [],
   )

@@ -53,6 +53,8 @@ export interface ApplierDeps {
   readonly now: () => number
   readonly network: () => MeshNetwork
   readonly taken: () => ReadonlySet<string>
+  /** What routes to peers must leave alone. */
+  readonly machine: () => PeerTerms['machine']
   readonly keepaliveSeconds: () => number
   /** Takes the relays of the peers. */
   readonly relays: RelayAddresses
@@ -189,9 +191,10 @@ function changes(
   return [...now].filter(([name, why]) => before.get(name) !== why)
 }
 
-function termsOf({ member, network, taken }: ApplierDeps): PeerTerms {
+function termsOf({ member, network, taken, machine }: ApplierDeps): PeerTerms {
   const hosted = hostedSubnets(member.bridges?.list() ?? [])
-  return { ...network(), ownPublicKey: publicKeyOf(member.identity.private_key), taken: taken(), hosted }
+  const ownPublicKey = publicKeyOf(member.identity.private_key)
+  return { ...network(), ownPublicKey, taken: taken(), machine: machine(), hosted }
 }
 
 function knownNow({ member, knownBefore }: ApplierDeps): KnownMesh | undefined {

@@ -2,13 +2,14 @@ import type { AgentCore } from '../../agent-core.ts'
 import { removeDevice } from '../../device/open-device.ts'
 import { reasonOf } from '../../errors.ts'
 import type { MeshNetwork } from '../../server-answers/mesh-network.ts'
+import type { Surroundings } from '../../server-answers/subnet-fault.ts'
 import { createAddressLookup } from '../../sessions/address-lookup.ts'
 import { isOwnLink, ownLinks } from '../../system/own-links.ts'
 import type { BridgePart } from '../bridge-part.ts'
 import type { WantedTunnel } from '../wanted-parts.ts'
 import { createIpsecDriver } from './ipsec/ipsec-driver.ts'
 import { createOpenvpnDriver } from './openvpn/openvpn-driver.ts'
-import { readSurroundings, type Surroundings } from './surroundings.ts'
+import { readSurroundings } from './surroundings.ts'
 import type { TunnelDriver } from './tunnel-driver.ts'
 import { createTunnelsPart } from './tunnels-part.ts'
 import { createWireguardDriver } from './wireguard/wireguard-driver.ts'
@@ -35,7 +36,7 @@ export function openTunnels(core: AgentCore, ports: TunnelPorts): BridgePart<rea
     mesh: () => ({ cidr: ports.network().cidr?.text, address: ports.network().ownAddress }),
   }
   const query = { run, serverUrl: state.server.url, interfaceName, owner }
-  const surroundings = () => readSurroundings(query, ports.network(), (name) => isOwnLink(name, owner))
+  const surroundings = () => readSurroundings(query, ports.network())
   return createTunnelsPart({
     drivers: {
       wireguard: wireguardDriver(core, ports, surroundings),

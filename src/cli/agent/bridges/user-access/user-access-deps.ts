@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import type { AgentCore } from '../../agent-core.ts'
 import { removeDevice } from '../../device/open-device.ts'
 import type { MeshNetwork } from '../../server-answers/mesh-network.ts'
+import { subnetFault } from '../../server-answers/subnet-fault.ts'
 import { isOwnLink, ownLinks } from '../../system/own-links.ts'
-import { subnetFault } from '../tunnels/subnet-fault.ts'
 import { readSurroundings } from '../tunnels/surroundings.ts'
 import { kindOfAnyInterface } from '../tunnels/tunnel-interface.ts'
 import type { UserAccessDeps } from './user-access-part.ts'
@@ -30,7 +30,7 @@ export function userAccessDeps(
     ownInterfaces: async () => (await ownLinks(run, owner)).map(({ name }) => name),
     removeLeft: (name) => removeDevice({ name, owner }),
     async subnetFault(subnet) {
-      const around = await readSurroundings(query, network(), (name) => isOwnLink(name, owner))
+      const around = await readSurroundings(query, network())
       return subnetFault([subnet], around)
     },
     enforceForwards,

@@ -3,7 +3,7 @@ import { acceptPeers, PEERS_MAX, type PeerTerms } from '../../../../../src/cli/a
 import { acceptMeshNetwork } from '../../../../../src/cli/agent/server-answers/mesh-network.ts'
 import { id, peer } from '../../../../support/fleet/mesh-agents.ts'
 
-const NO_ADDRESSES = { gateways: [], uplinks: [], others: [], resolvers: [], servers: [] }
+const NO_ADDRESSES = { gateways: [], uplinks: [], others: [], resolvers: [], servers: [], connected: [] }
 const terms: PeerTerms = {
   ...acceptMeshNetwork({ address: '100.64.0.1', cidr: '100.64.0.0/16' }, NO_ADDRESSES),
   ownPublicKey: keyOf(1),

@@ -4,8 +4,14 @@ import { parseCidr } from '../../../../../src/shared/networks/cidr.ts'
 
 const mesh = parseCidr('100.64.0.0/10')
 const TERMS = {
-  cidr: mesh.ok ? mesh.cidr : undefined,
-  taken: new Set(['192.168.1.7', '192.168.1.1', '198.51.100.9', '9.9.9.9']),
+  mesh: { cidr: mesh.ok ? mesh.cidr : undefined, ownAddress: '100.64.0.1' },
+  machine: {
+    gateways: ['192.168.1.1'],
+    uplinks: ['192.168.1.7'],
+    resolvers: ['9.9.9.9'],
+    servers: ['198.51.100.9'],
+    connected: ['192.168.1.0/24', '172.17.0.0/16'],
+  },
   hosted: [] as readonly string[],
 }
 
@@ -24,17 +30,20 @@ describe('the subnets of a peer', () => {
   })
 
   test.each([
-    ['the uplink', '192.168.1.0/24', 'uses 192.168.1.7'],
-    ['the gateway', '192.168.1.1/32', 'uses 192.168.1.1'],
-    ['the server', '198.51.0.0/16', 'uses 198.51.100.9'],
-    ['a name server', '9.0.0.0/8', 'uses 9.9.9.9'],
+    ['a part of a network of this machine', '172.17.9.0/24', 'part of 172.17.0.0/16'],
+    ['link-local addresses', '169.254.7.0/24', 'is not a subnet'],
+    ['multicast', '224.1.0.0/16', 'is not a subnet'],
+    ['the uplink', '192.168.1.7/32', 'an address of this machine in it: 192.168.1.7'],
+    ['the gateway', '192.168.1.1/32', 'the gateway of a default route in it: 192.168.1.1'],
+    ['the server', '198.51.0.0/16', 'the server in it: 198.51.100.9'],
+    ['a name server', '9.0.0.0/8', 'a name server of this machine in it: 9.9.9.9'],
     ['everything', '0.0.0.0/0', 'larger than a /8'],
     ['a half of everything', '128.0.0.0/1', 'larger than a /8'],
-    ['the mesh', '100.64.7.0/24', 'overlaps the mesh'],
-    ['a network around the mesh', '100.0.0.0/8', 'overlaps the mesh'],
-    ['loopback', '127.0.0.0/8', 'no network that can be routed'],
-    ['another spelling', '10.20.0.1/16', 'no network that can be routed'],
-    ['another text', '10.20.0.0/16\nroute del default', 'no network that can be routed'],
+    ['the mesh', '100.64.7.0/24', 'overlaps with the mesh'],
+    ['a network around the mesh', '100.0.0.0/8', 'overlaps with the mesh'],
+    ['loopback', '127.0.0.0/8', 'is not a subnet'],
+    ['another spelling', '10.20.0.1/16', 'is not a subnet'],
+    ['another text', '10.20.0.0/16\nroute del default', 'is not a subnet'],
     ['IPv6', 'fd00::/64', 'IPv4 alone'],
   ])('are refused with %s', (_, subnet, why) => {
     const { subnets, refused } = taken([subnet, '10.20.0.0/16'])
@@ -58,6 +67,6 @@ describe('the subnets of a peer', () => {
   })
 
   test('are refused where the mesh is not known', () => {
-    expect(taken(['10.20.0.0/16'], { cidr: undefined }).subnets).toEqual([])
+    expect(taken(['10.20.0.0/16'], { mesh: { ...TERMS.mesh, cidr: undefined } }).subnets).toEqual([])
   })
 })

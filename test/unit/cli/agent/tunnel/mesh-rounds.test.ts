@@ -10,7 +10,7 @@ import { id, issued, peer } from '../../../../support/fleet/mesh-agents.ts'
 import { had } from '../../../../support/mesh/device-records.ts'
 
 const KEY = generateMeshKey().publicKey
-const NO_ADDRESSES = { gateways: [], uplinks: [], others: [], resolvers: [], servers: [] }
+const NO_ADDRESSES = { gateways: [], uplinks: [], others: [], resolvers: [], servers: [], connected: [] }
 const two = peer(2, { public_key: KEY, psk_issued_at: issued(1), name: 'web-2' })
 const keys = new Map([[id(2), { epoch: { own: issued(9), peer: issued(1) }, key: new Uint8Array(32) }]])
 const KEPT = had({ publicKey: KEY, allowedIps: ['100.64.0.2/32'] })

@@ -1,6 +1,6 @@
 import { parseAddress } from '../../../../../shared/networks/cidr.ts'
 import { isInside, NEEDED_ADDRESSES } from '../../../server-answers/mesh-network.ts'
-import type { Surroundings } from '../surroundings.ts'
+import type { Surroundings } from '../../../server-answers/subnet-fault.ts'
 
 /**
  * Why this machine must not have the address that a secret gives it in the tunnel: packets for the address would stay here. Undefined

@@ -6,6 +6,7 @@ const machine = {
   gateways: ['192.0.2.1', '2001:db8::1'],
   uplinks: ['192.0.2.7'],
   resolvers: ['192.0.2.53'],
+  connected: [],
   servers: ['198.51.100.4'],
 }
 const mesh = acceptMeshNetwork({ address: '100.64.0.1', cidr: '100.64.0.0/10' }, { ...machine, others: [] })

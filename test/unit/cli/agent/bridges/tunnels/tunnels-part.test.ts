@@ -55,7 +55,7 @@ beforeEach(() => {
     ownInterfaces: async () => ['ctl0', ...left],
     surroundings: async () => ({
       mesh: { cidr: undefined, ownAddress: '100.64.0.1' },
-      machine: { gateways: [], uplinks: ['192.0.2.7'], resolvers: [], servers: [] },
+      machine: { gateways: [], uplinks: ['192.0.2.7'], resolvers: [], servers: [], connected: [] },
       connected: [],
     }),
     async enforceForwards() {

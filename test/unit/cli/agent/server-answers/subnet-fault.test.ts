@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { subnetFault } from '../../../../../../src/cli/agent/bridges/tunnels/subnet-fault.ts'
-import { acceptMeshNetwork } from '../../../../../../src/cli/agent/server-answers/mesh-network.ts'
+import { subnetFault } from '../../../../../src/cli/agent/server-answers/subnet-fault.ts'
+import { acceptMeshNetwork } from '../../../../../src/cli/agent/server-answers/mesh-network.ts'
 
 const machine = {
   gateways: ['192.0.2.1'],
   uplinks: ['192.0.2.7', '2001:db8::7'],
   resolvers: ['192.0.2.53'],
   servers: ['198.51.100.4'],
+  connected: ['192.0.2.0/24', '172.17.0.0/16'],
 }
 const around = {
   mesh: acceptMeshNetwork({ address: '100.64.0.1', cidr: '100.64.0.0/10' }, { ...machine, others: [] }),
   machine,
-  connected: ['192.0.2.0/24', '172.17.0.0/16'],
 }
 
 describe('the subnets of a tunnel', () => {

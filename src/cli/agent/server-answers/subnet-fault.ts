@@ -1,12 +1,17 @@
-import { overlaps, readSubnet, spanOf } from '../../../../shared/bridges/subnet.ts'
-import { isInside, NEEDED_ADDRESSES } from '../../server-answers/mesh-network.ts'
-import { parseCidr } from '../../../../shared/networks/cidr.ts'
-import type { Surroundings } from './surroundings.ts'
+import { isWithin, overlaps, readSubnet, spanOf } from '../../../shared/bridges/subnet.ts'
+import { parseCidr } from '../../../shared/networks/cidr.ts'
+import { isInside, NEEDED_ADDRESSES, type MachineAddresses, type MeshNetwork } from './mesh-network.ts'
+
+/** What routes must leave alone, those into a tunnel and those to a peer. */
+export interface Surroundings {
+  readonly mesh: MeshNetwork
+  readonly machine: Omit<MachineAddresses, 'others'>
+}
 
 /** The largest networks that a tunnel may lead to: 10.0.0.0/8 and fc00::/7. Half of all addresses is a default route, too. */
 const SHORTEST_PREFIX = { 4: 8, 6: 7 } as const
 
-/** Why this machine must not route these subnets into a tunnel; undefined where it may. */
+/** Why this machine must not route these subnets into a tunnel, or to a peer; undefined where it may. */
 export function subnetFault(subnets: readonly string[], around: Surroundings): string | undefined {
   if (subnets.length === 0) return 'it has no subnet'
   for (const subnet of subnets) {
@@ -30,12 +35,12 @@ function meshFault(subnet: string, { mesh: { cidr, ownAddress } }: Surroundings)
   return overlaps(spanOf(subnet), spanOf(mesh)) ? `the subnet ${subnet} overlaps with the mesh, ${mesh}` : undefined
 }
 
-function machineFault(subnet: string, { machine, connected }: Surroundings): string | undefined {
+function machineFault(subnet: string, { machine }: Surroundings): string | undefined {
   for (const [part, what] of NEEDED_ADDRESSES) {
     const found = machine[part].find((address) => covers(subnet, address))
     if (found !== undefined) return `the subnet ${subnet} has ${what} in it: ${found}`
   }
-  const network = connected.find((other) => isWithin(subnet, other))
+  const network = machine.connected.find((other) => isWithin(spanOf(subnet), spanOf(other)))
   return network === undefined ? undefined : `the subnet ${subnet} is part of ${network}, a network of this machine`
 }
 
@@ -43,9 +48,4 @@ function machineFault(subnet: string, { machine, connected }: Surroundings): str
 export function covers(subnet: string, address: string): boolean {
   const read = parseCidr(subnet)
   return read.ok && isInside(address, read.cidr)
-}
-
-function isWithin(subnet: string, network: string): boolean {
-  const [inner, outer] = [spanOf(subnet), spanOf(network)]
-  return inner.family === outer.family && outer.first <= inner.first && inner.last <= outer.last
 }
