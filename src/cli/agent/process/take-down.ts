@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { CliError } from '../../errors/cli-error.ts'
 import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isEnrolled } from '../enrolled-state.ts'
@@ -16,7 +17,7 @@ import type { Place } from '../place.ts'
 import { readState } from '../state/state-file.ts'
 import { runProgram } from '../system/run-program.ts'
 import { doEach } from './do-each.ts'
-import { lockOwner, takeLock, type LockOwner } from './process-lock.ts'
+import { lockOwner, takeLock, type LockOwner, type ProcessLock } from './process-lock.ts'
 
 /** What was taken down. */
 export interface TakenDown {
@@ -34,21 +35,37 @@ const LOOK_EVERY_MS = 50
 /** Stops the agent and removes what it, or a killed one before it, has left. @throws CliError where something stays. */
 export async function takeDown(place: Place): Promise<TakenDown> {
   if (!existsSync(place.directory)) return { wasRunning: false, enrolled: undefined }
-  const owner = await lockOwner(place.lock)
-  if (owner !== undefined) await stopProcess(place, owner)
-  const lock = await takeLock(place.lock)
+  const { lock, wasRunning } = await lockAfterStop(place)
   try {
     const state = await readState(place.state)
     await rm(place.socket, { force: true })
-    if (!isEnrolled(state)) return { wasRunning: owner !== undefined, enrolled: undefined }
+    if (!isEnrolled(state)) return { wasRunning, enrolled: undefined }
     await removeLeftovers(state, place)
     const { enrolment, machine } = state
     return {
-      wasRunning: owner !== undefined,
+      wasRunning,
       enrolled: { name: enrolment.name, interfaceName: machine.interface_name, refused: enrolment.refused?.code },
     }
   } finally {
     await lock.release()
+  }
+}
+
+/** An agent that ends may have a successor at once, as one that upgrades itself or that systemd starts again. */
+const SUCCESSORS_MAX = 5
+
+/** Stops the agent, and those that take the lock before this process has it. @throws CliError where there is always one more. */
+async function lockAfterStop(place: Place): Promise<{ readonly lock: ProcessLock; readonly wasRunning: boolean }> {
+  let wasRunning = false
+  for (let successors = 0; ; successors += 1) {
+    const owner = await lockOwner(place.lock)
+    if (owner !== undefined) await stopProcess(place, owner)
+    wasRunning ||= owner !== undefined
+    try {
+      return { lock: await takeLock(place.lock), wasRunning }
+    } catch (error) {
+      if (!(error instanceof CliError) || error.code !== 'agent_running' || successors >= SUCCESSORS_MAX) throw error
+    }
   }
 }
 

@@ -48,19 +48,18 @@ function waitAfter(outcome: Outcome<unknown>): number | undefined {
 
 /** A report stays kept until it is answered: one that is deleted meanwhile may then be unknown to the server. */
 async function sendDeferred(deps: AgentDeps, node: Member): Promise<void> {
-  for (const [name, send] of node.deferred) {
+  for (let next = firstOf(node); next !== undefined; next = firstOf(node)) {
+    const [name, send] = next
     if (deps.until.aborted || node.isRevoked) return
     const outcome = await send()
     const waitMs = waitAfter(outcome)
     if (waitMs !== undefined) return wait(deps, node, waitMs)
+    // One that took its place while it was sent is kept like any other, and sent next.
     if (node.deferred.get(name) === send) node.deferred.delete(name)
-    else await sendNewer(deps, node, name)
   }
 }
 
-/** Sends the one that took the place of a report while that one was sent. */
-async function sendNewer(deps: AgentDeps, node: Member, name: string): Promise<void> {
-  const send = node.deferred.get(name)
-  node.deferred.delete(name)
-  if (send !== undefined) await sendReport(deps, node, { name, send })
+function firstOf(node: Member): readonly [string, Report['send']] | undefined {
+  const [first] = node.deferred
+  return first
 }

@@ -38,6 +38,8 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
   const latest = createLatestOnly()
   let view: FirewallView | undefined
   let inForce: FirewallView | undefined
+  let held = deps.before
+  /** What is written down. */
   let remembered = deps.before
   let settingFault: string | undefined
   const begun = createSignal()
@@ -45,7 +47,7 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
   function current(): readonly Forward[] {
     const wanted = deps.forwards()
     const names = new Set(wanted.map(({ interfaceName }) => interfaceName))
-    const left = remembered.filter(({ interfaceName: name }) => !names.has(name) && deps.isOwn(name))
+    const left = held.filter(({ interfaceName: name }) => !names.has(name) && deps.isOwn(name))
     return [...wanted, ...left]
   }
 
@@ -67,10 +69,15 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
   }
 
   async function remember(forwards: readonly Forward[]): Promise<void> {
+    held = forwards
     if (isDeepStrictEqual(forwards, remembered)) return
-    remembered = forwards
-    // A full disk keeps nothing from being forwarded. Only an agent that starts again would forward it later.
-    await deps.remember(forwards).catch((error: unknown) => log(`bridges: ${reasonOf(error)}`))
+    try {
+      await deps.remember(forwards)
+      remembered = forwards
+    } catch (error) {
+      // A full disk keeps nothing from being forwarded. Only an agent that starts again would forward it later; the next look tries again.
+      log(`bridges: ${reasonOf(error)}`)
+    }
   }
 
   async function enforce(policies: FirewallView): Promise<void> {

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { explained } from '../../../errors.ts'
 import { requireTun } from '../../../system/privileges.ts'
-import { endProgram, type ProgramSign } from '../../../system/background-program.ts'
+import { endProgram, runningProcesses, type ProgramSign } from '../../../system/background-program.ts'
 import { keepRunning, type KeptProcess, type KeptProgram } from '../../../system/kept-process.ts'
 import { checkedSubnets } from '../checked-tunnel.ts'
 import type { ProgramDriverDeps } from '../driver-deps.ts'
@@ -73,11 +73,13 @@ export function createOpenvpnDriver(deps: ProgramDriverDeps): TunnelDriver {
     const program = programOf(deps, name, tunnel)
     requireTun('openvpn')
     const before = running.get(name)
+    // An earlier agent has started it with the same configuration: it goes on, whatever fails here, and is tried again.
+    const isLeft = before === undefined && runningProcesses(program).length > 0
     try {
       await run(name, { program, subnets })
     } catch (error) {
       // The reason is that of the new configuration, also where the former one cannot be started again.
-      await (before === undefined ? remove(name) : run(name, before)).catch(() => undefined)
+      if (!isLeft) await (before === undefined ? remove(name) : run(name, before)).catch(() => undefined)
       throw error
     }
   }
