@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { ok, problem, skipped, warning, type Finding } from '../../commands/doctor/finding.ts'
+import { ok, problem, warning, type Finding } from '../../commands/doctor/finding.ts'
 import type { EnrolledState } from '../agent-core.ts'
 import { isEnrolled } from '../enrolled-state.ts'
 import { reasonOf, systemCode } from '../errors.ts'
@@ -39,7 +39,12 @@ async function folderOf(path: string): Promise<Finding> {
       )
     return ok('folder', path)
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return skipped('folder', `there is no ${path}: this machine is not enrolled`)
+    if (systemCode(error) === 'ENOENT')
+      return problem(
+        'agent',
+        `there is no agent on this machine: ${path} does not exist`,
+        'Name the folder of another agent with --state-dir, or enrol this machine: ctl agent up --server URL --join-token-file FILE',
+      )
     return problem('folder', `${path} cannot be looked at: ${reasonOf(error)}`, 'Run it with sudo.')
   }
 }

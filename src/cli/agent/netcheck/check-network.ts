@@ -34,7 +34,10 @@ export interface NetworkCheck {
   readonly is_port_bound: boolean
   /** What the node reports as its endpoint; peers that see another one report that. */
   readonly own_endpoint: string | null
-  /** `none`: the address is public; `likely`: it is private, so that a translation is between this machine and the internet. */
+  /**
+   * `none`: the address is public; `likely`: it is private, and peers with a session are reached through a relay alone; `unknown`: there
+   * is no address, or a private one and no sign of a translation.
+   */
   readonly nat: 'none' | 'likely' | 'unknown'
   readonly peers: readonly PeerCheck[]
 }
@@ -65,7 +68,7 @@ export async function checkNetwork({ place, run }: NetworkQuery): Promise<Networ
     listen_port: port,
     is_port_bound: await isPortBound(port),
     own_endpoint: local === undefined ? null : endpointOf(local, port),
-    nat: natOf(local),
+    nat: natOf(local, peers),
     peers: peers.map((peer) => checkOf(peer, times)),
   }
 }
@@ -89,9 +92,11 @@ async function localAddresses(run: RunProgram, status: AgentStatus): Promise<Net
   return { ipv4: all.filter((address) => isIP(address) === 4), ipv6: all.filter((address) => isIP(address) === 6) }
 }
 
-function natOf(local: LocalAddress | undefined): NetworkCheck['nat'] {
+function natOf(local: LocalAddress | undefined, peers: readonly PeerRow[]): NetworkCheck['nat'] {
   if (local === undefined) return 'unknown'
-  return isPublic(local) ? 'none' : 'likely'
+  if (isPublic(local)) return 'none'
+  const paths = new Set(peers.map(({ path }) => path))
+  return paths.has('relayed') && !paths.has('direct') ? 'likely' : 'unknown'
 }
 
 function checkOf(peer: PeerRow, times: ReadonlyMap<string, number>): PeerCheck {

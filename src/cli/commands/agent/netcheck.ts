@@ -27,8 +27,8 @@ export const netcheck = defineCommand({
 
 const NAT = {
   none: 'its address is public',
-  likely: 'its address is private: a translation is likely',
-  unknown: 'it has no address that others could use',
+  likely: 'its address is private, and peers are not reached directly: a translation on the way is likely',
+  unknown: 'its address is private or missing; nothing shows whether there is a translation on the way',
 } as const
 
 /** About the machine itself, as talk: the table has the peers. */

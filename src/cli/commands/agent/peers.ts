@@ -10,9 +10,9 @@ const COLUMNS = [
   'name',
   'mesh_address',
   'path',
-  'relay',
-  'endpoint',
   'latest_handshake_at',
+  'endpoint',
+  'relay',
   'received_bytes',
   'sent_bytes',
 ] as const
