@@ -210,6 +210,7 @@ function applierOf(
     now: () => clock.now(),
     network: () => network.now(),
     taken: () => network.taken(),
+    machine: () => network.machine(),
     remember: (known) => writeKnownMesh(place.mesh, nodeId, known),
   })
 }

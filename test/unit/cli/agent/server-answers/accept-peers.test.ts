@@ -8,6 +8,7 @@ const terms: PeerTerms = {
   ...acceptMeshNetwork({ address: '100.64.0.1', cidr: '100.64.0.0/16' }, NO_ADDRESSES),
   ownPublicKey: keyOf(1),
   taken: new Set(['100.64.0.53', '10.8.0.7']),
+  machine: { ...NO_ADDRESSES, uplinks: ['10.8.0.7'] },
   hosted: [],
 }
 
@@ -62,7 +63,7 @@ describe('the peers that an agent takes', () => {
     )
     expect(peers).toMatchObject([{ candidates: ['10.0.0.9:51820', '[2001:db8::9]:51820'], subnets: ['10.9.0.0/24'] }])
     expect(refused.size).toBe(0)
-    expect([...refusedSubnets]).toEqual([[`${id(2)} 10.8.0.0/24`, 'this machine uses 10.8.0.7, which is in it']])
+    expect([...refusedSubnets]).toEqual([[`${id(2)} 10.8.0.0/24`, 'the subnet 10.8.0.0/24 has an address of this machine in it: 10.8.0.7']])
   })
 
   test('lose each address inside of the subnets behind them, which would lead into the tunnel itself', () => {
