@@ -46,6 +46,7 @@ beforeEach(() => {
     names: { publish: async (names: readonly MeshName[]) => void published.push(names) },
     network: () => ({ cidr: undefined, ownAddress: '100.64.0.1' }),
     taken: () => new Set(),
+    machine: () => ({ gateways: [], uplinks: [], resolvers: [], servers: [], connected: [] }),
     now: () => 1_000_000,
     keepaliveSeconds: () => 25,
     forwards: () => [],

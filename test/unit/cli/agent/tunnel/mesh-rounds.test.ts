@@ -57,6 +57,7 @@ function machine({ device = [], isPulled = true }: { device?: readonly PeerStatu
     now: () => 1_000_000,
     network: () => acceptMeshNetwork({ address: '100.64.0.1', cidr: '100.64.0.0/16' }, NO_ADDRESSES),
     taken: () => new Set(),
+    machine: () => ({ gateways: [], uplinks: [], resolvers: [], servers: [], connected: [] }),
     keepaliveSeconds: () => 25,
     relays: createRelayAddresses(),
     forwards: () => [],
