@@ -55,6 +55,8 @@ export interface Document {
   readonly id: string
   readonly at: string
   readonly subject: string
+  readonly subject_name: string | null
+  readonly object_name: string | null
   readonly domain_id: string | null
   readonly token: string
   readonly current: boolean
