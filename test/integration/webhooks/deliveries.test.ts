@@ -285,7 +285,7 @@ describe.each(STORES)('Deliveries of webhooks on the $name store', (store) => {
           : answer(204)(received, response)
       }
       for (let queued = 0; queued < 20; queued += 1) await fleet.queue(slow)
-      const ids = []
+      const ids: string[] = []
       for (let queued = 0; queued < 10; queued += 1) ids.push(await fleet.queue(fast))
       await fleet.deliver()
       await vi.waitFor(

@@ -98,7 +98,7 @@ describe.each(STORES)('Webhooks on the $name store', (store) => {
       expect((await create({ url: `${fleet.receiver.url}/x`, events: ['node.offline'] })).status).toBe(201)
     })
 
-    it.each([
+    it.each<readonly [object, string]>([
       [{ events: [] }, 'no events'],
       [{ events: ['node.exploded'] }, 'unknown events'],
       [{ events: ['node.online'] }, 'node.online alone'],
@@ -106,7 +106,7 @@ describe.each(STORES)('Webhooks on the $name store', (store) => {
       [{ events: ['node.offline'], for_seconds: 86_401 }, 'more than a day'],
       [{ events: ['node.offline'], scheme: 'v2' }, 'unknown schemes'],
       [{ events: ['node.offline'], secret: 'whsec_mine' }, 'secrets of callers'],
-    ])('refuse %j: %s', async (body) => {
+    ])('refuse %j: %s', async (body, _what) => {
       expect(codeOf(await create({ url: URL, ...body }))).toEqual([400, 'invalid_body'])
     })
 
