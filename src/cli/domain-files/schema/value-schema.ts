@@ -26,11 +26,11 @@ export function schemaOfValue(value: ManifestValue): ValueSchema {
   const { type, nullable, items, fields, values } = value
   const carried = CARRIED.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]] as const]))
   return {
+    ...(fields && objectOf(fields)),
     ...(type !== 'json' && { type: nullable === true ? [type, 'null'] : type }),
     ...(value.enum && { enum: nullable === true ? [...value.enum, null] : value.enum }),
     ...Object.fromEntries(carried),
     ...(items && { items: schemaOfValue(items) }),
-    ...(fields && objectOf(fields)),
     ...(values && { additionalProperties: schemaOfValue(values) }),
   }
 }
