@@ -116,7 +116,7 @@ describe('the Kubernetes manifests', () => {
     expect(unknownMembers(changed('"readOnlyRootFilesystem"', '"readonlyRootFilesystem"'))).toContain(
       '\'"readonlyRootFilesystem"\' does not exist',
     )
-  })
+  }, 180_000)
 
   test('run without rights, within limits, and one replica at least is left by a drain', () => {
     const [deployment] = read().filter(({ kind }) => kind === 'Deployment') as unknown as readonly DeploymentManifest[]
