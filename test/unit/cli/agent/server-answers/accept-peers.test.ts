@@ -114,6 +114,7 @@ describe('the mesh network that an agent takes', () => {
     uplinks: ['100.65.0.2'],
     others: ['100.65.0.2', '100.66.0.7'],
     resolvers: ['100.67.0.53'],
+    connected: [],
     servers: ['100.68.0.9'],
   }
 

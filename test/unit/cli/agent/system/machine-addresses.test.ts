@@ -40,6 +40,7 @@ describe('the addresses of a machine that the mesh must leave alone', () => {
       others: ['192.0.2.7', '198.51.100.7'],
       resolvers: [],
       servers: [SERVER],
+      connected: [],
     })
   })
 

@@ -3,7 +3,7 @@ import { parseAddress } from '../../../../../shared/networks/cidr.ts'
 import { formatEndpoint, isUsableHost } from '../../../endpoints/endpoint-address.ts'
 import { isInside, type MeshNetwork } from '../../../server-answers/mesh-network.ts'
 import type { AddressLookup } from '../../../sessions/address-lookup.ts'
-import { covers } from '../subnet-fault.ts'
+import { covers } from '../../../server-answers/subnet-fault.ts'
 import type { Tunnel } from '../tunnel-driver.ts'
 
 /** Where the other end of a tunnel is, as far as it is known. */
