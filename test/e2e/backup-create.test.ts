@@ -171,19 +171,23 @@ describe.skipIf(requirement('postgresql') !== undefined)('the schedule of two se
     const cluster = await startPostgresCluster()
     const key = join(folder, 'master.key')
     writeFileSync(key, `${Buffer.alloc(32, 9).toString('base64')}\n`, { mode: 0o600 })
-    const args = (name: string): string[] => [
-      ...['--data-dir', join(data, name), '--database-url', cluster.url, '--master-key-file', key],
-      ...['--backup-dir', out, '--backup-interval', '1h', '--ops-listen', '127.0.0.1:0'],
+    const store = (name: string): readonly string[] => [
+      '--data-dir',
+      join(data, name),
+      '--database-url',
+      cluster.url,
+      '--master-key-file',
+      key,
     ]
+    const schedule = ['--backup-dir', out, '--backup-interval', '1h', '--ops-listen', '127.0.0.1:0']
+    const args = (name: string): readonly string[] => [...store(name), ...schedule]
     let other: CtlProcess | undefined
     try {
       server = await startCtl({ args: args('one') })
       other = await startCtl({ args: args('two') })
       const finished = (): readonly string[] => readdirSync(out).filter((name) => name.endsWith('.ctlbackup'))
       await vi.waitUntil(() => finished().length > 0, { timeout: 120_000 })
-      expect(
-        await runCtl(['admin', 'backup', 'create', join(out, 'by-hand'), ...args('three').slice(0, 6)]),
-      ).toMatchObject({
+      expect(await runCtl(['admin', 'backup', 'create', join(out, 'by-hand'), ...store('three')])).toMatchObject({
         exitCode: 0,
       })
       expect(finished()).toHaveLength(1)

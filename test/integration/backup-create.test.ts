@@ -98,9 +98,9 @@ for (const store of STORES)
     /** Writes two rows in one transaction, again and again. Resolves with how long each took, in ms. */
     function startWriter() {
       const tookMs: number[] = []
-      let isEnding = false
+      const ending = new AbortController()
       const ended = (async () => {
-        while (!isEnding) {
+        while (!ending.signal.aborted) {
           const beganMs = performance.now()
           await opened.datastore.transaction('worker', async (tx) => {
             await sql`update pair set n = n + 1 where id = 1`.execute(tx)
@@ -112,7 +112,7 @@ for (const store of STORES)
         }
       })()
       const stop = async (): Promise<readonly number[]> => {
-        isEnding = true
+        ending.abort()
         await ended
         return tookMs
       }
@@ -189,8 +189,8 @@ for (const store of STORES)
           .digest(),
       )
       opener.setAuthTag(ciphertext.subarray(-16))
-      const opened = Buffer.concat([opener.update(ciphertext.subarray(0, -16)), opener.final()]).toString('utf8')
-      expect(JSON.parse(opened)).toEqual({ master_key: MASTER_KEY })
+      const plaintext = Buffer.concat([opener.update(ciphertext.subarray(0, -16)), opener.final()]).toString('utf8')
+      expect(JSON.parse(plaintext)).toEqual({ master_key: MASTER_KEY })
     })
 
     test('replaces no file unless it is asked to, and leaves the file that was there', async () => {

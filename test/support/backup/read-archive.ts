@@ -17,9 +17,7 @@ export interface ReadBackup {
 /** Reads the whole file into memory, and fails unless its manifest describes exactly what is in it. */
 export async function readBackup(path: string): Promise<ReadBackup> {
   const entries = new Map<string, Buffer>()
-  const tar = createReadStream(path)
-    .pipe(createGunzip())
-    .pipe(extract() as unknown as NodeJS.WritableStream)
+  const tar = createReadStream(path).pipe(createGunzip()).pipe(extract())
   for await (const entry of tar as unknown as AsyncIterable<NodeJS.ReadableStream & { header: { name: string } }>)
     entries.set(entry.header.name, await buffer(entry))
   const json = (name: string): unknown => JSON.parse(entries.get(name)?.toString('utf8') ?? 'null')

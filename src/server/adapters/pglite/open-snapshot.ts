@@ -37,7 +37,14 @@ export function createSnapshots(deps: OnlineCopyDeps, scratchDirectory: string):
     isOpen = true
     try {
       const snapshot = await open(request)
-      return { ...snapshot, close: () => snapshot.close().finally(remove) }
+      const close = async (): Promise<void> => {
+        try {
+          await snapshot.close()
+        } finally {
+          await remove()
+        }
+      }
+      return { ...snapshot, close }
     } catch (error) {
       await remove()
       throw error
