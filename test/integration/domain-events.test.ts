@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pino from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { restartEvents } from '../../src/server/adapters/postgres/after-restore.ts'
+import { restartAfterRestore } from '../../src/server/adapters/postgres/after-restore.ts'
 import { createNumbering } from '../../src/server/outbox/numbering.ts'
 import { mounted } from '../../src/server/http/request-context.ts'
 import type { EndReason } from '../../src/server/http/streams/stream-meter.ts'
@@ -260,7 +260,7 @@ describe.each(STORES)('the event stream of a Domain on the $name datastore', (st
 
     it('answers a reader of the time before a restore with a resync, however far the new history is', async () => {
       const undone = await head()
-      await restartEvents(fleet.datastore)
+      await fleet.datastore.transaction('worker', (tx) => restartAfterRestore(tx, Date.now()))
       await append(5)
       const stream = await follow({ lastEventId: undone })
       await expect.poll(() => typesOf(stream), WAIT).toEqual(['stream.resync'])

@@ -100,7 +100,7 @@ async function readStream(
   try {
     const path = `/v1/domains/${encodeURIComponent(domainId)}/events/stream`
     const headers = { accept: 'text/event-stream', ...(last.id !== '' && { 'last-event-id': last.id }) }
-    const response = await deps.fetch(path, { headers, signal, credentials: 'same-origin', cache: 'no-store' })
+    const response = await deps.fetch(path, { headers, signal, credentials: 'same-origin' })
     if (!response.ok || response.body === null) return REFUSED_MS
     becomes('live')
     const parser = createParser({

@@ -193,13 +193,10 @@ export const audit = defineSurface(
           relation: filter('What was asked for, e.g. auth.api_token.issue'),
           relation_prefix: filter('What was asked for begins so, e.g. node.'),
           object: reference('What it was asked on'),
-          actor: z
-            .enum(['user', 'service', 'node', 'system'])
-            .optional()
-            .meta({
-              problem: 'invalid_audit_filter',
-              description: 'The kind of the acting subject; `system` is the server itself',
-            }),
+          actor: z.enum(['user', 'service', 'node', 'system']).optional().meta({
+            problem: 'invalid_audit_filter',
+            description: 'The kind of the acting subject; `system` is the server itself',
+          }),
           only: z.enum(['writes']).optional().meta({
             problem: 'invalid_audit_filter',
             description: 'Only rows of operations that change something, whatever their outcome',

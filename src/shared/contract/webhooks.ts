@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ENDED_DAYS, ENDED_MAX, WEBHOOKS_MAX } from '../webhooks/limits.ts'
 import { KiB, pageQuery, uuidField } from './fields.ts'
+import { runtime } from './noun-words.ts'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 import { nonEmptyPatch } from './patch.ts'
 import {
@@ -25,7 +26,16 @@ const managed = {
 } as const
 const columns = ['url', 'events', 'enabled', 'pending', 'failing_since', 'disabled_reason', 'id']
 const keyed = ['url', 'public_key', 'id']
-const wide = ['public_key', 'for_seconds', 'scheme', 'dropped', 'description', 'disabled_at', 'created_by', 'created_at']
+const wide = [
+  'public_key',
+  'for_seconds',
+  'scheme',
+  'dropped',
+  'description',
+  'disabled_at',
+  'created_by',
+  'created_at',
+]
 const deliveryColumns = ['id', 'type', 'state', 'attempts', 'last_status', 'last_failure', 'next_attempt_at']
 const deliveryWide = ['created_at', 'last_attempt_at', 'last_duration_ms', 'last_answer', 'ended_at']
 const refs = { id: 'webhooks' }
@@ -34,7 +44,14 @@ export const webhooks = defineSurface(
   'webhooks',
   {
     summary: 'Events of a Domain, sent to endpoints by Standard Webhooks',
-    nouns: { webhooks: { section: 'Fleet', position: 11, types: ['webhook'] } },
+    nouns: {
+      webhooks: {
+        section: 'Fleet',
+        position: 13,
+        types: ['webhook'],
+        files: runtime('The secret of a webhook is shown once, to those who create it'),
+      },
+    },
   },
   {
     CreateWebhook: {

@@ -79,7 +79,10 @@ async function originOf(kind: Kind): Promise<Origin> {
 
 async function auditVerdict(server: RunningServer, token: string): Promise<unknown> {
   const { body: whoami } = await callServer(server, { token, path: '/v1/auth/whoami' })
-  const { body } = await callServer(server, { token, path: `/v1/audit/verify?domain_id=${whoami['domain_id']}` })
+  const { body } = await callServer(server, {
+    token,
+    path: `/v1/audit/verify?domain_id=${String(whoami['domain_id'])}`,
+  })
   return (body['rows'] as number) > 0 ? body['verdict'] : body
 }
 

@@ -306,7 +306,11 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
       const before = await own(node)
       await fleet.datastore.transaction('worker', (tx) => restartAfterRestore(tx, Date.now()))
       const after = await own(node, before.etag)
-      expect([after.status, without(after.text), after.etag === before.etag]).toEqual([200, without(before.text), false])
+      expect([after.status, without(after.text), after.etag === before.etag]).toEqual([
+        200,
+        without(before.text),
+        false,
+      ])
       expect(instant.exec(after.text)?.[1]?.localeCompare(instant.exec(before.text)?.[1] ?? '')).toBe(1)
     })
 

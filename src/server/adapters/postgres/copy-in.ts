@@ -1,5 +1,4 @@
-import { type Connection, Query } from 'pg'
-import type { SessionResult } from './session.ts'
+import { type Connection, Query, type QueryResult } from 'pg'
 
 /** What the driver's connection offers beside its published types. */
 interface CopyConnection extends Connection {
@@ -24,7 +23,7 @@ export class CopyIn extends Query {
   readonly #text: string
   readonly #rows: Buffer
 
-  constructor(text: string, rows: Buffer, callback: (error: Error | undefined, result: SessionResult) => void) {
+  constructor(text: string, rows: Buffer, callback: (error: Error | undefined, result: QueryResult) => void) {
     super(text, [], callback)
     this.#text = text
     this.#rows = rows

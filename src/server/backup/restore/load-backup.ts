@@ -75,7 +75,10 @@ function createLoader(tx: Db, { isOwn, known }: Required<Omit<Loading, 'path'>>)
     if (part.kind === 'sequences') return setSequences(tx, part.states)
     if (part.kind === 'masterKey') sealedKey = part.sealed
     if (part.kind === 'end')
-      counts = { tables: part.manifest.tables.length, rows: part.manifest.tables.reduce((sum, { rows }) => sum + rows, 0) }
+      counts = {
+        tables: part.manifest.tables.length,
+        rows: part.manifest.tables.reduce((sum, { rows }) => sum + rows, 0),
+      }
   }
 
   async function finish(): Promise<Loaded> {

@@ -45,7 +45,10 @@ export function placeFor(source: MasterKeySource, fingerprint: string): string |
 export function assertOwnKey(path: string, secrets: SealedSecrets, fingerprint: string | null): void {
   const { id } = masterKeyOf(Buffer.from(secrets.master_key, 'base64'))
   if (id !== fingerprint)
-    throw new BootError(1, `The master key in ${path} is ${id}, and the backup is sealed under ${fingerprint}: use another backup.`)
+    throw new BootError(
+      1,
+      `The master key in ${path} is ${id}, and the backup is sealed under ${fingerprint}: use another backup.`,
+    )
 }
 
 /** Writes the key with mode 0600, on disk before it returns: whole or not at all. @throws BootError */

@@ -19,7 +19,10 @@ export interface KeyOfBackup {
  *
  * @throws BootError where the passphrase is another one, or the entry belongs to another backup.
  */
-export async function openSealedKey({ path, sealed, headSha256 }: KeyOfBackup, passphrase: string): Promise<SealedSecrets> {
+export async function openSealedKey(
+  { path, sealed, headSha256 }: KeyOfBackup,
+  passphrase: string,
+): Promise<SealedSecrets> {
   const key = await derive(passphrase, sealed)
   try {
     const bytes = Buffer.from(sealed.ciphertext, 'base64url')

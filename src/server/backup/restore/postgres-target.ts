@@ -12,7 +12,9 @@ const NAMED_MAX = 3
  *
  * @throws BootError where it has tables, in any form: only an empty database is certain to hold nothing of another server.
  */
-export async function openPostgresTarget(options: Omit<PostgresOptions, 'statementDeadlinesMs'>): Promise<RestoreTarget> {
+export async function openPostgresTarget(
+  options: Omit<PostgresOptions, 'statementDeadlinesMs'>,
+): Promise<RestoreTarget> {
   const datastore = await openPostgres({ ...options, statementDeadlinesMs: { bulk: RESTORE_STATEMENT_MS } })
   try {
     await assertEmpty(datastore.pool('bulk'))

@@ -85,11 +85,15 @@ async function checkTuples(datastore: Datastore): Promise<Looked> {
   // A scratch datastore has no operator: what matters is in the numbers.
   const warn = (): void => undefined
   const changeFeed = createChangeFeed({ datastore, warn })
-  const { reconciler, stats } = createEmbeddedAuthorizer({ datastore, changeFeed, warn })
+  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed, warn })
   try {
     await changeFeed.start()
-    const { checked, unresolved } = await reconciler.reconcile()
-    return { count: checked, what: 'tuples', faults: await tupleFaults(datastore, unresolved, stats().unknownTuples) }
+    const { checked, unresolved } = await authorizer.reconciler.reconcile()
+    return {
+      count: checked,
+      what: 'tuples',
+      faults: await tupleFaults(datastore, unresolved, authorizer.stats().unknownTuples),
+    }
   } finally {
     changeFeed.stop()
   }

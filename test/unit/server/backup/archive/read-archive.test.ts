@@ -32,7 +32,7 @@ function nextPath(): string {
 /** A backup of two tables, one of them without rows. */
 async function backup(head: object = HEAD): Promise<string> {
   const path = nextPath()
-  const archive = createArchiveWriter(path, new Date(0))
+  const archive = await createArchiveWriter(path, new Date(0))
   await archive.add('backup.json', JSON.stringify(head))
   await archive.beginTable({ table: 'audit', columns: ['id', 'text'] })
   await archive.addRows([Buffer.from('1\ta\\nb\n2\tc\n')], 2)
