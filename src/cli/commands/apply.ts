@@ -67,7 +67,8 @@ function waitingCode(session: Session, plan: Plan): ExitCode {
 function said(session: Session, plan: Plan, { done, held, left, failure }: Outcome): ExitCode {
   session.note(`Applied ${done.length} of ${plan.steps.length} ${plan.steps.length === 1 ? 'object' : 'objects'}.`)
   for (const { step, approval } of held) {
-    const where = approval === undefined ? 'a request for it waits already: ctl approvals list' : `ctl approvals show ${approval}`
+    const where =
+      approval === undefined ? 'a request for it waits already: ctl approvals list' : `ctl approvals show ${approval}`
     session.note(`${titleOf(step)} waits for approval: ${where}`)
   }
   if (failure !== undefined) {

@@ -16,7 +16,11 @@ export const diff = defineCommand({
   args: [{ name: 'dir', describe: 'Folder with the files', required: true }],
   flags: {
     domain: placeFlag('domains'),
-    'save-plan': { kind: 'text', value: 'FILE', describe: 'Save the plan: "ctl apply --plan FILE" does exactly this or nothing' },
+    'save-plan': {
+      kind: 'text',
+      value: 'FILE',
+      describe: 'Save the plan: "ctl apply --plan FILE" does exactly this or nothing',
+    },
     prune: { kind: 'switch', describe: 'Remove what the set has created and no file names' },
     'prune-max': { kind: 'integer', value: 'N', describe: 'Remove at most so many objects', fallback: '10' },
     adopt: { kind: 'switch', describe: 'Mark objects that the files name as those of the set' },

@@ -32,7 +32,9 @@ export const exportDomain = defineCommand({
     const files = await filesOf(world, set, session.manifest())
     const { written, unchanged, removed } = await writeFolder(folder, files)
     const rest = removed.length === 0 ? '' : `, ${removed.length} removed`
-    session.note(`Exported Domain ${world.names.domainSlug} to ${dir}: ${written} files written, ${unchanged} unchanged${rest}.`)
+    session.note(
+      `Exported Domain ${world.names.domainSlug} to ${dir}: ${written} files written, ${unchanged} unchanged${rest}.`,
+    )
   },
 })
 
@@ -40,5 +42,8 @@ export const exportDomain = defineCommand({
 async function presentSet({ io, manifest }: Session, folder: string): Promise<string | undefined> {
   if (!existsSync(resolve(folder, SET_FILE))) return undefined
   // Files with faults are written again.
-  return readFolder(folder, { cwd: io.cwd, manifest: manifest() }).then(({ set }) => set, () => undefined)
+  return readFolder(folder, { cwd: io.cwd, manifest: manifest() }).then(
+    ({ set }) => set,
+    () => undefined,
+  )
 }

@@ -79,7 +79,11 @@ function createWork(world: World, plan: Plan): readonly Work[] {
       if (object !== undefined) await run(object)
     },
   })
-  const kinds = [...KINDS.filter(({ name }) => !AFTER_LABELS.has(name)), undefined, ...KINDS.filter(({ name }) => AFTER_LABELS.has(name))]
+  const kinds = [
+    ...KINDS.filter(({ name }) => !AFTER_LABELS.has(name)),
+    undefined,
+    ...KINDS.filter(({ name }) => AFTER_LABELS.has(name)),
+  ]
   for (const kind of kinds) {
     if (kind === undefined) {
       works.push(...labels)
@@ -88,14 +92,26 @@ function createWork(world: World, plan: Plan): readonly Work[] {
     const steps = stepsOf(kind, false)
     works.push(...steps.map((step): Work => ({ step, run: () => writeObject(world, { kind, step, live, created }) })))
     const later = steps.filter((step) => step.action === 'create' && laterChanges(kind, step).length > 0)
-    works.push(...later.map((step) => piece(step, (object) => changeObject(world, kind, { step, object, changes: laterChanges(kind, step) }))))
-    labels.push(...steps.filter((step) => labelChanges(step).length > 0).map((step) => piece(step, (object) => writeLabels(world, kind, { object, changes: labelChanges(step) }))))
+    works.push(
+      ...later.map((step) =>
+        piece(step, (object) => changeObject(world, kind, { step, object, changes: laterChanges(kind, step) })),
+      ),
+    )
+    labels.push(
+      ...steps
+        .filter((step) => labelChanges(step).length > 0)
+        .map((step) => piece(step, (object) => writeLabels(world, kind, { object, changes: labelChanges(step) }))),
+    )
   }
   const removals = KINDS.toReversed().flatMap((kind) =>
-    stepsOf(kind, true).map((step) => piece(step, (object) => unlessGone(async () => {
-      await assertUnchanged(world, kind, object)
-      await kind.remove?.(world, object)
-    }))),
+    stepsOf(kind, true).map((step) =>
+      piece(step, (object) =>
+        unlessGone(async () => {
+          await assertUnchanged(world, kind, object)
+          await kind.remove?.(world, object)
+        }),
+      ),
+    ),
   )
   return [...works, ...removals]
 }
@@ -202,4 +218,3 @@ function ownChanges(kind: Kind, step: Step): readonly Change[] {
   const later = step.action === 'create' ? new Set(laterChanges(kind, step)) : new Set<Change>()
   return step.changes.filter((change) => !isLabel(change) && !later.has(change))
 }
-

@@ -86,18 +86,19 @@ export function createNames(domainId: string, domainSlug: string): Names {
     const [scope = '', rest = ''] = split(shown, '/')
     const project = scope.startsWith('project:') ? scope.slice('project:'.length) : undefined
     if (project !== undefined) return `project:${ids.get(`project ${project}`) ?? project}/${rest}`
-    return nearestDefinition(definitions, { domainId }, { scope: undefined, localKey: shown })?.qualifiedKey ?? `domain:${domainId}/${shown}`
+    return (
+      nearestDefinition(definitions, { domainId }, { scope: undefined, localKey: shown })?.qualifiedKey ??
+      `domain:${domainId}/${shown}`
+    )
   }
 
   const withOwnDomain = (text: string): string => text.replace(`domain:${domainSlug}/`, `domain:${domainId}/`)
 
   const shownSelector = (selector: string): string =>
-    selector
-      .replaceAll(`domain:${domainId}/`, '')
-      .replaceAll(/project:([0-9a-f-]{36})\//g, (whole, id: string) => {
-        const name = names.get(`project ${id}`)
-        return name === undefined ? whole : `project:${name}/`
-      })
+    selector.replaceAll(`domain:${domainId}/`, '').replaceAll(/project:([0-9a-f-]{36})\//g, (whole, id: string) => {
+      const name = names.get(`project ${id}`)
+      return name === undefined ? whole : `project:${name}/`
+    })
 
   const sentSelector = (text: string): Promise<string> => {
     const resource = async (scope: string): Promise<string> => {
@@ -126,9 +127,7 @@ export function createNames(domainId: string, domainSlug: string): Names {
     sentSelector,
     async normalSelector(text) {
       const sent = await sentSelector(text)
-      const { bound } = bindSelector(parseSelector(sent), (key) =>
-        nearestDefinition(definitions, { domainId }, key),
-      )
+      const { bound } = bindSelector(parseSelector(sent), (key) => nearestDefinition(definitions, { domainId }, key))
       return bound === undefined ? text : shownSelector(canonicalSelector(bound))
     },
   }

@@ -17,7 +17,11 @@ export interface Comparing {
 export const PRUNE_MAX = 10
 
 /** Reads a folder and the Domain, and plans what makes the Domain what the folder says. */
-export async function prepare(session: Session, path: string, comparing: Comparing): Promise<{ readonly world: World; readonly plan: Plan }> {
+export async function prepare(
+  session: Session,
+  path: string,
+  comparing: Comparing,
+): Promise<{ readonly world: World; readonly plan: Plan }> {
   const { prune, pruneMax, isAdopting = false } = comparing
   if (!prune && pruneMax !== undefined) throw usageError('--prune-max goes with --prune')
   const manifest = session.manifest()

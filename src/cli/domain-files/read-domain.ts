@@ -37,7 +37,9 @@ export async function readDomain(session: Session, documents: readonly Document[
 function referencesOf(documents: readonly Document[]): ReadonlySet<string> {
   const types: Readonly<Record<string, string>> = { 'service-identity': 'service' }
   const present = documents.filter(({ isAbsent }) => isAbsent !== true)
-  return new Set(present.map(({ kind, name }) => `${types[kind] ?? kind}:${name}`).filter((one) => !one.startsWith('node:')))
+  return new Set(
+    present.map(({ kind, name }) => `${types[kind] ?? kind}:${name}`).filter((one) => !one.startsWith('node:')),
+  )
 }
 
 async function labelled(world: World, kind: Kind): Promise<readonly LiveObject[]> {

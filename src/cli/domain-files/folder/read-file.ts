@@ -34,9 +34,12 @@ export async function readDocument(folder: string, file: string): Promise<ReadFi
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
   const [document, second] = Array.isArray(documents) ? documents : []
   if (document === undefined) return [{ file, ...START, message: 'the file is empty; expected "kind: …"' }]
-  const faults = [...document.errors, ...document.warnings].map(({ message, pos: [at] }) => fault(file, lines, at, message))
+  const faults = [...document.errors, ...document.warnings].map(({ message, pos: [at] }) =>
+    fault(file, lines, at, message),
+  )
   if (faults.length > 0) return faults
-  if (second !== undefined) return [fault(file, lines, second.range[0], 'a second document; expected one object in a file')]
+  if (second !== undefined)
+    return [fault(file, lines, second.range[0], 'a second document; expected one object in a file')]
   let alias: number | undefined
   visit(document, { Alias: (_key, node) => void (alias ??= node.range?.[0] ?? 0) })
   if (alias !== undefined) return [fault(file, lines, alias, 'an alias; write the value itself')]
@@ -47,7 +50,8 @@ export async function readDocument(folder: string, file: string): Promise<ReadFi
 
 async function boundedText(path: string): Promise<string | { readonly message: string }> {
   const handle = await open(path).catch((cause: unknown) => cause)
-  if (handle instanceof Error) return { message: `cannot be read (${'code' in handle ? String(handle.code) : 'unknown'})` }
+  if (handle instanceof Error)
+    return { message: `cannot be read (${'code' in handle ? String(handle.code) : 'unknown'})` }
   const file = handle as Awaited<ReturnType<typeof open>> // What is no failure is the open file.
   try {
     const { size } = await file.stat()
@@ -69,7 +73,11 @@ function fault(file: string, lines: LineCounter, at: number, message: string): F
 type Yaml = YamlDocument.Parsed<ParsedNode>
 
 /** The place of a member, else of the nearest one around it. */
-function placeIn(document: Yaml, lines: LineCounter, path: readonly (string | number)[]): { readonly line: number; readonly column: number } {
+function placeIn(
+  document: Yaml,
+  lines: LineCounter,
+  path: readonly (string | number)[],
+): { readonly line: number; readonly column: number } {
   for (let length = path.length; length > 0; length -= 1) {
     const at = startOf(document, path.slice(0, length))
     if (at === undefined) continue
@@ -83,8 +91,10 @@ function placeIn(document: Yaml, lines: LineCounter, path: readonly (string | nu
 function startOf(document: Yaml, path: readonly (string | number)[]): number | undefined {
   const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
   const last = path.at(-1)
-  if (typeof parent !== 'object' || parent === null || !('items' in parent) || !Array.isArray(parent.items)) return undefined
-  const item: unknown = typeof last === 'number' ? parent.items[last] : parent.items.find((pair) => String(pair?.key) === last)?.key
+  if (typeof parent !== 'object' || parent === null || !('items' in parent) || !Array.isArray(parent.items))
+    return undefined
+  const item: unknown =
+    typeof last === 'number' ? parent.items[last] : parent.items.find((pair) => String(pair?.key) === last)?.key
   if (typeof item !== 'object' || item === null || !('range' in item) || !Array.isArray(item.range)) return undefined
   return typeof item.range[0] === 'number' ? item.range[0] : undefined
 }

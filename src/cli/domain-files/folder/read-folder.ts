@@ -31,7 +31,10 @@ export interface Folder {
  *
  * @throws CliError that lists what is wrong with the files by file, line and column.
  */
-export async function readFolder(path: string, { cwd, manifest }: { readonly cwd: string; readonly manifest: Manifest }): Promise<Folder> {
+export async function readFolder(
+  path: string,
+  { cwd, manifest }: { readonly cwd: string; readonly manifest: Manifest },
+): Promise<Folder> {
   const folder = resolve(cwd, path)
   const files = await findFiles(folder)
   const read = await inParallel(files, (file) => readDocument(folder, file), FILES_AT_ONCE)
@@ -97,7 +100,11 @@ function documentOf(file: ReadFile, schemas: Schemas, faults: FileFault[]): read
 function unknownKind(kind: unknown): ValueFault {
   const known = KINDS.map(({ name }) => name)
   if (kind === undefined) return { path: [], message: '"kind" is missing' }
-  return { path: ['kind'], message: `${JSON.stringify(kind)} is no kind of a file`, unknown: { word: String(kind), known } }
+  return {
+    path: ['kind'],
+    message: `${JSON.stringify(kind)} is no kind of a file`,
+    unknown: { word: String(kind), known },
+  }
 }
 
 function nameFaults({ naming }: Kind, { name }: ReadFile['value']): readonly ValueFault[] {

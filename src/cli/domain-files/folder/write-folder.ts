@@ -31,7 +31,10 @@ export async function assertSetFolder(folder: string): Promise<void> {
   })
   const others = entries.filter((name) => !name.startsWith('.'))
   if (others.length === 0 || others.includes(SET_FILE)) return
-  throw usageError(`${folder} holds other files and no ${SET_FILE}`, 'Name an empty folder, or one that an export has written.')
+  throw usageError(
+    `${folder} holds other files and no ${SET_FILE}`,
+    'Name an empty folder, or one that an export has written.',
+  )
 }
 
 /**
@@ -42,9 +45,15 @@ export async function writeFolder(folder: string, files: readonly TextFile[]): P
   const ownFolders = new Set(files.map(({ path }) => dirname(join(folder, path))))
   for (const path of ownFolders) await mkdir(path, { recursive: true })
   const wanted = new Set(files.map(({ path }) => path))
-  const stale = (await findFiles(folder)).filter((path) => !wanted.has(path) && KIND_FOLDERS.includes(path.split('/')[0] ?? ''))
+  const stale = (await findFiles(folder)).filter(
+    (path) => !wanted.has(path) && KIND_FOLDERS.includes(path.split('/')[0] ?? ''),
+  )
   const isSet = ({ path }: TextFile): boolean => path === SET_FILE
-  const before = await inParallel(files.filter((file) => !isSet(file)), (file) => writeFile(folder, file), FILES_AT_ONCE)
+  const before = await inParallel(
+    files.filter((file) => !isSet(file)),
+    (file) => writeFile(folder, file),
+    FILES_AT_ONCE,
+  )
   await inParallel(stale, (path) => rm(join(folder, path)), FILES_AT_ONCE)
   const last = await inParallel(files.filter(isSet), (file) => writeFile(folder, file), 1)
   const written = [...before, ...last].filter(Boolean).length

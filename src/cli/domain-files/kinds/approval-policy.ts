@@ -12,7 +12,9 @@ export const approvalPolicy: Kind = {
   members: (manifest) => valuesOf(manifest, 'PutDomainApprovalPolicy', MEMBERS),
   async read({ api, names }) {
     const row = await api.call('GetDomainApprovalPolicy', { id: names.domainId })
-    return [{ kind: 'approval-policy', name: 'approval-policy', id: names.domainId, members: picked(row, MEMBERS), row }]
+    return [
+      { kind: 'approval-policy', name: 'approval-policy', id: names.domainId, members: picked(row, MEMBERS), row },
+    ]
   },
   async change({ api, names }, { live, document }) {
     const body = { ...picked(live.members, MEMBERS), ...picked(document.members, MEMBERS) }

@@ -36,7 +36,16 @@ export const PARTS: readonly Part[] = [
   },
   {
     member: 'user_access',
-    fields: ['slug', 'kind', 'interface_name', 'listen_port', 'max_peers', 'auth_secret_ref', 'routing_policy', 'peer_subnet'],
+    fields: [
+      'slug',
+      'kind',
+      'interface_name',
+      'listen_port',
+      'max_peers',
+      'auth_secret_ref',
+      'routing_policy',
+      'peer_subnet',
+    ],
     list: 'ListBridgeUserAccessProviders',
     create: 'CreateBridgeUserAccessProvider',
     update: 'UpdateBridgeUserAccessProvider',
@@ -103,7 +112,8 @@ export async function writeParts(world: World, writing: Writing & { readonly liv
   for (const part of PARTS) {
     const entries = entriesOf(writing, part.member)
     // What is removed first cannot collide with what is created.
-    for (const { name } of entries.filter(({ to }) => to === undefined)) await world.api.call(part.remove, { ...place, slug: name })
+    for (const { name } of entries.filter(({ to }) => to === undefined))
+      await world.api.call(part.remove, { ...place, slug: name })
     for (const { name, from, to } of entries.filter(({ to }) => to !== undefined)) {
       const body = sent(world, to)
       if (from === undefined) await world.api.call(part.create, { ...place, body })

@@ -60,7 +60,8 @@ export const grants: Kind = {
     for (const row of Object.values(tupleRows(live))) await removeTuple(world, row)
   },
   heldUnder(_world, { changes }) {
-    const isAdmin = ({ to }: { readonly to?: unknown }): boolean => isRow(to) && to['on'] === 'domain' && to['role'] === 'admin'
+    const isAdmin = ({ to }: { readonly to?: unknown }): boolean =>
+      isRow(to) && to['on'] === 'domain' && to['role'] === 'admin'
     return changes.some(isAdmin) ? 'access.admin' : undefined
   },
 }

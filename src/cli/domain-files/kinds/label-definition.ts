@@ -57,7 +57,13 @@ export const labelDefinition: Kind = {
 function liveOf(names: Names, row: Row): LiveObject {
   const schema = sortedValue(row['value_schema'])
   const members = picked({ ...row, value_schema: schema }, MEMBERS)
-  return { kind: 'label-definition', name: names.shownKey(text(row, 'qualified_key')), id: text(row, 'id'), members, row }
+  return {
+    kind: 'label-definition',
+    name: names.shownKey(text(row, 'qualified_key')),
+    id: text(row, 'id'),
+    members,
+    row,
+  }
 }
 
 function define(names: Names, row: Row): void {

@@ -44,7 +44,15 @@ function ifMatch({ row }: LiveObject): { readonly headers: Readonly<Record<strin
 
 function liveOf({ names }: World, row: Row): LiveObject {
   const shown = (member: Row, order: readonly string[]): Row =>
-    picked(Object.fromEntries(Object.entries(member).map(([name, value]) => [name, SELECTORS.includes(name) ? names.shownSelector(String(value)) : value])), order)
+    picked(
+      Object.fromEntries(
+        Object.entries(member).map(([name, value]) => [
+          name,
+          SELECTORS.includes(name) ? names.shownSelector(String(value)) : value,
+        ]),
+      ),
+      order,
+    )
   const list = (name: string, order: readonly string[]): readonly Row[] =>
     Array.isArray(row[name]) ? row[name].filter(isRow).map((one) => shown(one, order)) : []
   const tests = list('tests', TEST)
@@ -59,11 +67,16 @@ function liveOf({ names }: World, row: Row): LiveObject {
 }
 
 /** Members of a policy with other texts for its selectors. */
-async function mapped(members: Writing['document']['members'], map: (selector: string) => Promise<string>): Promise<Row> {
+async function mapped(
+  members: Writing['document']['members'],
+  map: (selector: string) => Promise<string>,
+): Promise<Row> {
   const entry = async (value: unknown): Promise<unknown> => {
     if (!isRow(value)) return value
     const pairs = await Promise.all(
-      Object.entries(value).map(async ([name, one]) => [name, SELECTORS.includes(name) ? await map(String(one)) : one] as const),
+      Object.entries(value).map(
+        async ([name, one]) => [name, SELECTORS.includes(name) ? await map(String(one)) : one] as const,
+      ),
     )
     return Object.fromEntries(pairs)
   }

@@ -9,7 +9,10 @@ import { LABELS, picked, replaced, required, ruled, text, TEXTS, valuesOf } from
 const HOSTS: Member = {
   name: 'hosts',
   rule: 'value',
-  schema: { ...TEXTS, description: 'Names of the nodes that host it; nodes that have not joined are left out until they do' },
+  schema: {
+    ...TEXTS,
+    description: 'Names of the nodes that host it; nodes that have not joined are left out until they do',
+  },
 }
 
 /** Bridges, networks, workloads and machines of the Projects. A bridge has its parts. */
@@ -50,7 +53,12 @@ export const resource: Kind = {
     const { project, slug } = inProject(document.name)
     const id = world.names.idOf('project', project)
     const host_node_ids = nodeIds(world, document.members['hosts'])
-    const body = { slug, kind: document.members['type'], ...picked(document.members, ['display_name']), ...(host_node_ids.length > 0 && { host_node_ids }) }
+    const body = {
+      slug,
+      kind: document.members['type'],
+      ...picked(document.members, ['display_name']),
+      ...(host_node_ids.length > 0 && { host_node_ids }),
+    }
     const row = await world.api.call('CreateResource', { id, body })
     world.names.add('resource', document.name, text(row, 'id'))
     const live = { ...(await liveOf(world, document.name, row)), row }
@@ -97,5 +105,7 @@ function listed(value: unknown): readonly string[] {
 }
 
 function targetsOf(parts: unknown): readonly string[] {
-  return Array.isArray(parts) ? parts.flatMap((part) => (isRow(part) && part['target_node'] !== undefined ? [String(part['target_node'])] : [])) : []
+  return Array.isArray(parts)
+    ? parts.flatMap((part) => (isRow(part) && part['target_node'] !== undefined ? [String(part['target_node'])] : []))
+    : []
 }

@@ -12,7 +12,13 @@ export const secret: Kind = {
   async read({ api, live }) {
     const lists = await api.each(live.get('project') ?? [], async (project) => {
       const rows = await api.all('ListSecrets', { id: project.id })
-      return rows.map((row) => ({ kind: 'secret', name: `${project.name}/${text(row, 'name')}`, id: text(row, 'id'), members: {}, row }))
+      return rows.map((row) => ({
+        kind: 'secret',
+        name: `${project.name}/${text(row, 'name')}`,
+        id: text(row, 'id'),
+        members: {},
+        row,
+      }))
     })
     return lists.flat()
   },

@@ -61,7 +61,9 @@ function entryKey(entry: unknown): string {
 /** Members that a file wants otherwise although they are set at creation. */
 export function fixedMembers(members: readonly Member[], { file, live }: Compared): readonly string[] {
   if (live === undefined) return []
-  const fixed = members.filter(({ rule, name }) => rule === 'fixed' && file[name] !== undefined && live[name] !== undefined)
+  const fixed = members.filter(
+    ({ rule, name }) => rule === 'fixed' && file[name] !== undefined && live[name] !== undefined,
+  )
   return fixed.filter(({ name }) => !isEqual(file[name], live[name])).map(({ name }) => name)
 }
 

@@ -64,7 +64,11 @@ async function stepOf(planning: Planning, document: FileDocument, live: LiveObje
   const waits = waitsOf(planning.world, kind, document)
   if (live === undefined && !isCreatable(planning.world, document)) return { waits }
   const file = (await kind.normal?.(planning.world, document)) ?? document.members
-  const compared = { file: withLabels(planning, kind, { file, live }), live: live?.members, exact: exactMembers(planning, live) }
+  const compared = {
+    file: withLabels(planning, kind, { file, live }),
+    live: live?.members,
+    exact: exactMembers(planning, live),
+  }
   assertUnfixed(kind, document, { planning, compared })
   const changes = changesOf(kind.members(planning.manifest), compared)
   if (live !== undefined && changes.length === 0) return { waits }
@@ -74,10 +78,15 @@ async function stepOf(planning: Planning, document: FileDocument, live: LiveObje
 }
 
 /** The labels of a file by their shown keys, with the mark of the set on what it creates or adopts. */
-function withLabels({ world: { names }, set, isAdopting }: Planning, kind: Kind, { file, live }: { readonly file: FileDocument['members']; readonly live: LiveObject | undefined }): FileDocument['members'] {
+function withLabels(
+  { world: { names }, set, isAdopting }: Planning,
+  kind: Kind,
+  { file, live }: { readonly file: FileDocument['members']; readonly live: LiveObject | undefined },
+): FileDocument['members'] {
   if (kind.labels === undefined) return file
   const own = isRow(file['labels']) ? Object.entries(file['labels']) : []
-  const isMarked = kind.remove !== undefined && (live === undefined || (isAdopting === true && live.managedBy === undefined))
+  const isMarked =
+    kind.remove !== undefined && (live === undefined || (isAdopting === true && live.managedBy === undefined))
   const labels = own.map(([key, value]) => [names.shownKey(names.qualifiedKey(key)), value] as const)
   const marked = isMarked ? [...labels, [MANAGED_BY, set] as const] : labels
   return marked.length === 0 ? file : { ...file, labels: Object.fromEntries(marked) }
@@ -92,7 +101,10 @@ function exactMembers({ world, set, pruneMax }: Planning, live: LiveObject | und
 /** Roles belong to the object that is their subject. */
 function ownerOf(world: World, live: LiveObject): LiveObject | undefined {
   if (live.kind !== 'grants') return live
-  const [type = '', name = ''] = [live.name.slice(0, live.name.indexOf(':')), live.name.slice(live.name.indexOf(':') + 1)]
+  const [type = '', name = ''] = [
+    live.name.slice(0, live.name.indexOf(':')),
+    live.name.slice(live.name.indexOf(':') + 1),
+  ]
   const kind = type === 'service' ? 'service-identity' : type
   return world.live.get(kind)?.find((object) => object.name === name)
 }
@@ -114,7 +126,10 @@ function prunedSteps({ pruneMax }: Planning, unnamed: readonly LiveObject[]): re
   throw new CliError(`--prune would remove ${unnamed.length} objects, and at most ${pruneMax} are allowed`, {
     exitCode: EXIT.conflict,
     code: 'prune_limit',
-    hints: [...unnamed.slice(0, 20).map((object) => `  ${titleOf(object)}`), `If all of them are to go: --prune-max ${unnamed.length}`],
+    hints: [
+      ...unnamed.slice(0, 20).map((object) => `  ${titleOf(object)}`),
+      `If all of them are to go: --prune-max ${unnamed.length}`,
+    ],
   })
 }
 
@@ -141,14 +156,23 @@ function waitsOf({ isKnown }: World, kind: Kind, document: FileDocument): readon
   return unknown.map((reference) => ({ kind: kind.name, name: document.name, what: `there is no ${reference} yet` }))
 }
 
-function assertUnfixed(kind: Kind, document: FileDocument, { planning, compared }: { readonly planning: Planning; readonly compared: Compared }): void {
+function assertUnfixed(
+  kind: Kind,
+  document: FileDocument,
+  { planning, compared }: { readonly planning: Planning; readonly compared: Compared },
+): void {
   const [member] = fixedMembers(kind.members(planning.manifest), compared)
   if (member === undefined) return
-  throw new CliError(`${document.file}: ${member} of ${titleOf(document)} is chosen at its creation and cannot change`, {
-    exitCode: EXIT.conflict,
-    code: 'member_fixed',
-    hints: [`The object has ${JSON.stringify(compared.live?.[member])}, the file ${JSON.stringify(compared.file[member])}`],
-  })
+  throw new CliError(
+    `${document.file}: ${member} of ${titleOf(document)} is chosen at its creation and cannot change`,
+    {
+      exitCode: EXIT.conflict,
+      code: 'member_fixed',
+      hints: [
+        `The object has ${JSON.stringify(compared.live?.[member])}, the file ${JSON.stringify(compared.file[member])}`,
+      ],
+    },
+  )
 }
 
 /** Says of steps whether they will wait for approval. */
@@ -172,7 +196,9 @@ function approvalsFor({ live }: World, action: string, changes: readonly Change[
 }
 
 function requiredIn(actions: unknown): readonly number[] {
-  return isRow(actions) ? Object.values(actions).flatMap((one) => (isRow(one) ? [Number(one['required_approvals'])] : [])) : []
+  return isRow(actions)
+    ? Object.values(actions).flatMap((one) => (isRow(one) ? [Number(one['required_approvals'])] : []))
+    : []
 }
 
 /** Creations and changes in the order of the kinds, then removals in the reverse. */
@@ -182,5 +208,7 @@ function inOrder(steps: readonly Step[]): readonly Step[] {
     const index = place.get(kind) ?? 0
     return action === 'remove' ? 2 * KINDS.length - index : index
   }
-  return steps.toSorted((one, other) => rank(one) - rank(other) || (one.name < other.name ? -1 : Number(one.name > other.name)))
+  return steps.toSorted(
+    (one, other) => rank(one) - rank(other) || (one.name < other.name ? -1 : Number(one.name > other.name)),
+  )
 }

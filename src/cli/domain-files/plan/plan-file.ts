@@ -83,10 +83,16 @@ export function assertHolds(saved: Plan, { plan, live }: Present): void {
   ]
   if (changed.length === 0) return
   const named = changed.slice(0, 20).map((step) => `  ${titleOf(step)}`)
-  throw stale(`${changed.length === 1 ? 'an object has' : `${changed.length} objects have`} changed since the plan was made`, named)
+  throw stale(
+    `${changed.length === 1 ? 'an object has' : `${changed.length} objects have`} changed since the plan was made`,
+    named,
+  )
 }
 
-function isUntouched(step: Step, { left, live }: { readonly left: Step | undefined; readonly live: LiveObject | undefined }): boolean {
+function isUntouched(
+  step: Step,
+  { left, live }: { readonly left: Step | undefined; readonly live: LiveObject | undefined },
+): boolean {
   if (step.action === 'remove') return live === undefined || othersDigest(live.members, []) === step.others
   if (live === undefined) return step.action === 'create' && left !== undefined
   // A creation that was interrupted has written a part of its own changes and nothing else.
@@ -98,6 +104,9 @@ function stale(message: string, hints: readonly string[]): CliError {
   return new CliError(message, {
     exitCode: EXIT.conflict,
     code: 'plan_stale',
-    hints: [...hints, 'Nothing has been applied. Look at the difference and save a new plan: ctl diff DIR --save-plan FILE'],
+    hints: [
+      ...hints,
+      'Nothing has been applied. Look at the difference and save a new plan: ctl diff DIR --save-plan FILE',
+    ],
   })
 }

@@ -19,7 +19,8 @@ export function planLines(plan: Plan, style: Style): readonly string[] {
 
 function stepLines(step: Step, style: Style): readonly string[] {
   const paint = style[PAINTS[step.action]]
-  const held = step.held === undefined ? '' : `  waits for ${counted(step.held.approvals, 'approval')} (${step.held.action})`
+  const held =
+    step.held === undefined ? '' : `  waits for ${counted(step.held.approvals, 'approval')} (${step.held.action})`
   return [
     `${paint(`${MARKS[step.action]} ${harmless(titleOf(step))}`)}${style.warn(held)}`,
     ...step.changes.flatMap((change) => changeLines(change, style)),
@@ -60,7 +61,9 @@ export function summaryOf({ steps, waits, unnamed }: Plan): string {
     ...(inside > 0 ? [`${counted(inside, 'removal')} inside objects`] : []),
     ...(held > 0 ? [`${held} will wait for approval`] : []),
     ...(waits.length > 0 ? [`${counted(waits.length, 'reference')} not there yet`] : []),
-    ...(unnamed.length > 0 ? [`${counted(unnamed.length, 'object')} of the set that no file names: --prune removes them`] : []),
+    ...(unnamed.length > 0
+      ? [`${counted(unnamed.length, 'object')} of the set that no file names: --prune removes them`]
+      : []),
   ]
   return steps.length === 0 && parts.length === 1 ? 'No changes.' : `Plan: ${parts.join('; ')}.`
 }

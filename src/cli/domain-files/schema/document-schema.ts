@@ -7,7 +7,9 @@ export function documentSchema(kind: Kind, manifest: Manifest): ValueSchema & { 
   const members = kind.members(manifest)
   const needed = members.flatMap(({ name, isRequired }) => (isRequired === true ? [name] : []))
   const naming = kind.naming && { name: { type: 'string', description: kind.naming.describe } }
-  const absent = kind.remove && { absent: { const: true, description: 'Removes the object; the file has no other member' } }
+  const absent = kind.remove && {
+    absent: { const: true, description: 'Removes the object; the file has no other member' },
+  }
   const properties = {
     kind: { const: kind.name },
     ...naming,
