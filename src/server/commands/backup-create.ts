@@ -10,8 +10,8 @@ import { ConfigError } from '../config/config-error.ts'
 import { AdminRefusal, type AdminRequest } from '../ports/admin-command.ts'
 import { BootError } from '../ports/boot-error.ts'
 import { configOf, runAdmin, type AdminCall } from './admin.ts'
-import { takeFlags, type BackupFlags } from './backup-flags.ts'
 import { askRunning, assertThere } from './carry-out.ts'
+import { takeOwnWords, type OwnWords, type TakenWords } from './own-words.ts'
 import { newPassphrase, PASSPHRASE_FLAG } from './passphrase.ts'
 
 const HELP = `Makes a backup of the datastore in one file, while servers run.
@@ -28,13 +28,19 @@ the settings of ctl serve. The embedded datastore is copied first, into --backup
 backup: nothing is left of it.
 `
 
+const OWN_WORDS = {
+  operand: 'the file of the backup: ctl admin backup create FILE',
+  valued: { [PASSPHRASE_FLAG]: 'FILE' },
+  switches: ['--force', '--with-master-key'],
+} as const satisfies OwnWords
+
 /** Runs `ctl admin backup create`: prints in one sentence what it made. Resolves with the exit code. */
 export function runBackupCreate(call: AdminCall): Promise<number> {
   return runAdmin({ name: 'admin backup create', help: HELP }, call, async () => {
-    const flags = takeFlags(call.argv)
-    const config = configOf(flags.rest, call.env)
-    const passphrase = await passphraseFor(flags, call)
-    const input: BackupInput = { path: resolve(flags.file), replaces: flags.force, passphrase }
+    const words = takeOwnWords(call.argv, OWN_WORDS)
+    const config = configOf(words.rest, call.env)
+    const passphrase = await passphraseFor(words, call)
+    const input: BackupInput = { path: resolve(words.operand), replaces: words.has('--force'), passphrase }
     const asked = { command: 'backup.create', input, attachments: [] }
     const progress = createProgressLine(call.stderr)
     try {
@@ -51,10 +57,10 @@ export function runBackupCreate(call: AdminCall): Promise<number> {
   })
 }
 
-async function passphraseFor(flags: BackupFlags, call: AdminCall): Promise<string | undefined> {
-  const { withMasterKey, passphraseFile } = flags
-  if (withMasterKey) return newPassphrase(call, passphraseFile)
-  if (passphraseFile === undefined) return undefined
+async function passphraseFor(words: TakenWords, call: AdminCall): Promise<string | undefined> {
+  const file = words.valueOf(PASSPHRASE_FLAG)
+  if (words.has('--with-master-key')) return newPassphrase(call, file)
+  if (file === undefined) return undefined
   throw new ConfigError(2, `${PASSPHRASE_FLAG} encrypts the master key: it needs --with-master-key.`)
 }
 
