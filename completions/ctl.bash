@@ -5,7 +5,7 @@
 _ctl_at() {
   subs='' flags='' valued='' files='' choices='' named='' names=''
   case "$1" in
-    '') subs='serve agent-sim ssh tcp login logout whoami status doctor api openapi agent admin service-identities tokens authz tuples audit nodes events contexts config completion help cloud-credentials clouds labels objects policies bridge rollouts capacity sessions trust-bundles idp invitations factors identities domains projects resources secrets cloud-assignments provider-configs credentials grants groups approvals bundles join-tokens executions artifacts violations mediated-sessions signing-keys' flags='--help --quiet --no-input --no-color' ;;
+    '') subs='serve agent-sim ssh tcp login logout whoami status doctor export diff apply api openapi agent admin service-identities tokens authz tuples audit nodes events contexts config completion help cloud-credentials clouds labels objects policies bridge rollouts capacity sessions trust-bundles idp invitations factors identities domains projects resources secrets cloud-assignments provider-configs credentials grants groups approvals bundles join-tokens executions artifacts violations mediated-sessions signing-keys webhooks' flags='--help --quiet --no-input --no-color' ;;
     'serve') flags='--help' ;;
     'agent-sim') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --output --jq --columns --sort --no-headers --nodes --duration --warm-up --heartbeat-interval --domain --join-token-file --state-dir --scenario --edges --endpoint-changes --pulls --reports --report-bytes --bridges --bridge-hosts --bridge-changes --violations --binary-version --binary-checksum --architectures --upgrade-failures --wrong-checksums --no-events --no-mesh --deregister --fail-on --connections --concurrency' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --nodes -n --duration --warm-up --heartbeat-interval --domain --join-token-file --state-dir --scenario --edges --endpoint-changes --pulls --reports --report-bytes --bridges --bridge-hosts --bridge-changes --violations --binary-version --binary-checksum --architectures --upgrade-failures --wrong-checksums --fail-on --connections --concurrency' files='--token-file --ca-file --join-token-file --scenario' named='--context --domain' ;;
     'ssh') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --port --accept-new-host-key --ttl --project --idle-timeout' valued='--context --url --token-file --ca-file --approval --timeout --port --ttl --project --idle-timeout' files='--token-file --ca-file' named='--context --project' names='yes' ;;
@@ -15,6 +15,9 @@ _ctl_at() {
     'whoami') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
     'status') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
     'doctor') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --output --jq --columns --sort --no-headers --data-dir' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --data-dir' files='--token-file --ca-file' named='--context' ;;
+    'export') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --domain --set' valued='--context --url --token-file --ca-file --approval --timeout --domain --set' files='--token-file --ca-file' named='--context --domain' ;;
+    'diff') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --output --jq --columns --sort --no-headers --domain --save-plan --prune --prune-max --adopt' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --domain --save-plan --prune-max' files='--token-file --ca-file --save-plan' named='--context --domain' ;;
+    'apply') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --output --jq --columns --sort --no-headers --yes --domain --plan --prune --prune-max --adopt' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --domain --plan --prune-max' files='--token-file --ca-file --plan' named='--context --domain' ;;
     'api') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --field --raw-field --from-file --header --include --paginate' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --field -F --raw-field --from-file -f --header -H' files='--token-file --ca-file --from-file -f' choices='GET POST PUT PATCH DELETE HEAD' named='--context' ;;
     'openapi') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --output --jq --columns --sort --no-headers' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
     'agent') subs='up run down status peers doctor netcheck install uninstall logs' flags='--help --quiet --no-input --no-color' ;;
@@ -28,9 +31,15 @@ _ctl_at() {
     'agent install') flags='--help --quiet --no-input --no-color --server --join-token-file --name --state-dir --interface --listen-port --mtu --names --hosts --no-names --allow-session-targets --ingress-listen --userspace --ca-sha256 --ca-file --insecure-http' valued='--server --join-token-file --name --state-dir --interface --listen-port --mtu --names --allow-session-targets --ingress-listen --ca-sha256 --ca-file' files='--join-token-file --ca-file' ;;
     'agent uninstall') flags='--help --quiet --no-input --no-color --state-dir' valued='--state-dir' ;;
     'agent logs') flags='--help --quiet --no-input --no-color --state-dir --lines --follow' valued='--state-dir --lines -n' ;;
-    'admin') subs='bootstrap-token after-restore master-key artifacts users' flags='--help --quiet --no-input --no-color' ;;
+    'admin') subs='bootstrap-token after-restore backup upgrade master-key artifacts users' flags='--help --quiet --no-input --no-color' ;;
     'admin bootstrap-token') flags='--help' ;;
     'admin after-restore') flags='--help' ;;
+    'admin backup') subs='create verify restore' flags='--help --quiet --no-input --no-color' ;;
+    'admin backup create') flags='--help' ;;
+    'admin backup verify') flags='--help' ;;
+    'admin backup restore') flags='--help' ;;
+    'admin upgrade') subs='rehearse' flags='--help --quiet --no-input --no-color' ;;
+    'admin upgrade rehearse') flags='--help' ;;
     'admin master-key') subs='rotate' flags='--help --quiet --no-input --no-color' ;;
     'admin master-key rotate') flags='--help' ;;
     'admin artifacts') subs='import support deprecate withdraw' flags='--help --quiet --no-input --no-color' ;;
@@ -101,7 +110,8 @@ _ctl_at() {
     'nodes reachability') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --selector --domain' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --selector -l --domain' files='--token-file --ca-file' named='--context --selector -l --domain' names='yes' ;;
     'nodes state') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --selector --domain' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --selector -l --domain' files='--token-file --ca-file' named='--context --selector -l --domain' names='yes' ;;
     'nodes verify-epochs') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --domain --node --selector --from-file' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --domain --node --selector -l --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --domain --node --selector -l' ;;
-    'events') subs='verify' flags='--help --quiet --no-input --no-color' ;;
+    'events') subs='tail verify' flags='--help --quiet --no-input --no-color' ;;
+    'events tail') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --output --jq --columns --sort --no-headers --domain --since --verify' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --domain --since' files='--token-file --ca-file' named='--context --domain' ;;
     'events verify') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --output --jq --columns --sort --no-headers --keys' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --keys' files='--token-file --ca-file --keys' named='--context' ;;
     'contexts') subs='list add use previous rename remove' flags='--help --quiet --no-input --no-color' ;;
     'contexts list') flags='--help --quiet --no-input --no-color --output --jq --columns --sort --no-headers' valued='--output -o --jq --columns --sort' ;;
@@ -236,11 +246,11 @@ _ctl_at() {
     'identities list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain --kind --handle' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --limit -L --domain --kind --handle' files='--token-file --ca-file' named='--context --domain' ;;
     'identities show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --domain' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
     'domains') subs='create list show usage update delete' flags='--help --quiet --no-input --no-color' ;;
-    'domains create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --mesh-cidr --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --peer-visibility --step-up --from-file --if-not-exists' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --display-name --mesh-cidr --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --peer-visibility --step-up --from-file -f' files='--token-file --ca-file --from-file -f' named='--context' ;;
+    'domains create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --mesh-cidr --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --peer-visibility --routed-networks --step-up --from-file --if-not-exists' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --display-name --mesh-cidr --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --peer-visibility --routed-networks --step-up --from-file -f' files='--token-file --ca-file --from-file -f' named='--context' ;;
     'domains list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --limit -L' files='--token-file --ca-file' named='--context' ;;
     'domains show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
     'domains usage') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' names='yes' ;;
-    'domains update') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --peer-visibility --step-up --from-file' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --display-name --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --peer-visibility --step-up --from-file -f' files='--token-file --ca-file --from-file -f' named='--context' names='yes' ;;
+    'domains update') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --display-name --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --peer-visibility --routed-networks --step-up --from-file' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --display-name --endpoint-ttl --audit-retention-days --trusted-networks --business-hours --strong-acr --peer-visibility --routed-networks --step-up --from-file -f' files='--token-file --ca-file --from-file -f' named='--context' names='yes' ;;
     'domains delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --yes' valued='--context --url --token-file --ca-file --approval --timeout' files='--token-file --ca-file' named='--context' names='yes' ;;
     'projects') subs='create list show update delete' flags='--help --quiet --no-input --no-color' ;;
     'projects create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --display-name --from-file --if-not-exists' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --domain --display-name --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --domain' ;;
@@ -326,6 +336,16 @@ _ctl_at() {
     'signing-keys') subs='list rotate' flags='--help --quiet --no-input --no-color' ;;
     'signing-keys list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --include' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --include' files='--token-file --ca-file' named='--context' ;;
     'signing-keys rotate') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort' files='--token-file --ca-file' named='--context' ;;
+    'webhooks') subs='create list show update delete rotate-secret test deliveries redeliver' flags='--help --quiet --no-input --no-color' ;;
+    'webhooks create') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain --events --for --description --scheme --from-file --if-not-exists' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --domain --events --for --description --scheme --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --domain' ;;
+    'webhooks list') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --domain' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --limit -L --domain' files='--token-file --ca-file' named='--context --domain' ;;
+    'webhooks show') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --watch --domain' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
+    'webhooks update') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --events --for --description --enabled --domain --from-file' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --events --for --description --domain --from-file -f' files='--token-file --ca-file --from-file -f' named='--context --domain' names='yes' ;;
+    'webhooks delete') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --yes --domain' valued='--context --url --token-file --ca-file --approval --timeout --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
+    'webhooks rotate-secret') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
+    'webhooks test') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
+    'webhooks deliveries') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --limit --all --watch --state --domain' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --limit -L --state --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
+    'webhooks redeliver') flags='--help --quiet --no-input --no-color --context --url --token-file --ca-file --approval --timeout --debug --trace --curl --output --jq --columns --sort --no-headers --yes --domain' valued='--context --url --token-file --ca-file --approval --timeout --output -o --jq --columns --sort --domain' files='--token-file --ca-file' named='--context --domain' names='yes' ;;
     *) return 1 ;;
   esac
 }
@@ -338,6 +358,8 @@ _ctl_values() {
     'whoami --output' | 'whoami -o') choices='table wide json jsonl yaml name' ;;
     'status --output' | 'status -o') choices='table wide json jsonl yaml name' ;;
     'doctor --output' | 'doctor -o') choices='table wide json jsonl yaml name' ;;
+    'diff --output' | 'diff -o') choices='table wide json jsonl yaml name' ;;
+    'apply --output' | 'apply -o') choices='table wide json jsonl yaml name' ;;
     'api --output' | 'api -o') choices='table wide json jsonl yaml name' ;;
     'openapi --output' | 'openapi -o') choices='table wide json jsonl yaml name' ;;
     'agent up --names') choices='auto hosts none' ;;
@@ -381,14 +403,12 @@ _ctl_values() {
     'tuples delete --output' | 'tuples delete -o') choices='table wide json jsonl yaml name' ;;
     'audit list --output' | 'audit list -o') choices='table wide json jsonl yaml name' ;;
     'audit list --scope') choices='platform' ;;
-    'audit list --actor') choices='user service node' ;;
     'audit list --outcome') choices='granted permission_denied invariant_violation identity_conflict not_found internal_error' ;;
     'audit verify --output' | 'audit verify -o') choices='table wide json jsonl yaml name' ;;
     'audit verify --scope') choices='platform' ;;
     'audit export --scope') choices='platform' ;;
     'audit tail --output' | 'audit tail -o') choices='table wide json jsonl yaml name' ;;
     'audit tail --scope') choices='platform' ;;
-    'audit tail --actor') choices='user service node' ;;
     'audit tail --outcome') choices='granted permission_denied invariant_violation identity_conflict not_found internal_error' ;;
     'nodes events --output' | 'nodes events -o') choices='table wide json jsonl yaml name' ;;
     'nodes rotate --output' | 'nodes rotate -o') choices='table wide json jsonl yaml name' ;;
@@ -407,6 +427,7 @@ _ctl_values() {
     'nodes reachability --output' | 'nodes reachability -o') choices='table wide json jsonl yaml name' ;;
     'nodes state --output' | 'nodes state -o') choices='table wide json jsonl yaml name' ;;
     'nodes verify-epochs --output' | 'nodes verify-epochs -o') choices='table wide json jsonl yaml name' ;;
+    'events tail --output' | 'events tail -o') choices='table wide json jsonl yaml name' ;;
     'events verify --output' | 'events verify -o') choices='table wide json jsonl yaml name' ;;
     'contexts list --output' | 'contexts list -o') choices='table wide json jsonl yaml name' ;;
     'config view --output' | 'config view -o') choices='table wide json jsonl yaml name' ;;
@@ -602,6 +623,18 @@ _ctl_values() {
     'signing-keys list --output' | 'signing-keys list -o') choices='table wide json jsonl yaml name' ;;
     'signing-keys list --include') choices='expired' ;;
     'signing-keys rotate --output' | 'signing-keys rotate -o') choices='table wide json jsonl yaml name' ;;
+    'webhooks create --output' | 'webhooks create -o') choices='table wide json jsonl yaml name' ;;
+    'webhooks create --events') choices='approval.requested capacity.crossed integrity.opened node.offline node.online rollout.halted token.expiring' ;;
+    'webhooks create --scheme') choices='v1 v1a' ;;
+    'webhooks list --output' | 'webhooks list -o') choices='table wide json jsonl yaml name' ;;
+    'webhooks show --output' | 'webhooks show -o') choices='table wide json jsonl yaml name' ;;
+    'webhooks update --output' | 'webhooks update -o') choices='table wide json jsonl yaml name' ;;
+    'webhooks update --events') choices='approval.requested capacity.crossed integrity.opened node.offline node.online rollout.halted token.expiring' ;;
+    'webhooks rotate-secret --output' | 'webhooks rotate-secret -o') choices='table wide json jsonl yaml name' ;;
+    'webhooks test --output' | 'webhooks test -o') choices='table wide json jsonl yaml name' ;;
+    'webhooks deliveries --output' | 'webhooks deliveries -o') choices='table wide json jsonl yaml name' ;;
+    'webhooks deliveries --state') choices='pending delivered failed dropped' ;;
+    'webhooks redeliver --output' | 'webhooks redeliver -o') choices='table wide json jsonl yaml name' ;;
     *) return 1 ;;
   esac
 }
