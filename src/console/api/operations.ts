@@ -75,5 +75,4 @@ export type AuditRow = RowOf<'GetAudit'> & {
 }
 export type Execution = RowOf<'ListExecutions'>
 export type MediatedSession = RowOf<'ListMediatedSessions'>
-export type Epochs = Answered<'VerifyDomainEdgeEpochs'>
 export type ReachabilityState = NodeSummary['reachability']

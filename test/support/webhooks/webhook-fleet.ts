@@ -86,5 +86,3 @@ export async function startWebhookFleet(store: TestStore): Promise<WebhookFleet>
     },
   }
 }
-
-export { START_MS }

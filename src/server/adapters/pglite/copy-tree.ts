@@ -11,7 +11,7 @@ export interface FoundFile {
 
 const NO_FILE = 'ENOENT'
 const CHUNK_BYTES = 1024 * 1024
-/** Written to the disk before more is copied: a burst of it would delay the syncs of whoever uses the disk. */
+/** Written to the disk before more is copied: a burst of it would delay the syncs of others that use the disk. */
 const SYNC_BYTES = 32 * 1024 * 1024
 
 /** Lists files, and creates every directory at the other place with mode 0700. A file that goes away meanwhile is left out. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { EntryName, Manifest } from './format.ts'
 
 /** An entry as it was read. */
@@ -59,8 +60,8 @@ function firstDifference<T extends object>(expected: readonly T[], found: readon
   for (let at = 0; at < length; at++) {
     const [wanted, has] = [expected[at], found[at]]
     if (wanted === undefined || has === undefined) return wanted ?? has
-    if (JSON.stringify(Object.entries(wanted).toSorted()) !== JSON.stringify(Object.entries(has).toSorted()))
-      return wanted
+    // The order of members is not the manifest's concern.
+    if (!isDeepStrictEqual(wanted, has)) return wanted
   }
   return undefined
 }

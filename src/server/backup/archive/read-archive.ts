@@ -77,16 +77,16 @@ export interface CheckedArchive {
 /** Reads all of it. Resolves once every checksum was confirmed. @throws BootError likewise. */
 export async function checkArchive(path: string): Promise<CheckedArchive> {
   let begun: Pick<CheckedArchive, 'head' | 'headSha256'> | undefined
-  let sealedKey: SealedKey | undefined
+  let sealed: SealedKey | undefined
   let manifest: Manifest | undefined
   for await (const part of readArchive(path)) {
     if (part.kind === 'head') begun = { head: part.head, headSha256: part.sha256 }
-    if (part.kind === 'masterKey') sealedKey = part.sealed
+    if (part.kind === 'masterKey') ({ sealed } = part)
     if (part.kind === 'end') ({ manifest } = part)
   }
   // The reader itself refuses a file without these two.
   if (begun === undefined || manifest === undefined) throw notWhole(path, 'it is cut off')
-  return { ...begun, sealedKey, manifest }
+  return { ...begun, sealedKey: sealed, manifest }
 }
 
 async function* partsOf(path: string, entries: Extract): AsyncGenerator<BackupPart> {
@@ -95,10 +95,7 @@ async function* partsOf(path: string, entries: Extract): AsyncGenerator<BackupPa
   let isFirst = true
   for await (const entry of entries) {
     const { name } = entry.header
-    const kind = entry.header.type === 'file' ? parseEntryName(name) : undefined
-    if (isFirst && kind?.kind !== 'head') throw noBackup(path)
-    if (kind === undefined || isOver || (kind.kind === 'head') !== isFirst)
-      throw notWhole(path, `it has an entry too many, ${printable(name)}`)
+    const kind = kindOf(path, entry, { isFirst, isOver })
     const bytes = await contentOf(path, entry, kind)
     isFirst = false
     isOver = kind.kind === 'manifest'
@@ -106,6 +103,22 @@ async function* partsOf(path: string, entries: Extract): AsyncGenerator<BackupPa
   }
   if (isFirst) throw noBackup(path)
   if (!isOver) throw notWhole(path, `it ends without ${ENTRY.manifest}`)
+}
+
+/** @throws BootError unless an entry of its name may come at that place. */
+function kindOf(path: string, { header }: Entry, { isFirst, isOver }: Place): EntryName {
+  const { name, type } = header
+  const kind = type === 'file' ? parseEntryName(name) : undefined
+  if (isFirst && kind?.kind !== 'head') throw noBackup(path)
+  if (kind === undefined || isOver || (kind.kind === 'head') !== isFirst)
+    throw notWhole(path, `it has an entry too many, ${printable(name)}`)
+  return kind
+}
+
+interface Place {
+  readonly isFirst: boolean
+  /** The manifest has come. */
+  readonly isOver: boolean
 }
 
 interface Content {
@@ -171,7 +184,7 @@ const BYTES_MAX: Readonly<Partial<Record<EntryName['kind'], number>>> = {
 }
 
 async function contentOf(path: string, entry: Entry, { kind }: EntryName): Promise<Buffer> {
-  const { name, size = 0 } = entry.header
+  const { name, size } = entry.header
   if (size > (BYTES_MAX[kind] ?? ARCHIVE_LIMITS.documentBytesMax))
     throw notWhole(path, `its entry ${name} is longer than any of this version`)
   const bytes = Buffer.allocUnsafe(size)

@@ -13,7 +13,7 @@ import { readPieces } from './row-slices.ts'
 export interface BackupKeys {
   /** Id of the key that wraps these rows of the keyring; null where there are none. */
   fingerprint(keyring: readonly Readonly<Record<string, unknown>>[]): string | null
-  /** What is lost with the host. @throws BootError where the key of these rows is not at hand */
+  /** What is lost with the host. @throws BootError where the key of these rows is missing */
   secrets(keyring: readonly Readonly<Record<string, unknown>>[]): SealedSecrets
 }
 

@@ -2,7 +2,7 @@ import type { Snapshot } from '../../ports/snapshot.ts'
 import { ARCHIVE_LIMITS } from '../archive/format.ts'
 import type { SnapshotTable } from './read-catalog.ts'
 
-/** Stored bytes that one statement reads: short enough for whoever waits for the same processor. */
+/** Stored bytes that one statement reads: short enough for others that wait for the same processor. */
 const SLICE_BYTES = 2 * 1024 * 1024
 
 const NEWLINE = 0x0a

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { DomainQuery } from '../../jobs/each-domain.ts'
+import type { DomainQuery } from '../../sql/domain-job.ts'
 import type { Db } from '../../ports/datastore.ts'
 
 /** The subnets behind a bridge, those of its tunnels and of the devices of people, and the node through which peers reach them. */

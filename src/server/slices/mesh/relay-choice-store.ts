@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { DomainQuery } from '../../jobs/each-domain.ts'
+import type { DomainQuery } from '../../sql/domain-job.ts'
 import type { Db } from '../../ports/datastore.ts'
 
 /** The hosts of enabled relays that are reachable, with the port of the relay. */

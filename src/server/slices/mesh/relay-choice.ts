@@ -1,4 +1,4 @@
-import { createDomainJob } from '../../jobs/each-domain.ts'
+import { createDomainJob } from '../../sql/domain-job.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'

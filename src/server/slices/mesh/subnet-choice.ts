@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createDomainJob } from '../../jobs/each-domain.ts'
+import { createDomainJob } from '../../sql/domain-job.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
 import type { LeaderJob } from '../../ports/leadership.ts'

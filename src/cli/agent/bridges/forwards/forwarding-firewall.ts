@@ -33,7 +33,8 @@ export interface ForwardingDeps {
 
 /** Makes it around the firewall of the policies. */
 export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewall {
-  const { firewall, setting, log } = deps
+  const { firewall, log } = deps
+  const setting = createReportedSetting(deps)
   // One at a time: the setting and the file are those of the rules that were put in force last.
   const latest = createLatestOnly()
   let view: FirewallView | undefined
@@ -41,7 +42,6 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
   let held = deps.before
   /** What is written down. */
   let remembered = deps.before
-  let settingFault: string | undefined
   const begun = createSignal()
 
   function current(): readonly Forward[] {
@@ -55,17 +55,6 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
   function viewOf(policies: FirewallView): FirewallView {
     const whole = { ...policies, forwards: current() }
     return inForce !== undefined && isDeepStrictEqual(whole, inForce) ? inForce : whole
-  }
-
-  function letForward(interfaces: readonly string[]): void {
-    let fault: string | undefined
-    try {
-      setting.set(interfaces)
-    } catch (error) {
-      fault = explained(error)
-    }
-    if (fault !== undefined && fault !== settingFault) log(`bridges: nothing is forwarded: ${fault}`)
-    settingFault = fault
   }
 
   async function remember(forwards: readonly Forward[]): Promise<void> {
@@ -88,14 +77,14 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
     const isJudged = forwards.length > 0 && firewall.status().fault === undefined
     // Before the setting: an agent that is started after a crash takes back what it finds here.
     if (isJudged) await remember(forwards)
-    letForward(isJudged ? [interfaceName, ...forwards.map((one) => one.interfaceName)] : [])
+    setting.letForward(isJudged ? [interfaceName, ...forwards.map((one) => one.interfaceName)] : [])
     await remember(forwards)
   }
 
   async function takeAway(): Promise<void> {
     await firewall.remove()
     inForce = undefined
-    letForward([])
+    setting.letForward([])
   }
 
   /** What was asked for last, also where another call waits for it: a removal is lost to no look at the rules. */
@@ -112,12 +101,36 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
       await Promise.race([begun.given, deps.patience()])
       if (view === undefined) return 'the policies of this node are not known yet'
       await bring()
-      return firewall.status().fault ?? settingFault
+      return firewall.status().fault ?? setting.fault()
     },
     async remove() {
       view = undefined
       await bring()
     },
+  }
+}
+
+/** The setting of the kernel, whose failures are logged and kept. */
+interface ReportedSetting {
+  letForward(interfaces: readonly string[]): void
+  /** Why the last change failed. */
+  fault(): string | undefined
+}
+
+function createReportedSetting({ setting, log }: ForwardingDeps): ReportedSetting {
+  let last: string | undefined
+  return {
+    letForward(interfaces) {
+      let fault: string | undefined
+      try {
+        setting.set(interfaces)
+      } catch (error) {
+        fault = explained(error)
+      }
+      if (fault !== undefined && fault !== last) log(`bridges: nothing is forwarded: ${fault}`)
+      last = fault
+    },
+    fault: () => last,
   }
 }
 

@@ -81,12 +81,10 @@ export function createForwarder(
     if (isCarried(peer)) return true
     const bound = bindings.at(from).flatMap(({ nodeId, isConfirmed }) => (isConfirmed ? [nodeId] : []))
     const senders = bound.length === 0 ? peers.at(from.host) : bound
-    return senders.some((nodeId) => isCarriedId(nodeId))
-  }
-
-  function isCarriedId(nodeId: string): boolean {
-    const peer = peers.find(nodeId)
-    return peer !== undefined && isCarried(peer)
+    return senders.some((nodeId) => {
+      const sender = peers.find(nodeId)
+      return sender !== undefined && isCarried(sender)
+    })
   }
 
   function begin(packet: Buffer, from: EndpointAddress, sender: number): readonly EndpointAddress[] {

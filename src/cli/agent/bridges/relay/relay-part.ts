@@ -52,8 +52,7 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
   // Each packet of a flood may have a fault.
   const paced = createPacedLines(log, now)
   let timer: NodeJS.Timeout | undefined
-  let isHurried = false
-  let isLooking = false
+  const looks = { areHurried: false, isUnderWay: false }
   let sweptMs = now()
 
   function noteFault(name: string, reason: string): void {
@@ -71,19 +70,10 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
     }
   }
 
-  /** Forwards what waited for a new key. */
-  function retry({ forwarder, held, socket }: OpenRelay): void {
-    held.retry((packet, from) => {
-      const destinations = forwarder.take(packet, from)
-      for (const to of destinations) socket.send(packet, to)
-      return destinations.length > 0
-    })
-  }
-
   async function look(): Promise<void> {
-    isLooking = true
+    looks.isUnderWay = true
     await refresh()
-    isLooking = false
+    looks.isUnderWay = false
     sweep()
     schedule()
   }
@@ -96,8 +86,8 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
 
   function schedule(): void {
     clearTimeout(timer)
-    isHurried = [...relays.values()].some(({ held }) => held.isWaiting())
-    const pauseMs = isHurried ? HURRIED_MS : PEERS_EVERY_MS
+    looks.areHurried = [...relays.values()].some(({ held }) => held.isWaiting())
+    const pauseMs = looks.areHurried ? HURRIED_MS : PEERS_EVERY_MS
     timer = relays.size === 0 ? undefined : setTimeout(() => void look(), pauseMs)
   }
 
@@ -107,7 +97,7 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
     const forwarder = createForwarder(termsOf(wanted), now, (packet, from) => {
       held.hold(packet, from)
       // A look that is under way schedules the next one itself.
-      if (!isHurried && !isLooking) schedule()
+      if (!looks.areHurried && !looks.isUnderWay) schedule()
     })
     const socket = await openRelaySocket({
       port,
@@ -165,6 +155,15 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
       for (const bridgeId of relays.keys()) await stop(bridgeId)
     },
   }
+}
+
+/** Forwards what waited for a new key. */
+function retry({ forwarder, held, socket }: OpenRelay): void {
+  held.retry((packet, from) => {
+    const destinations = forwarder.take(packet, from)
+    for (const to of destinations) socket.send(packet, to)
+    return destinations.length > 0
+  })
 }
 
 function termsOf({ listen_port: port, assignments }: PresentRelay): RelayTerms {

@@ -63,7 +63,9 @@ describe('the peers that an agent takes', () => {
     )
     expect(peers).toMatchObject([{ candidates: ['10.0.0.9:51820', '[2001:db8::9]:51820'], subnets: ['10.9.0.0/24'] }])
     expect(refused.size).toBe(0)
-    expect([...refusedSubnets]).toEqual([[`${id(2)} 10.8.0.0/24`, 'the subnet 10.8.0.0/24 has an address of this machine in it: 10.8.0.7']])
+    expect([...refusedSubnets]).toEqual([
+      [`${id(2)} 10.8.0.0/24`, 'the subnet 10.8.0.0/24 has an address of this machine in it: 10.8.0.7'],
+    ])
   })
 
   test('lose each address inside of the subnets behind them, which would lead into the tunnel itself', () => {

@@ -32,6 +32,8 @@ function nextPath(): string {
 /** A backup of two tables, one of them without rows. */
 async function backup(head: object = HEAD): Promise<string> {
   const path = nextPath()
+  // The writer opens a file that was made with its mode.
+  writeFileSync(path, '')
   const archive = await createArchiveWriter(path, new Date(0))
   await archive.add('backup.json', JSON.stringify(head))
   await archive.beginTable({ table: 'audit', columns: ['id', 'text'] })

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createDomainJob, type DomainQuery } from '../../../../src/server/jobs/each-domain.ts'
+import { createDomainJob, type DomainQuery } from '../../../../src/server/sql/domain-job.ts'
 import { DatastoreError, type Datastore } from '../../../../src/server/ports/datastore.ts'
 import { LeadershipLost } from '../../../../src/server/ports/leadership-lost.ts'
 import type { LeaderJob, Leading } from '../../../../src/server/ports/leadership.ts'
