@@ -166,7 +166,7 @@ describe('a backup without a server', () => {
   })
 })
 
-describe.skipIf(requirement('postgresql') !== undefined)('the schedule of two servers on one PostgreSQL', () => {
+describe.skipIf(requirement('postgresql') === undefined)('the schedule of two servers on one PostgreSQL', () => {
   test('makes one backup, by the leader', async () => {
     const cluster = await startPostgresCluster()
     const key = join(folder, 'master.key')

@@ -27,19 +27,20 @@ export async function openEmbeddedTarget(
   const lock = await lockDirectory(dataDir, () => {
     isLost = true
   })
+  const scratch = join(dataDir, SCRATCH)
+  const removeScratch = (): void => rmSync(scratch, { recursive: true, force: true })
   try {
+    // Before anything looks at the free space.
+    removeScratch()
     assertEmpty(dataDir)
   } catch (error) {
     lock.release()
     throw error
   }
-  const scratch = join(dataDir, SCRATCH)
-  const removeScratch = (): void => rmSync(scratch, { recursive: true, force: true })
   return {
     isOwn: true,
     directory: dataDir,
     async fill(work) {
-      removeScratch()
       const datastore = await openPglite({
         dataDir: scratch,
         warn,
