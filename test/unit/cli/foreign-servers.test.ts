@@ -5,7 +5,7 @@ import { FOREIGN_SERVERS, startForeignServer, type ForeignServer } from '../../s
 
 /** Commands that ask no server. */
 const OFFLINE =
-  /^(?:serve|completion \w+|contexts \w+|config view|help [\w-]+|authz validate|agent \w+|__[\w-]+|admin (?:bootstrap-token|after-restore|master-key rotate|artifacts \w+|backup \w+))$/
+  /^(?:serve|completion \w+|contexts \w+|config view|help [\w-]+|authz validate|agent \w+|__[\w-]+|admin (?:bootstrap-token|after-restore|master-key rotate|artifacts \w+|backup \w+|upgrade \w+))$/
 /** It forgets the credential of this machine whatever the server says: logout.test.ts. */
 const FORGETS = 'logout'
 /** Commands that show on stdout what is wrong with a server. */
