@@ -15,13 +15,13 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
 
 const CTL = fileURLToPath(new URL('../../bin/ctl.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'ctl-backup-made-'))
-let data: string
+/** Of all servers on the embedded datastore: a datastore that is made once makes the later starts short. */
+const data = join(folder, 'data')
 let out: string
 let server: CtlProcess | undefined
 let runs = 0
 beforeEach(() => {
   runs += 1
-  data = join(folder, `data-${runs}`)
   out = join(folder, `out-${runs}`)
   mkdirSync(out)
 })
@@ -60,11 +60,13 @@ describe('a backup beside a server on the embedded datastore', () => {
       const asked = create()
       await reached(stage)
       await server.end('SIGKILL')
-      expect((await asked).exitCode).toBe(8)
-      expect(existsSync(file())).toBe(false)
+      // The last stage may end before the signal comes; what then has the name is a whole backup.
+      const isMade = existsSync(file())
+      expect(isMade ? [0, 8] : [8]).toContain((await asked).exitCode)
+      expect(!isMade || (await readBackup(file())).head.store === 'embedded').toBe(true)
       server = await startCtl({ args: ['--data-dir', data] })
       expect(existsSync(scratch())).toBe(false)
-      expect(await create()).toMatchObject({ exitCode: 0, stdout: '' })
+      expect(await create('--force')).toMatchObject({ exitCode: 0, stdout: '' })
       expect(readdirSync(out)).toEqual(['one.ctlbackup'])
       expect((await readBackup(file())).head.store).toBe('embedded')
     },
@@ -161,8 +163,9 @@ describe('a backup without a server', () => {
   })
 
   test('makes no datastore where there is none', async () => {
-    expect((await create()).exitCode).toBe(1)
-    expect(existsSync(join(data, 'database'))).toBe(false)
+    const none = join(folder, 'none')
+    expect((await runCtl(['admin', 'backup', 'create', file(), '--data-dir', none])).exitCode).toBe(1)
+    expect(existsSync(join(none, 'database'))).toBe(false)
   })
 })
 
@@ -173,7 +176,7 @@ describe.skipIf(requirement('postgresql') === undefined)('the schedule of two se
     writeFileSync(key, `${Buffer.alloc(32, 9).toString('base64')}\n`, { mode: 0o600 })
     const store = (name: string): readonly string[] => [
       '--data-dir',
-      join(data, name),
+      join(folder, 'replicas', name),
       '--database-url',
       cluster.url,
       '--master-key-file',
