@@ -194,6 +194,31 @@ describe.each(STORES)('the event stream of a Domain on the $name datastore', (st
       expect(stream.text()).not.toMatch(/secret-name|hidden/)
     })
 
+    it('has a crossed capacity and a disabled webhook as the object that they are about', async () => {
+      const stream = await follow()
+      const webhook = 'webhook:0197a000-0000-7000-8000-00000000e001'
+      await fleet.change(async (change) => {
+        change.emit({
+          event: 'CapacityThresholdCrossed',
+          domainId,
+          aggregate: `domain:${domainId}`,
+          payload: { domain_id: domainId, dimension: 'nodes' },
+        })
+        change.emit({
+          event: 'WebhookDisabled',
+          domainId,
+          aggregate: webhook,
+          payload: { webhook_id: webhook.slice('webhook:'.length), reason: 'failing' },
+        })
+      })
+      await number()
+      await expect.poll(() => typesOf(stream), WAIT).toEqual(['capacity.crossed', 'webhook.disabled'])
+      expect(framesOf(stream).map(({ data }) => data['payload'])).toEqual([
+        { object: `domain:${domainId}` },
+        { object: webhook },
+      ])
+    })
+
     it('has the events of its own Domain only, in order and each once', async () => {
       const other = await fleet.domain()
       const [stream, there] = [await follow(), await follow({ of: other })]

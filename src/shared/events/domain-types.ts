@@ -7,6 +7,7 @@ export const DOMAIN_EVENT_TYPES = [
   'approval.withdrawn',
   'approval_policy.updated',
   'bridge.changed',
+  'capacity.crossed',
   'capacity.targets_updated',
   'cloud_assignment.requested',
   'cloud_assignment.revoked',
@@ -51,6 +52,7 @@ export const DOMAIN_EVENT_TYPES = [
   'session.closed',
   'session.opened',
   'stream.resync',
+  'webhook.disabled',
 ] as const
 
 export type DomainEventType = (typeof DOMAIN_EVENT_TYPES)[number]

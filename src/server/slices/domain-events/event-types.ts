@@ -20,6 +20,7 @@ export const EVENT_TYPES: { readonly [Literal in OutboxLiteral]?: DomainEventTyp
   'bridge.UserAccessProviderConfigured': 'bridge.changed',
   'bridge.UserAccessProviderRemoved': 'bridge.changed',
   CapacityTargetsUpdated: 'capacity.targets_updated',
+  CapacityThresholdCrossed: 'capacity.crossed',
   CloudAssignmentRequested: 'cloud_assignment.requested',
   CloudAssignmentRevoked: 'cloud_assignment.revoked',
   CredentialAssignmentRequested: 'credential_assignment.requested',
@@ -69,6 +70,7 @@ export const EVENT_TYPES: { readonly [Literal in OutboxLiteral]?: DomainEventTyp
   ServiceIdentityUpdated: 'service_identity.updated',
   session_issued: 'session.opened',
   session_revoked: 'session.closed',
+  WebhookDisabled: 'webhook.disabled',
 }
 
 const TYPES: ReadonlyMap<string, DomainEventType> = new Map(Object.entries(EVENT_TYPES))
