@@ -1,5 +1,5 @@
 import { frameOf, vector, vectorKey } from '../support/events/event-vectors.ts'
-import type { StubRoutes } from '../support/cli/stub-server.ts'
+import { refused, type StubRoutes } from '../support/cli/stub-server.ts'
 import { ID } from './fleet.ts'
 
 const KEY = vectorKey('key-1', 7)
@@ -57,6 +57,8 @@ export const EVENT_STREAMS: StubRoutes = {
     return { headers: SSE, body: FRAMES.slice(after).join('') }
   },
   [`GET /v1/nodes/${ID.db}/events`]: { headers: SSE, body: NOTHING },
+  [`GET /v1/domains/${ID.domain}/events/stream`]: { headers: SSE, body: ':keep-alive\n\n' },
+  [`GET /v1/domains/${ID.lab}/events/stream`]: refused(403, 'permission_denied', 'You lack read on the Domain.'),
 }
 
 /** As `ctl nodes events -o jsonl` writes them. */

@@ -309,6 +309,7 @@ export const FLEET: StubRoutes = {
   },
   'GET /v1/domains': page([DOMAIN]),
   [`GET /v1/domains/${ID.domain}`]: { body: DOMAIN },
+  [`PATCH /v1/domains/${ID.domain}`]: ({ body }) => ({ body: { ...DOMAIN, ...(body as object) } }),
   [`GET /v1/domains/${ID.domain}/usage`]: {
     body: { id: ID.domain, slug: 'default', nodes: 3, projects: 1, api_tokens: 2 },
   },

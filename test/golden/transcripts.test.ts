@@ -228,7 +228,11 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     },
     { line: 'ctl events verify altered.jsonl --keys keys.json -o json', exit: 10 },
     { line: 'ctl events verify missing.jsonl --keys keys.json', exit: 2 },
+    { line: 'ctl events tail --since first', exit: 2 },
+    { line: 'ctl events tail', exit: 130, interrupted: AbortSignal.abort() },
+    { line: `ctl events tail --domain ${ID.lab}`, exit: 5 },
     { line: 'ctl nodes events --help', exit: 0 },
+    { line: 'ctl events tail --help', exit: 0 },
     { line: 'ctl events verify --help', exit: 0 },
   ],
   asking: [
@@ -295,6 +299,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
   changing: [
     { line: 'ctl projects create api --display-name Api', exit: 0 },
     { line: 'ctl projects create api --display-name Api -o json', exit: 0 },
+    { line: 'ctl domains update default --routed-networks 10.0.0.0/8,203.0.113.0/24', exit: 0 },
+    { line: 'ctl domains update default --routed-networks 10.0.0.0/8,203.0.113.0/24 -o json', exit: 0 },
     { line: 'ctl join-tokens create --max-uses 3 --ttl 1h', exit: 0 },
     { line: 'ctl invitations create dora@acme.example --ttl 1d', exit: 0 },
     { line: 'ctl invitations create carla@acme.example', exit: 6 },
