@@ -9,6 +9,7 @@ import { rotateInPlace } from '../../src/server/adapters/keyring/rotate-master-k
 import { runCtl, startCtl, type CtlResult } from '../support/server/ctl-process.ts'
 import { emptyTables } from '../support/datastores/empty-tables.ts'
 import { POSTGRES, useDatastore } from '../support/datastores/stores.ts'
+import { startReceiver, verified } from '../support/webhooks/receiver.ts'
 
 const CLOCK = { now: Date.now }
 const KILL_AT = new URL('../support/datastores/kill-at.mjs', import.meta.url).href
@@ -215,6 +216,36 @@ describe('ctl admin master-key rotate on the embedded datastore', () => {
     expect((await rotate()).stderr).toMatch(/^Finished the rotation that was cut off/)
     expect((await serves()).said).not.toContain('cut off')
   }, 60_000)
+
+  test('keeps the secrets of webhooks: what is sent afterwards is verified by the secret that was shown before', async () => {
+    const receiver = await startReceiver()
+    const args = ['--data-dir', data, '--webhook-allow-hosts', '127.0.0.1']
+    const ask = async (url: string, path: string, body?: object): Promise<Readonly<Record<string, unknown>>> => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const init = body === undefined ? { headers } : { headers, method: 'POST', body: JSON.stringify(body) }
+      const answered = await fetch(`${url}${path}`, init)
+      expect(answered.ok, `${path}: ${answered.status}`).toBe(true)
+      return (await answered.json()) as Readonly<Record<string, unknown>>
+    }
+    const before = await startCtl({ args })
+    const { domain_id: domainId } = await ask(before.url, '/v1/auth/whoami')
+    const webhook = await ask(before.url, `/v1/domains/${String(domainId)}/webhooks`, {
+      url: `${receiver.url}/hook`,
+      events: ['approval.requested'],
+    })
+    await before.end('SIGTERM')
+    expect((await rotate()).exitCode).toBe(0)
+    const after = await startCtl({ args })
+    try {
+      await ask(after.url, `/v1/webhooks/${String(webhook['id'])}/test`, {})
+      const [received] = await receiver.gotten(1)
+      if (received === undefined) throw new Error('nothing came')
+      expect(verified(String(webhook['secret']), received)).toHaveProperty('type')
+    } finally {
+      await after.end('SIGTERM')
+      await receiver.stop()
+    }
+  }, 120_000)
 
   test('makes no datastore where there is none', async () => {
     const result = await runCtl(['admin', 'master-key', 'rotate', '--data-dir', join(folder, 'nowhere')])
