@@ -3,12 +3,15 @@ import { sql } from 'kysely'
 import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
 import { outdatedSubnets } from '../../src/server/slices/mesh/hosted-subnets-store.ts'
 
-/** What the leader goes on with after the answer: sealing, numbering, the places of those who follow the outbox, events on their way, how far peers have changed, samples of capacity. */
+/** What the leader goes on with after the answer: sealing, numbering, the places of those who follow the outbox, events and webhooks on their way, how far peers have changed, samples of capacity. */
 const LEADERS_OWN =
   '^(audit|outbox_|event_log|node_lanes|node_hints|peer_hints|pending_peers|visibility_changes|outgoing_events|bridge_addressees|domain_peer_marks|relay_preferences|relay_choices|capacity_totals|capacity_history|capacity_replicas|webhook_deliveries)'
 
-/** Members of rows that the leader changes meanwhile: a running rollout waits for its window. */
-const LEADERS_MEMBERS: Readonly<Record<string, readonly string[]>> = { rollouts: ['waiting_for', 'updated_at'] }
+/** Members of rows that the leader changes meanwhile: a running rollout waits for its window, a delivery to a webhook fails. */
+const LEADERS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  rollouts: ['waiting_for', 'updated_at'],
+  webhooks: ['failures', 'failing_since', 'last_failed_at', 'resume_at'],
+}
 
 const LOOK_MS = 50
 const LOOKS_MAX = 100
