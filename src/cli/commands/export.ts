@@ -39,10 +39,10 @@ export const exportDomain = defineCommand({
 })
 
 /** The name that the folder gives its set. */
-async function presentSet({ io, manifest }: Session, folder: string): Promise<string | undefined> {
+async function presentSet(session: Session, folder: string): Promise<string | undefined> {
   if (!existsSync(resolve(folder, SET_FILE))) return undefined
   // Files with faults are written again.
-  return readFolder(folder, { cwd: io.cwd, manifest: manifest() }).then(
+  return readFolder(folder, { cwd: session.io.cwd, manifest: session.manifest() }).then(
     ({ set }) => set,
     () => undefined,
   )

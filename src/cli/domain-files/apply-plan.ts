@@ -1,7 +1,6 @@
 import { ProblemAnswer } from '../../client/failures.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { EXIT } from '../errors/exit-code.ts'
-import type { Row } from '../output/members.ts'
 import { keyOf, MANAGED_BY, titleOf, type Document, type LiveObject } from './document.ts'
 import type { Kind, World } from './kind.ts'
 import { KINDS } from './kinds.ts'
@@ -60,70 +59,73 @@ function heldBy(error: unknown): { readonly approval?: string } | undefined {
 
 interface Work {
   readonly step: Step
-  run(): Promise<void>
+  readonly run: () => Promise<void>
 }
 
-/** The calls of a plan in their order, in pieces that belong to one step each. */
-function createWork(world: World, plan: Plan): readonly Work[] {
-  const live = liveByKey(world)
-  const created = new Map<string, LiveObject>()
-  const objectOf = (step: Step): LiveObject | undefined => created.get(keyOf(step)) ?? live.get(keyOf(step))
-  const works: Work[] = []
-  const labels: Work[] = []
-  const stepsOf = (kind: Kind, isRemoval: boolean): readonly Step[] =>
-    plan.steps.filter((step) => step.kind === kind.name && (step.action === 'remove') === isRemoval)
-  const piece = (step: Step, run: (object: LiveObject) => Promise<void>): Work => ({
-    step,
-    async run() {
-      const object = objectOf(step)
-      if (object !== undefined) await run(object)
-    },
-  })
-  const kinds = [
-    ...KINDS.filter(({ name }) => !AFTER_LABELS.has(name)),
-    undefined,
-    ...KINDS.filter(({ name }) => AFTER_LABELS.has(name)),
-  ]
-  for (const kind of kinds) {
-    if (kind === undefined) {
-      works.push(...labels)
-      continue
-    }
-    const steps = stepsOf(kind, false)
-    works.push(...steps.map((step): Work => ({ step, run: () => writeObject(world, { kind, step, live, created }) })))
-    const later = steps.filter((step) => step.action === 'create' && laterChanges(kind, step).length > 0)
-    works.push(
-      ...later.map((step) =>
-        piece(step, (object) => changeObject(world, kind, { step, object, changes: laterChanges(kind, step) })),
-      ),
-    )
-    labels.push(
-      ...steps
-        .filter((step) => labelChanges(step).length > 0)
-        .map((step) => piece(step, (object) => writeLabels(world, kind, { object, changes: labelChanges(step) }))),
-    )
-  }
-  const removals = KINDS.toReversed().flatMap((kind) =>
-    stepsOf(kind, true).map((step) =>
-      piece(step, (object) =>
-        unlessGone(async () => {
-          await assertUnchanged(world, kind, object)
-          await kind.remove?.(world, object)
-        }),
-      ),
-    ),
-  )
-  return [...works, ...removals]
-}
-
-interface Writing {
-  readonly kind: Kind
-  readonly step: Step
+/** A plan that is carried out, with the objects that are there and those that it has created. */
+interface Run {
+  readonly world: World
+  readonly plan: Plan
   readonly live: ReadonlyMap<string, LiveObject>
   readonly created: Map<string, LiveObject>
 }
 
-async function writeObject(world: World, { kind, step, live, created }: Writing): Promise<void> {
+/** The calls of a plan in their order, in pieces that belong to one step each. */
+function createWork(world: World, plan: Plan): readonly Work[] {
+  const run = { world, plan, live: liveByKey(world), created: new Map<string, LiveObject>() }
+  const isLate = ({ name }: Kind): boolean => AFTER_LABELS.has(name)
+  return [
+    ...KINDS.filter((kind) => !isLate(kind)).flatMap((kind) => writesOf(run, kind)),
+    ...KINDS.flatMap((kind) => labelsOf(run, kind)),
+    ...KINDS.filter(isLate).flatMap((kind) => writesOf(run, kind)),
+    ...KINDS.toReversed().flatMap((kind) => removalsOf(run, kind)),
+  ]
+}
+
+/** Creations and changes of a kind, then the members that need all objects of the kind. */
+function writesOf(run: Run, kind: Kind): readonly Work[] {
+  const steps = stepsOf(run, kind).filter(({ action }) => action !== 'remove')
+  const later = steps.filter((step) => step.action === 'create' && laterChanges(kind, step).length > 0)
+  return [
+    ...steps.map((step): Work => ({ step, run: () => writeObject(run, kind, step) })),
+    ...later.map((step) =>
+      piece(run, step, (object) => changeObject(run.world, kind, { step, object, changes: laterChanges(kind, step) })),
+    ),
+  ]
+}
+
+function labelsOf(run: Run, kind: Kind): readonly Work[] {
+  const steps = stepsOf(run, kind).filter((step) => step.action !== 'remove' && labelChanges(step).length > 0)
+  return steps.map((step) =>
+    piece(run, step, (object) => writeLabels(run.world, kind, { object, changes: labelChanges(step) })),
+  )
+}
+
+function removalsOf(run: Run, kind: Kind): readonly Work[] {
+  const remove = async (object: LiveObject): Promise<void> => {
+    await assertUnchanged(run.world, kind, object)
+    await kind.remove?.(run.world, object)
+  }
+  const steps = stepsOf(run, kind).filter(({ action }) => action === 'remove')
+  return steps.map((step) => piece(run, step, (object) => unlessGone(() => remove(object))))
+}
+
+function stepsOf({ plan }: Run, kind: Kind): readonly Step[] {
+  return plan.steps.filter((step) => step.kind === kind.name)
+}
+
+/** What is done with the object of a step; nothing where its creation is held. */
+function piece({ live, created }: Run, step: Step, run: (object: LiveObject) => Promise<void>): Work {
+  return {
+    step,
+    async run() {
+      const object = created.get(keyOf(step)) ?? live.get(keyOf(step))
+      if (object !== undefined) await run(object)
+    },
+  }
+}
+
+async function writeObject({ world, live, created }: Run, kind: Kind, step: Step): Promise<void> {
   const own = ownChanges(kind, step)
   const object = live.get(keyOf(step))
   if (object !== undefined) {
@@ -190,7 +192,7 @@ function documentOf({ kind, name, changes }: Step): Document {
     if (rest.length === 0) members[first] = to
     else if (first !== 'labels') members[first] = [...asList(members[first]), ...(to === undefined ? [] : [to])]
   }
-  return { kind, name, members: members as Row }
+  return { kind, name, members }
 }
 
 function asList(value: unknown): readonly unknown[] {

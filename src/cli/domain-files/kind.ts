@@ -29,7 +29,7 @@ export interface World {
   /** Objects that were read, by kind. Kinds read after those that they refer to. */
   readonly live: ReadonlyMap<string, readonly LiveObject[]>
   /** Whether a reference names an object of the Domain, or one that the files create. */
-  isKnown(reference: string): boolean
+  readonly isKnown: (reference: string) => boolean
 }
 
 /** One change of an object. */

@@ -51,8 +51,8 @@ export function createNames(domainId: string, domainSlug: string): Names {
   const names = new Map<string, string>()
   const definitions: Definition[] = []
 
-  function shownReference(reference: string): string {
-    const [type = '', rest = ''] = split(reference, ':')
+  function shownReference(sent: string): string {
+    const [type, rest] = split(sent, ':')
     const [id = '', relation] = rest.split('#')
     const shownType = SHOWN_TYPES[type] ?? type
     if (type === 'domain' && id === domainId) return 'domain'
@@ -63,7 +63,7 @@ export function createNames(domainId: string, domainSlug: string): Names {
 
   function reference(shown: string): string | undefined {
     if (shown === 'domain') return `domain:${domainId}`
-    const [shownType = '', name = ''] = split(shown, ':')
+    const [shownType, name] = split(shown, ':')
     const type = TYPES[shownType]
     if (type === undefined) return shown
     const known = ids.get(`${type} ${name}`)
@@ -83,7 +83,7 @@ export function createNames(domainId: string, domainSlug: string): Names {
 
   function qualifiedKey(shown: string): string {
     if (shown.startsWith('platform/') || shown.startsWith('domain:')) return withOwnDomain(shown)
-    const [scope = '', rest = ''] = split(shown, '/')
+    const [scope, rest] = split(shown, '/')
     const project = scope.startsWith('project:') ? scope.slice('project:'.length) : undefined
     if (project !== undefined) return `project:${ids.get(`project ${project}`) ?? project}/${rest}`
     return (

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRow } from '../../output/members.ts'
-import type { LineCounter, ParsedNode, Document as YamlDocument } from 'yaml'
+import type { LineCounter, Document as YamlDocument, visit as visitNodes } from 'yaml'
 
 /** A file that holds more is no document of a set. */
 const BYTES_MAX = 4 * 1024 * 1024
@@ -34,18 +34,29 @@ export async function readDocument(folder: string, file: string): Promise<ReadFi
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
   const [document, second] = Array.isArray(documents) ? documents : []
   if (document === undefined) return [{ file, ...START, message: 'the file is empty; expected "kind: …"' }]
-  const faults = [...document.errors, ...document.warnings].map(({ message, pos: [at] }) =>
-    fault(file, lines, at, message),
-  )
-  if (faults.length > 0) return faults
-  if (second !== undefined)
-    return [fault(file, lines, second.range[0], 'a second document; expected one object in a file')]
-  let alias: number | undefined
-  visit(document, { Alias: (_key, node) => void (alias ??= node.range?.[0] ?? 0) })
-  if (alias !== undefined) return [fault(file, lines, alias, 'an alias; write the value itself')]
+  const [wrong] = wrongsOf(document, { visit, second: second?.range[0] })
+  if (wrong !== undefined) return [{ file, ...placeAt(lines, wrong.at), message: wrong.message }]
   const value: unknown = document.toJS()
   if (!isRow(value)) return [{ file, ...START, message: 'expected members, "name: value"' }]
   return { file, value, placeOf: (path) => placeIn(document, lines, path) }
+}
+
+interface Wrong {
+  readonly at: number
+  readonly message: string
+}
+
+/** What is no YAML of a set, in the order of its weight. A fault of the syntax may be the cause of those after it. */
+function wrongsOf(
+  document: Yaml,
+  { visit, second }: { readonly visit: typeof visitNodes; readonly second: number | undefined },
+): readonly Wrong[] {
+  const wrongs: Wrong[] = [...document.errors, ...document.warnings].map(({ message, pos: [at] }) => ({ at, message }))
+  if (second !== undefined) wrongs.push({ at: second, message: 'a second document; expected one object in a file' })
+  visit(document, {
+    Alias: (_key, { range }) => void wrongs.push({ at: range?.[0] ?? 0, message: 'an alias; write the value itself' }),
+  })
+  return wrongs
 }
 
 async function boundedText(path: string): Promise<string | { readonly message: string }> {
@@ -65,12 +76,12 @@ async function boundedText(path: string): Promise<string | { readonly message: s
   }
 }
 
-function fault(file: string, lines: LineCounter, at: number, message: string): FileFault {
+function placeAt(lines: LineCounter, at: number): Pick<FileFault, 'line' | 'column'> {
   const { line, col } = lines.linePos(at)
-  return { file, line: Math.max(1, line), column: Math.max(1, col), message }
+  return { line: Math.max(1, line), column: Math.max(1, col) }
 }
 
-type Yaml = YamlDocument.Parsed<ParsedNode>
+type Yaml = YamlDocument.Parsed
 
 /** The place of a member, else of the nearest one around it. */
 function placeIn(
@@ -81,8 +92,7 @@ function placeIn(
   for (let length = path.length; length > 0; length -= 1) {
     const at = startOf(document, path.slice(0, length))
     if (at === undefined) continue
-    const { line, col } = lines.linePos(at)
-    return { line, column: col }
+    return placeAt(lines, at)
   }
   return START
 }
@@ -90,11 +100,18 @@ function placeIn(
 /** Where the key of a member begins, or an entry of a list. */
 function startOf(document: Yaml, path: readonly (string | number)[]): number | undefined {
   const parent: unknown = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
+  const items = listIn(parent, 'items')
   const last = path.at(-1)
-  if (typeof parent !== 'object' || parent === null || !('items' in parent) || !Array.isArray(parent.items))
-    return undefined
-  const item: unknown =
-    typeof last === 'number' ? parent.items[last] : parent.items.find((pair) => String(pair?.key) === last)?.key
-  if (typeof item !== 'object' || item === null || !('range' in item) || !Array.isArray(item.range)) return undefined
-  return typeof item.range[0] === 'number' ? item.range[0] : undefined
+  const item: unknown = typeof last === 'number' ? items[last] : items.map(keyNode).find((key) => String(key) === last)
+  const [start] = listIn(item, 'range')
+  return typeof start === 'number' ? start : undefined
+}
+
+function keyNode(pair: unknown): unknown {
+  return typeof pair === 'object' && pair !== null && 'key' in pair ? pair.key : undefined
+}
+
+function listIn(node: unknown, member: string): readonly unknown[] {
+  const list: unknown = typeof node === 'object' && node !== null ? Reflect.get(node, member) : undefined
+  return Array.isArray(list) ? list : []
 }

@@ -100,11 +100,8 @@ function documentOf(file: ReadFile, schemas: Schemas, faults: FileFault[]): read
 function unknownKind(kind: unknown): ValueFault {
   const known = KINDS.map(({ name }) => name)
   if (kind === undefined) return { path: [], message: '"kind" is missing' }
-  return {
-    path: ['kind'],
-    message: `${JSON.stringify(kind)} is no kind of a file`,
-    unknown: { word: String(kind), known },
-  }
+  const word = typeof kind === 'string' ? kind : JSON.stringify(kind)
+  return { path: ['kind'], message: `${JSON.stringify(kind)} is no kind of a file`, unknown: { word, known } }
 }
 
 function nameFaults({ naming }: Kind, { name }: ReadFile['value']): readonly ValueFault[] {

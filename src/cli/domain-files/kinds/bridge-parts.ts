@@ -112,9 +112,9 @@ export async function writeParts(world: World, writing: Writing & { readonly liv
   for (const part of PARTS) {
     const entries = entriesOf(writing, part.member)
     // What is removed first cannot collide with what is created.
-    for (const { name } of entries.filter(({ to }) => to === undefined))
+    for (const { name } of entries.filter((entry) => entry.to === undefined))
       await world.api.call(part.remove, { ...place, slug: name })
-    for (const { name, from, to } of entries.filter(({ to }) => to !== undefined)) {
+    for (const { name, from, to } of entries.filter((entry) => entry.to !== undefined)) {
       const body = sent(world, to)
       if (from === undefined) await world.api.call(part.create, { ...place, body })
       else await world.api.call(part.update, { ...place, slug: name, body: withoutSlug(body) })
@@ -125,7 +125,7 @@ export async function writeParts(world: World, writing: Writing & { readonly liv
 function sent({ names }: World, part: unknown): Row {
   if (!isRow(part)) return {}
   const { target_node: target, ...body } = part
-  return target === undefined ? body : { ...body, target_node_id: names.idOf('node', String(target)) }
+  return typeof target === 'string' ? { ...body, target_node_id: names.idOf('node', target) } : body
 }
 
 function withoutSlug({ slug: _own, ...body }: Row): Row {

@@ -33,13 +33,16 @@ export const grants: Kind = {
   ],
   async read(world) {
     const { api, names, live } = world
-    const ofDomain = await api.all('ListDomainGrants', { id: names.domainId })
+    const ofDomain = (await api.all('ListDomainGrants', { id: names.domainId })).map((row) => ({
+      row,
+      project: undefined,
+    }))
     const lists = await api.each(live.get('project') ?? [], async ({ id, name }) => {
       const tuples = await api.all('ListRelationTuples', { project_id: id })
       return tuples.map((row) => ({ row, project: name }))
     })
     const bySubject = new Map<string, { readonly role: Row; readonly row: Row }[]>()
-    for (const { row, project } of [...ofDomain.map((row) => ({ row, project: undefined })), ...lists.flat()]) {
+    for (const { row, project } of [...ofDomain, ...lists.flat()]) {
       const subject = names.shownReference(text(row, 'subject'))
       const roles = bySubject.get(subject) ?? []
       roles.push({ role: roleOf(world, row, project), row })

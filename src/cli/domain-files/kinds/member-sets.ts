@@ -58,7 +58,8 @@ export interface Entry {
   readonly to?: unknown
 }
 
-/** A text member of a row. */
+/** A text member of a row; empty where there is none. */
 export function text(row: Row, name: string): string {
-  return String(row[name] ?? '')
+  const value = row[name]
+  return typeof value === 'string' ? value : ''
 }

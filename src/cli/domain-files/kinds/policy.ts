@@ -25,7 +25,7 @@ export const policy: Kind = {
   },
   normal: (world, { members }) => mapped(members, (selector) => world.names.normalSelector(selector)),
   async create({ api, names }, { document }) {
-    const body = await mapped({ slug: document.name, ...document.members }, (text) => names.sentSelector(text))
+    const body = await mapped({ slug: document.name, ...document.members }, (selector) => names.sentSelector(selector))
     return text(await api.call('CreatePolicy', { id: names.domainId, body }), 'id')
   },
   async change({ api, names }, { live, changes }) {

@@ -105,7 +105,6 @@ function listed(value: unknown): readonly string[] {
 }
 
 function targetsOf(parts: unknown): readonly string[] {
-  return Array.isArray(parts)
-    ? parts.flatMap((part) => (isRow(part) && part['target_node'] !== undefined ? [String(part['target_node'])] : []))
-    : []
+  const rows = Array.isArray(parts) ? parts.filter(isRow) : []
+  return rows.map((part) => text(part, 'target_node')).filter((name) => name !== '')
 }

@@ -59,10 +59,20 @@ interface Found {
 async function stepOf(planning: Planning, document: FileDocument, live: LiveObject | undefined): Promise<Found> {
   const kind = kindNamed(document.kind)
   if (kind === undefined) throw new Error(`no kind ${document.kind}`)
-  if (document.isAbsent === true) return live === undefined ? { waits: [] } : { step: removal(live), waits: [] }
-  if (live === undefined && kind.create === undefined) return { waits: [absence(document)] }
+  if (document.isAbsent === true) return { ...(live !== undefined && { step: removal(live) }), waits: [] }
   const waits = waitsOf(planning.world, kind, document)
-  if (live === undefined && !isCreatable(planning.world, document)) return { waits }
+  if (live !== undefined) return compareObject(planning, kind, { document, live, waits })
+  if (kind.create === undefined) return { waits: [absence(document)] }
+  return isCreatable(planning.world, document) ? compareObject(planning, kind, { document, live, waits }) : { waits }
+}
+
+interface Comparison extends Found {
+  readonly document: FileDocument
+  readonly live: LiveObject | undefined
+}
+
+/** The step that makes an object what its document says; none where it is that already. */
+async function compareObject(planning: Planning, kind: Kind, { document, live, waits }: Comparison): Promise<Found> {
   const file = (await kind.normal?.(planning.world, document)) ?? document.members
   const compared = {
     file: withLabels(planning, kind, { file, live }),
@@ -101,10 +111,8 @@ function exactMembers({ world, set, pruneMax }: Planning, live: LiveObject | und
 /** Roles belong to the object that is their subject. */
 function ownerOf(world: World, live: LiveObject): LiveObject | undefined {
   if (live.kind !== 'grants') return live
-  const [type = '', name = ''] = [
-    live.name.slice(0, live.name.indexOf(':')),
-    live.name.slice(live.name.indexOf(':') + 1),
-  ]
+  const mark = live.name.indexOf(':')
+  const [type, name] = [live.name.slice(0, mark), live.name.slice(mark + 1)]
   const kind = type === 'service' ? 'service-identity' : type
   return world.live.get(kind)?.find((object) => object.name === name)
 }

@@ -2,7 +2,7 @@ import { open, readFile, rename, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { CliError, usageError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
-import { isRow, type Row } from '../../output/members.ts'
+import { isRow } from '../../output/members.ts'
 import { isSame } from '../canonical.ts'
 import { keyOf, titleOf, type LiveObject } from '../document.ts'
 import { othersDigest } from './compare.ts'
@@ -97,7 +97,7 @@ function isUntouched(
   if (live === undefined) return step.action === 'create' && left !== undefined
   // A creation that was interrupted has written a part of its own changes and nothing else.
   const isOwnRest = (left?.changes ?? []).every((change) => step.changes.some((one) => isSame(one, change)))
-  return isOwnRest && (step.action === 'create' || othersDigest(live.members as Row, step.changes) === step.others)
+  return isOwnRest && (step.action === 'create' || othersDigest(live.members, step.changes) === step.others)
 }
 
 function stale(message: string, hints: readonly string[]): CliError {

@@ -60,7 +60,7 @@ const ofChoice: Check = (value, schema, path) => {
 
 const ofText: Check = (value, { pattern, minLength = 0, maxLength = Infinity }, path) => {
   if (typeof value !== 'string') return []
-  const characters = [...value].length
+  const characters = Array.from(value).length
   if (characters < minLength || characters > maxLength)
     return [{ path, message: `expected ${between(minLength, maxLength)} characters` }]
   if (pattern === undefined || new RegExp(pattern, 'u').test(value)) return []
