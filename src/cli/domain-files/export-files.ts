@@ -32,15 +32,16 @@ function schemaFiles(manifest: Manifest): readonly TextFile[] {
 }
 
 async function setText({ domain, names }: World, set: string, manifest: Manifest): Promise<string> {
-  const omitted = Object.entries(manifest.nouns).flatMap(([noun, { files }]) =>
+  const nouns = Object.entries(manifest.nouns).flatMap(([noun, { files }]) =>
     typeof files === 'object' ? [[noun, files.runtime] as const] : [],
   )
+  const parts = KINDS.flatMap(({ omitted = {} }) => Object.entries(omitted))
   const members = {
     format: 1,
     set,
     domain: names.domainSlug,
     mesh_cidr: domain['mesh_cidr'],
-    omitted: Object.fromEntries(omitted.toSorted(([one], [other]) => (one < other ? -1 : 1))),
+    omitted: Object.fromEntries([...nouns, ...parts].toSorted(([one], [other]) => (one < other ? -1 : 1))),
   }
   return `# A Domain as files: ctl diff and ctl apply read them. What they do not have is named below, with the reason.\n${await yamlText(members)}`
 }

@@ -45,6 +45,8 @@ export interface Kind {
   readonly name: string
   /** Nouns of the contract whose objects it covers. */
   readonly nouns: readonly string[]
+  /** What the API has of its objects and no file has, with the reason. */
+  readonly omitted?: Readonly<Record<string, string>>
   /** For editors and messages: what an object of it is. */
   readonly summary: string
   /** Pattern of a name, and how it is described. Absent where there is one object, named after the kind. */

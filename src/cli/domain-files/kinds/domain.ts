@@ -6,6 +6,7 @@ const MEMBERS = [
   'endpoint_ttl',
   'audit_retention_days',
   'trusted_networks',
+  'routed_networks',
   'business_hours',
   'strong_acr',
   'step_up',

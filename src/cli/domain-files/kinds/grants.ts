@@ -21,6 +21,7 @@ const ROLE: ValueSchema = {
 export const grants: Kind = {
   name: 'grants',
   nouns: ['grants', 'tuples'],
+  omitted: { 'roles on single nodes': 'The API lists roles by Domain and by Project; these are in neither list' },
   summary: 'The roles of a person, a service identity or a group',
   naming: { pattern: /^(user|service|group):.+$/su, describe: 'a subject such as group:ops' },
   members: () => [

@@ -19,6 +19,7 @@ const HOSTS: Member = {
 export const resource: Kind = {
   name: 'resource',
   nouns: ['resources', 'bridge'],
+  omitted: { 'user-access peers': 'Devices of people, whose keys are in no file' },
   summary: 'A bridge, network, workload or machine of a Project',
   naming: SLUG_IN_PROJECT,
   members: membersOf,

@@ -8,6 +8,9 @@ const MEMBERS = ['display_name', 'disabled', 'spiffe_id', 'jwks']
 export const serviceIdentity: Kind = {
   name: 'service-identity',
   nouns: ['service-identities'],
+  omitted: {
+    'keys and SPIFFE IDs of service identities': 'The API does not show them again; a file may set them at creation',
+  },
   summary: 'A workload that calls the API',
   naming: { pattern: /^.{1,1024}$/su, describe: 'a subject such as build' },
   members: (manifest) => [

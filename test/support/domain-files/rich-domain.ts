@@ -1,0 +1,37 @@
+/** Values of secrets, which no file may hold. */
+export const SECRET = 'U2VjcmV0VmFsdWVPZlRoZVRlc3RUaGF0Tm9GaWxlSGFz'
+
+/** What an operator types to make a Domain that has every kind of objects in it. The node `web-1` has joined before. */
+export const RICH_DOMAIN: readonly string[] = [
+  'domains update default --trusted-networks 10.0.0.0/8 --routed-networks 10.0.0.0/8,192.168.0.0/16 --endpoint-ttl 120',
+  'projects create web --display-name Web',
+  'projects create data --display-name "Data: #1"',
+  'service-identities create deployer --display-name Deployer',
+  'service-identities create robot --display-name Robot',
+  'service-identities update robot --disabled',
+  'groups create oncall --display-name On-call',
+  'groups create staff --display-name "yes"',
+  'groups add-member oncall service:deployer',
+  'groups add-member staff group:oncall',
+  'labels define tier --enum web,api,db',
+  'labels define weight --type integer --min 0 --max 100 --inherit',
+  'labels define project:web/canary --type boolean',
+  'labels set project:web weight=7',
+  'labels set group:oncall tier=api',
+  'labels set node:web-1 tier=web weight=9',
+  'grants create group:oncall operator domain:default',
+  'grants create service:deployer deployer project:web',
+  'grants create group:staff viewer project:data --caveat within_hours',
+  'policies create db-in --selector tier=db --rule "ingress tcp:5432 from tier=api" --test "denied tcp:5432 from tier=web to tier=db"',
+  'policies create heavy --selector "weight>5,tier in (web,api)" --rule "egress tcp:443 to 10.0.0.0/8 except 10.9.0.0/16"',
+  'secrets put staff-key --project web --value-file -',
+  'resources create edge-1 --project web --kind bridge --display-name Edge --host-node web-1',
+  'resources create lan --project data --kind network --display-name LAN',
+  'bridge relay set edge-1 --project web --port 51821',
+  'bridge ingress create shop --project web --bridge edge-1 --host shop.example.org --target web-1:8080',
+  'bridge user-access create people --project web --bridge edge-1 --kind wireguard --interface wg-staff --port 51830 --max-peers 50 --peer-subnet 10.99.0.0/24 --secret staff-key',
+  'grants create group:oncall maintainer resource:edge-1 --project web',
+  'grants create user:ann admin domain:default',
+  'grants create user:ben admin domain:default',
+  'approvals policy set --require credentials.lend=2 --ttl 3d',
+]
