@@ -345,13 +345,25 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     },
   )
 
-  test('shows a change that is made elsewhere', async () => {
-    const { page } = await show('nodes')
+  test('shows a change that is made elsewhere, by the stream of the Domain and without asking at intervals', async () => {
+    const { page, complaints } = await show('nodes')
+    // The console asks every 15 seconds at most; without these timers it learns of changes by the stream alone.
+    await page.addInitScript(
+      'const plain = setTimeout; globalThis.setTimeout = (run, ms, ...rest) => ms >= 15_000 ? 0 : plain(run, ms, ...rest)',
+    )
+    await page.reload()
+    await page.getByRole('banner').getByText('Live', { exact: true }).waitFor(PATIENTLY)
     const count = async () => Number(/^(\d+)/.exec((await page.locator('main [role=status]').textContent()) ?? '')?.[1])
     await expect.poll(count, PATIENTLY).toBeGreaterThan(50)
     const before = await count()
     await enrol(server, { token, domainId, nodes: 1 })
     await expect.poll(count, PATIENTLY).toBe(before + 1)
+    await page.getByRole('link', { name: 'Fleet' }).click()
+    await page.getByRole('heading', { name: 'Just now' }).waitFor(PATIENTLY)
+    await page.getByRole('cell', { name: 'node.registered' }).first().waitFor(PATIENTLY)
+    await picture(page, 'live')
+    expect(await findings(page)).toEqual([])
+    expect(complaints).toEqual([])
   })
 
   test('switches to another Domain, whose parts are empty', async () => {

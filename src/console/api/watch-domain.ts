@@ -103,6 +103,8 @@ async function readStream(
     const response = await deps.fetch(path, { headers, signal, credentials: 'same-origin' })
     if (!response.ok || response.body === null) return REFUSED_MS
     becomes('live')
+    // Such a stream begins with what comes next; what came since the page asked is not in it.
+    if (last.id === '') watcher.onChange(undefined)
     const parser = createParser({
       onEvent: (event) => {
         last.id = event.id ?? last.id

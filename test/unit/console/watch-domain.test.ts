@@ -67,7 +67,7 @@ describe('following a Domain', () => {
     stop()
   })
 
-  test('reports each event of the stream at once, and resumes after the last one', async () => {
+  test('asks once as the stream begins, reports each event at once, and resumes after the last one', async () => {
     const stream = createStream()
     stream.open()
     const { seen, liveness, stop } = follow(stream)
@@ -75,7 +75,7 @@ describe('following a Domain', () => {
     stream.write('id: 7\nevent: node.registered\ndata: {"a":1}\n\n: keepalive\n\nid: 8\nevent: node.ren')
     stream.write('amed\ndata: {}\n\n')
     await pass(0)
-    expect(seen).toEqual(['node.registered', 'node.renamed'])
+    expect(seen).toEqual([undefined, 'node.registered', 'node.renamed'])
     stream.end()
     await pass(0)
     expect(liveness.at(-1)).toBe('polling')
@@ -83,6 +83,7 @@ describe('following a Domain', () => {
     await pass(5_000)
     expect(stream.requests.map(({ headers }) => headers.get('last-event-id'))).toEqual([null, '8'])
     expect(liveness.at(-1)).toBe('live')
+    expect(seen.length).toBe(3)
     stop()
   })
 
@@ -92,27 +93,28 @@ describe('following a Domain', () => {
     let isHidden = false
     const { seen, stop, comeBack } = follow(stream, () => isHidden)
     await pass(59_000)
-    expect(seen).toEqual([])
+    expect(seen).toEqual([undefined])
     await pass(1_000)
-    expect(seen.length).toBe(1)
+    expect(seen.length).toBe(2)
     isHidden = true
     await pass(60_000)
-    expect(seen.length).toBe(2)
+    expect(seen.length).toBe(3)
     await pass(119_000)
-    expect(seen.length).toBe(2)
+    expect(seen.length).toBe(3)
     isHidden = false
     comeBack()
-    expect(seen.length).toBe(3)
+    expect(seen.length).toBe(4)
     stop()
   })
 
   test('ends with its function', async () => {
     const stream = createStream()
+    stream.open()
     const { seen, stop } = follow(stream)
     await pass(0)
     stop()
     await pass(600_000)
-    expect(seen).toEqual([])
+    expect(seen).toEqual([undefined])
     expect(stream.requests.length).toBe(1)
   })
 })
