@@ -277,6 +277,12 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     const { page, complaints } = await show('audit')
     const rows = page.locator('tbody tr')
     await page.getByLabel('Who', { exact: true }).selectOption('Service identities')
+    // What happens elsewhere is shown meanwhile, and leaves the form alone.
+    const asked = page.waitForResponse((answer) => answer.url().includes('/v1/audit?'), PATIENTLY)
+    await call('POST', `/v1/domains/${domainId}/projects`, { slug: 'elsewhere', display_name: 'Elsewhere' })
+    await asked
+    await expect.poll(() => page.getByRole('cell').count(), PATIENTLY).toBeGreaterThan(0)
+    expect(await page.getByLabel('Who', { exact: true }).inputValue()).toBe('service')
     await page.getByLabel('Relation begins with').fill('domain_grant.')
     await page.getByRole('button', { name: 'Search' }).click()
     await page.getByRole('cell', { name: 'domain_grant.create' }).first().waitFor(PATIENTLY)

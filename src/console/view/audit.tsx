@@ -73,7 +73,8 @@ function SearchForm({ filters }: { readonly filters: AuditFilters }): VNode {
     <form class="filters" role="search" aria-label="Search the audit" onSubmit={search}>
       {SELECTS.map(([name, label, options]) => (
         <Field key={name} id={`audit-${name}`} label={label}>
-          <select id={`audit-${name}`} name={name} value={filters[name] ?? ''}>
+          {/* Without a value: what a person chose has to outlive a change that the page shows meanwhile. */}
+          <select id={`audit-${name}`} name={name}>
             {Object.entries(options).map(([value, text]) => (
               <option key={value} value={value} selected={value === (filters[name] ?? '')}>
                 {text}

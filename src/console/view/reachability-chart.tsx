@@ -17,7 +17,7 @@ export function ReachabilityChart(): VNode {
   return (
     <Panel title="Reachability over time" hint="As this page has seen it; at most two hours">
       {first === undefined || last === undefined || samples.length < 2 ? (
-        <p class="muted chart-wait">The chart begins with the next sample, in a few seconds.</p>
+        <p class="muted chart-wait">The chart begins with the next sample, in about 15 seconds.</p>
       ) : (
         <Chart samples={samples} first={first} last={last} />
       )}

@@ -39,7 +39,7 @@ export function SignedIn({ api, me, domains, isReached }: SignedInProps): VNode 
   const domain = domainOf(route.domain, domains, me)
   const { tick, liveness, events, refresh } = useLive(domain.id)
   const [spoken, announce] = useState('')
-  const fleet = useFleet(api, domain.id, tick)
+  const fleet = useFleet({ api, domainId: domain.id, tick, isLive: isReached && liveness === 'live' })
   const waiting = useWaiting({ api, domainId: domain.id, tick, announce })
   const nowMs = useNow(tick)
   useFocusOnView(`${domain.id} ${route.view} ${route.id ?? ''}`)
