@@ -3,6 +3,7 @@ import { generateMeshKey, type MeshKey } from '../../client/agent/keys/mesh-key.
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import { agentError, reasonOf } from './errors.ts'
 import type { AgentState, Enrolment, MachineSettings, ServerSettings } from './state/agent-state.ts'
+import { connectionHints } from '../errors/connection-hints.ts'
 import { EXIT, exitCodeOf } from '../errors/exit-code.ts'
 
 /** How a node is enrolled. */
@@ -134,15 +135,15 @@ const NOT_SENT = new Set(['unreachable', 'untrusted'])
 
 function unanswered(error: TransportFailure, name: string, { url }: ServerSettings): Error {
   const isLost = !NOT_SENT.has(error.fault)
-  const trust =
+  const ways =
     error.fault === 'untrusted'
       ? ['Trust its authority with --ca-sha256 HEX, which the server prints when it starts, or --ca-file FILE.']
-      : []
+      : [...connectionHints(error), 'The address is that of --server, or the one with which enrolment began.']
   return agentError(error.fault, `the node was not enrolled: ${url}: ${error.message}`, {
     exitCode: EXIT.unavailable,
     hints: isLost
       ? [`Whether the server has made the node is not known. Look for it: ctl nodes show ${name}`, AGAIN]
-      : trust,
+      : ways,
     cause: error,
   })
 }

@@ -1,5 +1,6 @@
 import { ProblemAnswer, TransportFailure } from '../../client/failures.ts'
 import { asTyped } from './npx-command-hints.ts'
+import { connectionHints } from './connection-hints.ts'
 import { CliError, type Mistyped } from './cli-error.ts'
 import { EXIT, exitCodeAfter, exitCodeOf, type ExitCode } from './exit-code.ts'
 import { faultOf, REPORT } from './fault.ts'
@@ -71,17 +72,17 @@ function suggestion(mistyped: Mistyped | undefined): readonly string[] {
   return [mistyped.suggest?.(near) ?? `Did you mean ${near}?`]
 }
 
+const ADDRESS = 'See where the address comes from: ctl config view --show-origin. Name another with --url or --context.'
+
 const FAULT_HINTS: Readonly<Record<TransportFailure['fault'], readonly string[]>> = {
-  unreachable: ['Start a server with "ctl serve", or name another with --url or --context.'],
+  unreachable: [ADDRESS, 'To start a server on this machine: ctl serve'],
   broken: [],
-  timeout: ['Allow more time with --timeout.'],
+  timeout: ['Allow more time with --timeout.', ADDRESS],
   untrusted: [
     'Trust its certificate authority with --ca-file FILE, or by the digest that the server printed: ctl login --ca-sha256 HEX.',
   ],
   aborted: [],
-  unreadable: [
-    'See where the address comes from: ctl config view --show-origin. Name another with --url or --context.',
-  ],
+  unreadable: [ADDRESS],
   unknown_status: ['The server has done what was asked. Install the ctl that fits it.'],
   too_large: ['Ask for less: --limit and the filters of the command.'],
 }
@@ -100,6 +101,7 @@ async function transportReport(error: TransportFailure, session: Session, words:
     message: transportSentence(url.value, error),
     hints: [
       ...(session.hasUnansweredWrite && words !== 'login' ? (AFTER_WRITE[error.fault] ?? []) : []),
+      ...connectionHints(error),
       ...FAULT_HINTS[error.fault],
     ],
     facts: { code: error.fault },

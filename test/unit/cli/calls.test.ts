@@ -100,6 +100,10 @@ describe('A command', () => {
     const { exitCode, stderr } = await run(['domains', 'list'])
     expect(exitCode).toBe(8)
     expect(stderr).toContain(`${stub.url} could not be asked: no connection (ECONNREFUSED)`)
+    expect(stderr).toContain('Nothing listens at that port of that host: check the port.\n')
+    expect(stderr).toContain(
+      'See where the address comes from: ctl config view --show-origin. Name another with --url or --context.\n',
+    )
   })
 
   it('sends a stored token only to the server that it belongs to', async () => {

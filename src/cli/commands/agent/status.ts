@@ -25,7 +25,15 @@ const COLUMNS = [
   'peers.relayed',
   'policies.count',
   'names.way',
+  'sessions.listen',
+  'sessions.open',
+  'sessions.connections',
   'ingress.rules',
+  'node_id',
+  'mesh_cidr',
+  'version',
+  'pid',
+  'started_at',
 ] as const
 
 export const status = defineCommand({
@@ -38,12 +46,19 @@ export const status = defineCommand({
     const place = placeIn(session, flags)
     const running = (await askAgent(place.socket, 'status')) as AgentStatus | undefined
     if (running === undefined) return stopped(session, place.state)
-    await session.emit(running, { columns: COLUMNS, isWhole: true, isUncut: true })
+    await session.emit(running, { columns: COLUMNS, isUncut: true })
+    noteCounts(session, running.counts)
     for (const fault of running.faults) session.warn(harmless(fault))
     if (running.faults.length > 0) return EXIT.negative
     return running.server.reachable === false ? EXIT.unavailable : EXIT.ok
   },
 })
+
+/** As talk: which of them there are depends on what has happened. */
+function noteCounts(session: Session, counts: AgentStatus['counts']): void {
+  const words = Object.entries(counts).map(([name, count]) => `${name.replaceAll('_', ' ')} ${count}`)
+  if (words.length > 0) session.note(harmless(`Counted since its start: ${words.join(', ')}.`))
+}
 
 async function stopped(session: Session, path: string): Promise<ExitCode> {
   const state = await readState(path)
