@@ -61,6 +61,7 @@ export function openBridges(core: AgentCore, ports: BridgePorts): BridgesOfMachi
     networks: () => localNetworks((name) => isOwnLink(name, ownId)),
     isOwnRelay: (endpoint) => isOwnRelay(endpoint, { ports: parts.relay.ports(), peers: peers() }),
     now: () => core.clock.now(),
+    steady: () => performance.now(),
     random: () => core.clock.random(),
   })
   return { bridges, firewall, ingress: parts.ingress, relays, paths }

@@ -3,6 +3,7 @@ import { hasSession } from '../device/session-age.ts'
 import { isInside } from '../server-answers/mesh-network.ts'
 import { isSameEndpoint, parseEndpoint } from './endpoint-address.ts'
 import type { ReachablePeer } from './lost-peers.ts'
+import type { PathClock } from './path-clock.ts'
 
 /** A network of an interface of this machine. */
 export interface LocalNetwork {
@@ -42,7 +43,7 @@ interface Search {
  * Makes the search. While no handshake completes, it tries the ways to a peer one after another, then it stays with the first one
  * for a while. It does nothing for a peer with a session, and for one without candidates.
  */
-export function createDirectSearch(now: () => number, networks: () => readonly LocalNetwork[]): DirectSearch {
+export function createDirectSearch({ now, steady }: PathClock, networks: () => readonly LocalNetwork[]): DirectSearch {
   let searches: ReadonlyMap<string, Search> = new Map()
   /** Ids of the peers that had a session at the last look. */
   let heard: ReadonlySet<string> = new Set()
@@ -57,7 +58,7 @@ export function createDirectSearch(now: () => number, networks: () => readonly L
         return {
           nodeId: peer.nodeId,
           ways,
-          ...stepOf(searches.get(peer.nodeId), { peer, ways, wasHeard: heard.has(peer.nodeId), nowMs: now() }),
+          ...stepOf(searches.get(peer.nodeId), { peer, ways, wasHeard: heard.has(peer.nodeId), nowMs: steady() }),
         }
       })
       heard = new Set(peers.filter(({ status }) => hasSession(status, now())).map(({ nodeId }) => nodeId))

@@ -10,6 +10,7 @@ import { localCandidates, localNetworks } from './local-networks.ts'
 import { createLostPeers } from './lost-peers.ts'
 import { createObservedReports } from './observed-reports.ts'
 import { addressesExcept, createOwnEndpoint } from './own-endpoint.ts'
+import type { PathClock } from './path-clock.ts'
 import { createPathReports } from './path-reports.ts'
 import { createPeerWatch } from './peer-watch.ts'
 
@@ -33,6 +34,7 @@ export function endpointWork({ core, machine, agent }: EndpointWorkDeps): Endpoi
   const { member, log, state, connection, clock } = core
   const { device, applier, paths, relays, work } = machine
   const isOwn = (name: string): boolean => name === device.name || isOwnLink(name, state.enrolment.node_id)
+  const time: PathClock = { now: () => clock.now(), steady: () => performance.now() }
   const own = createOwnEndpoint({
     agent,
     member,
@@ -52,15 +54,12 @@ export function endpointWork({ core, machine, agent }: EndpointWorkDeps): Endpoi
     paths,
     relays,
     pathReports: createPathReports({ agent, member }),
-    lostPeers: createLostPeers(() => clock.now()),
-    search: createDirectSearch(
-      () => clock.now(),
-      () => localNetworks(isOwn),
-    ),
+    lostPeers: createLostPeers(time),
+    search: createDirectSearch(time, () => localNetworks(isOwn)),
     reports: createObservedReports({ agent, member, lifetimeMs: () => own.lifetimeMs() }),
     applySoon: () => work.request(),
     log,
-    now: () => clock.now(),
+    ...time,
   })
   return {
     own: { name: 'endpoint', everyMs: () => OWN_EVERY_MS, work: () => own.look() },

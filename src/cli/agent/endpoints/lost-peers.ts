@@ -1,5 +1,6 @@
 import { hasSession } from '../device/session-age.ts'
 import { isSameEndpoint } from './endpoint-address.ts'
+import type { PathClock } from './path-clock.ts'
 import type { PresentPeer } from './seen-endpoints.ts'
 
 /** A peer with a session sends at least each keepalive interval of 25 s. */
@@ -30,19 +31,20 @@ interface Heard {
 }
 
 /** Makes it. Each peer counts as heard at the first look. */
-export function createLostPeers(now: () => number): LostPeers {
+export function createLostPeers({ now, steady }: PathClock): LostPeers {
   let heard: ReadonlyMap<string, Heard> = new Map()
 
   function heardOf({ nodeId, status: { receivedBytes } }: ReachablePeer): Heard {
     const before = heard.get(nodeId)
-    return before?.receivedBytes === receivedBytes ? before : { receivedBytes, atMs: now() }
+    return before?.receivedBytes === receivedBytes ? before : { receivedBytes, atMs: steady() }
   }
 
   return {
     look(peers) {
       const next = new Map(peers.map((peer) => [peer.nodeId, heardOf(peer)]))
-      const lost = peers.filter((peer) => isLost(peer, now() - (next.get(peer.nodeId)?.atMs ?? now()), now()))
-      for (const { nodeId, status } of lost) next.set(nodeId, { receivedBytes: status.receivedBytes, atMs: now() })
+      const atMs = steady()
+      const lost = peers.filter((peer) => isLost(peer, atMs - (next.get(peer.nodeId)?.atMs ?? atMs), now()))
+      for (const { nodeId, status } of lost) next.set(nodeId, { receivedBytes: status.receivedBytes, atMs })
       heard = next
       return lost.map(({ nodeId }) => nodeId)
     },

@@ -1,5 +1,4 @@
 import type { PeerStatus } from '../device/device.ts'
-import { hasSession } from '../device/session-age.ts'
 import { dueForMs, type Hearing } from './path-hearing.ts'
 
 /** A peer, and the ways to it. */
@@ -55,6 +54,9 @@ export interface StepFacts {
   readonly before: Path | undefined
   /** The direct way that it is time to try; undefined: none. */
   readonly probeTo: string | undefined
+  /** Whether the device has a session with the peer. */
+  readonly isInSession: boolean
+  /** By the clock that is never set. */
   readonly nowMs: number
 }
 
@@ -79,14 +81,14 @@ export function stepOf(facts: StepFacts): Step {
   return facts.path.relay === undefined ? directStep(facts) : relayedStep(facts, facts.path.relay)
 }
 
-function directStep({ peer, path, before, nowMs }: StepFacts): Step {
+function directStep({ peer, path, before, isInSession, nowMs }: StepFacts): Step {
   const { status, given, relays } = peer
   const [relay] = relays
   // The far end tries the direct way, and waits for an answer on it.
   if (before?.relay !== undefined && !before.isPlaced) return { act: 'wake' }
   if (relay === undefined) return STAY
   if (status.endpoint === undefined) return given === '' ? withHandshake(relay) : STAY
-  const limitMs = hasSession(status, nowMs) ? ANSWER_DUE_MS : HANDSHAKE_DUE_MS
+  const limitMs = isInSession ? ANSWER_DUE_MS : HANDSHAKE_DUE_MS
   return dueForMs(path.hearing, nowMs) >= limitMs ? withHandshake(relay) : STAY
 }
 

@@ -2,6 +2,7 @@ import type { EndpointMove, PeerStatus } from '../device/device.ts'
 import { hasSession } from '../device/session-age.ts'
 import type { PlacedEndpoint } from '../tunnel/plan-tunnel.ts'
 import { directWays, type LocalNetwork } from './candidates.ts'
+import type { PathClock } from './path-clock.ts'
 import { hear, type Hearing } from './path-hearing.ts'
 import { stepOf, type Path, type PathPeer, type Step } from './path-steps.ts'
 import { canonical, type RelayAddresses } from './relay-addresses.ts'
@@ -51,13 +52,12 @@ export interface PathChoice {
 }
 
 /** What the paths need. */
-export interface PathsDeps {
+export interface PathsDeps extends PathClock {
   readonly relays: RelayAddresses
   /** Whether this machine itself is that relay. */
   readonly isOwnRelay: (endpoint: string) => boolean
   /** Those of this machine. */
   readonly networks: () => readonly LocalNetwork[]
-  readonly now: () => number
   readonly random: () => number
 }
 
@@ -72,14 +72,14 @@ const LOOK_MS = 1_000
 const RELAYS_MAX = 4
 
 /** Makes it. Nothing is known of any peer. */
-export function createPaths({ relays, isOwnRelay, networks, now, random }: PathsDeps): Paths {
+export function createPaths({ relays, isOwnRelay, networks, now, steady, random }: PathsDeps): Paths {
   let paths: ReadonlyMap<string, Path> = new Map()
   let placed: ReadonlyMap<string, PlacedEndpoint> = new Map()
   let hasRelays = false
   /** Of the mesh, without those of this machine, as of the last look: whether one is its own is not asked for each peer. */
   let usable: ReadonlySet<string> = new Set()
   let common: readonly string[] = []
-  let probeMs = now() + PROBE_EVERY_MS
+  let probeMs = steady() + PROBE_EVERY_MS
 
   /**
    * The far end may prefer another relay than the given one, and wait there. The one that carries the edge now stays among them, though
@@ -121,13 +121,14 @@ export function createPaths({ relays, isOwnRelay, networks, now, random }: Paths
     const given = relays.has(peer.given) ? '' : peer.given
     const of: PathPeer = { nodeId, status, given, relays: relaysOf(peer.fallback, path.relay) }
     const probeTo = local === undefined || path.relay === undefined ? undefined : wayToTry(peer, path, local)
-    const step = stepOf({ peer: of, path, before: paths.get(nodeId), probeTo, nowMs })
+    const isInSession = hasSession(status, now())
+    const step = stepOf({ peer: of, path, before: paths.get(nodeId), probeTo, isInSession, nowMs })
     return { nodeId, status, step, path: after(path, step, nowMs) }
   }
 
   return {
     look(peers) {
-      const nowMs = now()
+      const nowMs = steady()
       const isProbeDue = nowMs >= probeMs
       if (isProbeDue) probeMs = nowMs + PROBE_EVERY_MS * (1 - JITTER * random())
       hasRelays = peers.some(({ fallback }) => fallback !== undefined)

@@ -4,13 +4,14 @@ import type { MeshApplier } from '../tunnel/mesh-applier.ts'
 import type { DirectSearch } from './candidates.ts'
 import type { LostPeers, ReachablePeer } from './lost-peers.ts'
 import type { ObservedReports } from './observed-reports.ts'
+import type { PathClock } from './path-clock.ts'
 import type { PathReports } from './path-reports.ts'
 import type { Paths } from './paths.ts'
 import type { RelayAddresses } from './relay-addresses.ts'
 import { seenEndpoints } from './seen-endpoints.ts'
 
 /** What the watch needs. */
-export interface PeerWatchDeps {
+export interface PeerWatchDeps extends PathClock {
   readonly device: Pick<Device, 'status' | 'move' | 'wake'>
   readonly applier: Pick<MeshApplier, 'present' | 'replaceEndpoints'>
   readonly paths: Paths
@@ -22,7 +23,6 @@ export interface PeerWatchDeps {
   /** Applies the mesh before long. */
   readonly applySoon: () => void
   readonly log: Log
-  readonly now: () => number
 }
 
 const LOOK_MS = 2_000
@@ -44,7 +44,7 @@ export interface PeerWatch {
 
 /** Makes it. */
 export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
-  const { device, applier, lostPeers, search, reports, applySoon, now, log, paths, relays, pathReports } = deps
+  const { device, applier, lostPeers, search, reports, applySoon, now, steady, log, paths, relays, pathReports } = deps
   let pauseMs = LOOK_MS
   let calmMs = LOOK_MS
   let before = ''
@@ -75,9 +75,9 @@ export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
   return {
     async look() {
       pauseMs = LOOK_MS
-      const startedMs = now()
+      const startedMs = steady()
       const { peers } = await device.status()
-      const readingMs = now() - startedMs
+      const readingMs = steady() - startedMs
       const present = applier.present(peers)
       await choosePaths(present)
       const hasMoved = replaceEndpoints(present.filter(({ nodeId }) => !paths.isChosen(nodeId)))

@@ -19,10 +19,8 @@ function networkOf(address: string, text: string): LocalNetwork {
 /** A peer of the mesh whose tries are followed: the device takes each of them. */
 function sought(more: Partial<ReachablePeer> = {}) {
   let nowMs = START
-  const search = createDirectSearch(
-    () => nowMs,
-    () => HERE,
-  )
+  let setBackMs = 0
+  const search = createDirectSearch({ now: () => nowMs - setBackMs, steady: () => nowMs }, () => HERE)
   const status = had({ publicKey: KEYS[0], endpoint: GIVEN, keepaliveSeconds: 25 })
   const peer = { nodeId: 'n', status, placed: undefined, given: GIVEN, candidates: [FAR, NEAR], ...more }
   /** Looks every second, and returns what is tried at which second. */
@@ -37,7 +35,7 @@ function sought(more: Partial<ReachablePeer> = {}) {
     }
     return tries
   }
-  return { search, peer, triesUntil }
+  return { search, peer, triesUntil, setBack: (ms: number) => void (setBackMs = ms) }
 }
 
 describe('a peer without a session', () => {
@@ -50,6 +48,16 @@ describe('a peer without a session', () => {
     expect(search.isActive()).toBe(true)
     expect(triesUntil(8)).toEqual([[7, GIVEN]])
     expect(search.isActive()).toBe(false)
+  })
+
+  test('is tried in the same time where the clock of the machine is set back meanwhile', () => {
+    const { triesUntil, setBack } = sought()
+    expect(triesUntil(1)).toEqual([])
+    setBack(3_600_000)
+    expect(triesUntil(6)).toEqual([
+      [3, NEAR],
+      [5, FAR],
+    ])
   })
 
   test('is tried again after a pause, which doubles', () => {

@@ -7,9 +7,13 @@ const GIVEN = '203.0.113.7:51820'
 const DEAD = '198.51.100.1:4000'
 
 /** Looks at one peer as often as the agent does, and returns the seconds at which it is lost. */
-function lostAt(peerAt: (second: number) => Partial<ReachablePeer['status']>, given = GIVEN): readonly number[] {
+function lostAt(
+  peerAt: (second: number) => Partial<ReachablePeer['status']>,
+  given = GIVEN,
+  setBackMs = (_second: number): number => 0,
+): readonly number[] {
   let nowMs = START
-  const lost = createLostPeers(() => nowMs)
+  const lost = createLostPeers({ now: () => nowMs - setBackMs((nowMs - START) / 1_000), steady: () => nowMs })
   const found: number[] = []
   for (let second = 0; second <= 60; second += 1, nowMs += 1_000) {
     const status = had({ publicKey: KEYS[0], endpoint: DEAD, keepaliveSeconds: 25, ...peerAt(second) })
@@ -25,6 +29,11 @@ describe('a peer is lost', () => {
 
   test('40 s after the last byte of a session with keepalives', () => {
     expect(lostAt((second) => ({ latestHandshakeMs: START, receivedBytes: Math.min(second, 10) }))).toEqual([50])
+  })
+
+  test('in the same time where the clock of the machine is set meanwhile', () => {
+    const setBackMs = (second: number): number => (second < 5 ? 0 : 3_600_000)
+    expect(lostAt(() => ({}), GIVEN, setBackMs)).toEqual([15, 30, 45, 60])
   })
 
   test.each([

@@ -18,6 +18,8 @@ describe('the path to a peer', () => {
   let nowMs = 0
   let relays: RelayAddresses
   let paths: Paths
+  /** By how much the clock of the machine was set. */
+  let steppedMs: number
   let status: PeerStatus
   let ownRelay: string | undefined
   let asked: string[]
@@ -32,7 +34,15 @@ describe('the path to a peer', () => {
       asked.push(each)
       return each === ownRelay
     }
-    paths = createPaths({ relays, isOwnRelay, networks: () => [HERE], now: () => nowMs, random: () => 0 })
+    steppedMs = 0
+    paths = createPaths({
+      relays,
+      isOwnRelay,
+      networks: () => [HERE],
+      now: () => nowMs + steppedMs,
+      steady: () => nowMs,
+      random: () => 0,
+    })
     status = had({ publicKey: KEYS[0], endpoint: DIRECT, latestHandshakeMs: nowMs, receivedBytes: 92, sentBytes: 148 })
   })
 
@@ -127,6 +137,15 @@ describe('the path to a peer', () => {
     expect(look(100)).toEqual(NOTHING)
     expect(look(PROBE_MS - 2_000)).toEqual(NOTHING)
     expect(look(2_000).moves).toEqual([[DIRECT, 'in session']])
+  })
+
+  test('is tried directly after 15 s, and for one second, where the clock of the machine is set meanwhile', () => {
+    relayed()
+    steppedMs = -3_600_000
+    expect(look(PROBE_MS).moves).toEqual([[DIRECT, 'in session']])
+    steppedMs = -7_200_000
+    expect(look(900)).toEqual(NOTHING)
+    expect(look(100).moves).toEqual([[RELAY, 'in session']])
   })
 
   test('is tried every other time where it was direct last, and else at the other addresses of the peer', () => {

@@ -39,7 +39,14 @@ function watching() {
     },
     lostPeers: { look: () => here.lost },
     search: { look: () => new Map(), isActive: () => false },
-    paths: createPaths({ relays, isOwnRelay: () => false, networks: () => [], now: () => here.nowMs, random: () => 0 }),
+    paths: createPaths({
+      relays,
+      isOwnRelay: () => false,
+      networks: () => [],
+      now: () => here.nowMs,
+      steady: () => here.nowMs,
+      random: () => 0,
+    }),
     relays,
     pathReports: { take: () => undefined },
     log: { line: () => undefined, close: () => undefined },
@@ -51,6 +58,7 @@ function watching() {
     },
     applySoon: () => void done.push('applied'),
     now: () => here.nowMs,
+    steady: () => here.nowMs,
   })
   const pauseAfterLook = async (): Promise<number> => {
     await watch.look()
