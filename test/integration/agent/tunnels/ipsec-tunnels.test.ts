@@ -178,6 +178,23 @@ describe.skipIf(isMissing)('tunnels with IPsec', { timeout: 120_000 }, () => {
     expect(await swanctl(sites.one, '--list-conns')).toContain('remote: 10.60.0.0/24')
   })
 
+  it('go on as before where the first try of the next agent fails, and are taken over by a later one', async () => {
+    await applyOne()
+    const before = await sites.one.carriers()
+    await sites.one.restart()
+    const withIpv6 = (isDisabled: 0 | 1) =>
+      sites.one.output('sysctl', '-w', `net.ipv6.conf.${TUNNEL}.disable_ipv6=${isDisabled}`)
+    const subnets = { allowed_subnets: ['10.60.0.0/24', '2001:db8::/33'] }
+    expect(await withIpv6(1)).toContain('= 1')
+    await expect(applyOne({ psk }, subnets)).rejects.toThrow('2001:db8::/33')
+    expect(await swanctl(sites.one, '--list-conns')).toContain('ctl-ctltunnel0: IKEv2')
+    expect(await sites.one.output('ip', 'route')).toContain('10.60.0.0')
+    await withIpv6(0)
+    await applyOne({ psk }, subnets)
+    expect(await sites.one.carriers()).toEqual(before)
+    expect(await swanctl(sites.one, '--list-conns')).toContain('2001:db8::/33')
+  })
+
   it('are refused with the name of the package where strongSwan is not installed, and leave nothing', async () => {
     const folder = '/run/no-strongswan'
     await sites.one.output('mkdir', folder)

@@ -84,13 +84,19 @@ export function createIpsecDriver(deps: ProgramDriverDeps): TunnelDriver {
     if (own === undefined || (await connectionNames(own)).length === 0) await charon.endOwn()
     await removeTunnelLink(placeOf(name))
   }
+  const isLoaded = async (name: string) => {
+    const lists = (await charon.running()).map(({ vici }) => connectionNames(vici))
+    return (await Promise.all(lists)).flat().includes(connectionName(name))
+  }
   const apply = async (name: string, wanted: Loaded) => {
     const before = running.get(name)
+    // An earlier agent has loaded it: it goes on, whatever fails here, and is tried again.
+    const isLeft = before === undefined && (await isLoaded(name))
     try {
       await run(name, wanted)
     } catch (error) {
       // The reason is that of the new configuration, also where the former one cannot be loaded again.
-      await (before === undefined ? remove(name) : run(name, before)).catch(() => undefined)
+      if (!isLeft) await (before === undefined ? remove(name) : run(name, before)).catch(() => undefined)
       throw error
     }
   }
