@@ -97,6 +97,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('upgrade_agent of a real 
     for (const version of ['9.0.0', '9.3.0']) await release(version, variant(version))
     await release('9.1.0', variant('9.1.0', 'if (process.argv[3] === "run") process.exit(3);'))
     await release('9.2.0', variant('9.2.0'))
+    await release('9.4.0', variant('9.4.0', 'if (process.argv[3] === "run") process.exit(0);'))
   }, 180_000)
   afterAll(async () => {
     await mesh?.close()
@@ -153,6 +154,16 @@ echo "brought $1"
     expect(mesh.agentPid(one())).not.toBe(pid)
     expect(await reportedVersion()).toMatchObject({ binary_version: VERSION })
     await expectWhole(open, devices)
+  }, 180_000)
+
+  test('brings the former agent back where the new one ends with 0 by itself', async () => {
+    await upgradeProgram(installing())
+    expect(await upgrade('9.4.0')).toMatchObject({
+      status: 'failed',
+      error: 'the new agent ended with 0 before it had reported',
+    })
+    expect(await checksumOf(program())).toBe(await checksumOf(BUILT))
+    expect(await reportedVersion()).toMatchObject({ binary_version: VERSION })
   }, 180_000)
 
   test('restarts the agent into the release, which reports itself, and no byte is lost', async () => {

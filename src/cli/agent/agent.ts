@@ -13,8 +13,8 @@ import { networksOf, targetRule } from './sessions/session-target.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { wayBack } from './way-back.ts'
 import { createSignatureVerifier } from '../../client/verify-signature.ts'
-import { confirmUpgrade } from './upgrade/confirm-upgrade.ts'
-import { createUpgrades } from './upgrade/upgrades.ts'
+import { confirmUpgrade, endOrphan } from './upgrade/confirm-upgrade.ts'
+import { createUpgrades, noteEnd } from './upgrade/upgrades.ts'
 import { pullSoon } from '../../client/agent/state/state-pull.ts'
 
 /** A running agent. */
@@ -48,6 +48,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   whole.sessions.addressChanged()
   tasks.track(startRoutines({ core, machine, deps, capabilities }))
   tasks.track(confirmUpgrade({ core, capabilities, stop: ending.stopSoon }))
+  tasks.track(endOrphan({ core, stop: ending.stopSoon }))
   return {
     ready: ready(core, machine),
     ended: ending.ended,
@@ -83,6 +84,7 @@ function createEnding(core: AgentCore, machine: Machine): Ending {
   let stopping: { how: AgentEnd; readonly end: Promise<void> } | undefined
   let fault: { readonly error: unknown } | undefined
   const end = async (how: AgentEnd): Promise<void> => {
+    if (how !== 'upgrade' && fault === undefined) noteEnd(core.member)
     await wind(core, machine, how)
     if (fault !== undefined) throw fault.error
   }

@@ -46,6 +46,8 @@ export interface TakenUpgrade {
   readonly output: string
   /** The new agent has reported to the server. */
   readonly is_confirmed?: boolean
+  /** The new agent has ended on purpose: it was stopped, or is started again. */
+  readonly is_ended?: boolean
   /** Why the former file is back. */
   readonly failure?: string
 }

@@ -21,7 +21,7 @@ const AGAIN_MS = 1_000
  * report in time, and is not watched by the one before, brings it back itself.
  */
 export async function confirmUpgrade(deps: ConfirmDeps): Promise<void> {
-  const { core, stop } = deps
+  const { core } = deps
   const { member, upgrading } = core
   if (!isOpen(member.upgrade) || upgrading?.file === undefined) return
   const running = await core.binary()
@@ -29,26 +29,34 @@ export async function confirmUpgrade(deps: ConfirmDeps): Promise<void> {
     return bringBack(deps, running.checksum, 'the agent was restarted while it was upgraded')
   const isReported = await reported(deps)
   if (isReported) await confirm(deps, member.upgrade)
-  if (core.ending.signal.aborted) return
-  // The agent before the upgrade was killed, and the service manager starts the new one by itself.
-  if (upgrading.isOrphan()) return stop('stopped')
-  if (!isReported) await bringBack(deps, running.checksum, `the new agent did not report within ${TRIAL_MS / 1000} s`)
+  if (!isReported && !core.ending.signal.aborted)
+    await bringBack(deps, running.checksum, `the new agent did not report within ${TRIAL_MS / 1000} s`)
+}
+
+/**
+ * Ends an agent whose watcher was killed: the service manager starts the next one, which needs its lock. Calls to a server that is away
+ * are not waited for.
+ */
+export async function endOrphan({ core, stop }: Pick<ConfirmDeps, 'core' | 'stop'>): Promise<void> {
+  const { clock, ending, upgrading, log } = core
+  while (upgrading?.isWatched() === true && !ending.signal.aborted) await clock.pause(AGAIN_MS, ending.signal)
+  if (ending.signal.aborted || upgrading?.isOrphan() !== true) return
+  log.line('upgrade: the agent that watched this one has ended; the service manager starts the next one')
+  stop('stopped')
 }
 
 /** The one that watches ends this one, which is then started without a watcher. */
-async function confirm({ core }: ConfirmDeps, upgrade: TakenUpgrade): Promise<void> {
-  const { member, log, keeper, clock, ending, upgrading } = core
+async function confirm({ core: { member, log, keeper } }: ConfirmDeps, upgrade: TakenUpgrade): Promise<void> {
   member.upgrade = { ...upgrade, is_confirmed: true }
   log.line(`upgrade: ${upgrade.version} runs, and has reported`)
   await keeper.save()
-  while (upgrading?.isWatched() === true && !ending.signal.aborted) await clock.pause(AGAIN_MS, ending.signal)
 }
 
 async function reported({ core, capabilities }: ConfirmDeps): Promise<boolean> {
   const { clock, ending, upgrading, log } = core
   const deadlineMs = clock.now() + TRIAL_MS
   let fault = ''
-  while (!ending.signal.aborted && upgrading?.isOrphan() !== true) {
+  while (!ending.signal.aborted) {
     // The one that watches ends it at its time.
     if (clock.now() >= deadlineMs && upgrading?.isWatched() !== true) return false
     const why = await capabilities.report().then((isTaken) => (isTaken ? undefined : 'not taken'), reasonOf)

@@ -142,6 +142,11 @@ interface Failure {
 
 type Installed = { readonly output: string } | Failure
 
+/** Notes that an agent on trial ends on purpose: the one that watches it distinguishes it so from a file that is no agent. */
+export function noteEnd(member: Pick<AgentCore['member'], 'upgrade'>): void {
+  if (isOpen(member.upgrade)) member.upgrade = { ...member.upgrade, is_ended: true }
+}
+
 /** Whether an upgrade has neither been confirmed nor undone. */
 export function isOpen(upgrade: TakenUpgrade | undefined): upgrade is TakenUpgrade {
   return upgrade !== undefined && !isOver(upgrade)

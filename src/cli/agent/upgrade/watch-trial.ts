@@ -8,6 +8,7 @@ import type { Place } from '../place.ts'
 import { takeLock } from '../process/process-lock.ts'
 import { readState, writeState } from '../state/state-file.ts'
 import { TRIAL_MS } from './confirm-upgrade.ts'
+import { isOpen } from './upgrades.ts'
 import type { ProgramFile } from './program-file.ts'
 
 /** What the former agent needs to watch the new one. */
@@ -26,8 +27,8 @@ export interface TrialOptions {
 export type TrialEnd = 'again' | ExitCode
 
 const LOOK_EVERY_MS = 200
-/** Ends by which an agent shows that it works: it was stopped, asked to start again, or its server refused the node. */
-const WORKING_ENDS: readonly ExitCode[] = [EXIT.ok, EXIT.terminated, EXIT.signedOut]
+/** Ends by which an agent shows that it works: it was asked to start again, or its server refused the node. */
+const WORKING_ENDS: readonly ExitCode[] = [EXIT.terminated, EXIT.signedOut]
 /** Before a service manager kills this process and leaves the new agent, which has the lock (TimeoutStopSec of the unit: 20 s). */
 const END_MS_MAX = 12_000
 
@@ -36,7 +37,7 @@ export async function watchTrial(options: TrialOptions): Promise<TrialEnd> {
   const { interrupted, start, place } = options
   const child = start()
   const failure = await outcomeOf(child, options)
-  const worked = WORKING_ENDS.find((code) => code === child.exitCode)
+  const worked = await workingEnd(child, place)
   if (worked !== undefined) return worked
   await end(child)
   if (interrupted.aborted) return EXIT.ok
@@ -44,6 +45,14 @@ export async function watchTrial(options: TrialOptions): Promise<TrialEnd> {
   if (failure === undefined || (await isConfirmed(place))) return 'again'
   await undo(options, failure)
   return 'again'
+}
+
+/** With which exit code the new agent has ended as one that works. Any program ends with 0, so that the agent notes it in the state. */
+async function workingEnd({ exitCode }: ChildProcess, { state: path }: Place): Promise<ExitCode | undefined> {
+  if (exitCode !== EXIT.ok) return WORKING_ENDS.find((code) => code === exitCode)
+  const state = await readState(path)
+  const upgrade = isEnrolled(state) ? state.enrolment.upgrade : undefined
+  return !isOpen(upgrade) || upgrade.is_ended === true ? EXIT.ok : undefined
 }
 
 /** Why the new agent is no good; undefined where it is, or where the trial was interrupted. */

@@ -3,9 +3,9 @@ import { enrolledState, openPlace } from '../../agent/enrolled-state.ts'
 import { openLog, type Log } from '../../agent/log.ts'
 import type { Place } from '../../agent/place.ts'
 import { reportStart, startSuccessor, startTrial } from '../../agent/process/background.ts'
-import { takeLock } from '../../agent/process/process-lock.ts'
 import { runAgent, type RunOptions } from '../../agent/process/run-agent.ts'
 import { runProgram } from '../../agent/system/run-program.ts'
+import { lockAfterTrial } from '../../agent/upgrade/lock-after-trial.ts'
 import { ownProgram, type ProgramFile } from '../../agent/upgrade/program-file.ts'
 import { SERVICE_VARIABLE, upgradingOf } from '../../agent/upgrade/upgrading.ts'
 import { watchTrial } from '../../agent/upgrade/watch-trial.ts'
@@ -38,7 +38,7 @@ export const run = defineCommand({
 
 async function runLocked(session: Session, flags: UpFlags, place: Place): Promise<ExitCode> {
   await openPlace(place)
-  const lock = await takeLock(place.lock)
+  const lock = await lockAfterTrial(place, { isService: session.io.env[SERVICE_VARIABLE] !== undefined })
   const file = await ownProgram({ main: process.argv[1], former: place.formerProgram, run: runProgram })
   const upgrading = upgradingOf(file, session.io.env)
   let end: AgentEnd

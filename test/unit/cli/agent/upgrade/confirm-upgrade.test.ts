@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { realMember } from '../../../../../src/cli/agent/real-member.ts'
 import type { TakenUpgrade } from '../../../../../src/cli/agent/state/agent-state.ts'
-import { confirmUpgrade, TRIAL_MS, type ConfirmDeps } from '../../../../../src/cli/agent/upgrade/confirm-upgrade.ts'
+import {
+  confirmUpgrade,
+  endOrphan,
+  TRIAL_MS,
+  type ConfirmDeps,
+} from '../../../../../src/cli/agent/upgrade/confirm-upgrade.ts'
 import { enrolledState } from '../../../../support/agent/agent-state.ts'
 
 const NEW = 'a'.repeat(64)
@@ -23,7 +28,7 @@ interface Situation {
   readonly isOrphan?: (nowMs: number) => boolean
 }
 
-async function play(situation: Situation) {
+async function play(situation: Situation, work: (deps: ConfirmDeps) => Promise<void> = confirmUpgrade) {
   const { running = NEW, upgrade = UPGRADE, takenFromMs = 0 } = situation
   const member = realMember(enrolledState({ upgrade }).enrolment)
   const ending = new AbortController()
@@ -59,7 +64,7 @@ async function play(situation: Situation) {
       ending.abort()
     },
   }
-  await confirmUpgrade(deps)
+  await work(deps)
   return { upgrade: member.upgrade, stops, restored, saved, nowMs }
 }
 
@@ -91,16 +96,14 @@ describe('an upgraded agent', () => {
     })
   })
 
-  test.each([
-    ['before it has reported', Infinity],
-    ['after it has reported', 0],
-  ])('of a service ends when the one that watched has ended, %s', async (_, takenFromMs) => {
+  test('of a service ends when the one that watched has ended, whatever becomes of its report', async () => {
     const isWatched = (nowMs: number): boolean => nowMs < 5_000
-    expect(await play({ takenFromMs, isWatched, isOrphan: (nowMs) => !isWatched(nowMs) })).toMatchObject({
-      stops: ['stopped'],
-      restored: 0,
-      nowMs: 5_000,
-    })
+    const situation = { isWatched, isOrphan: (nowMs: number) => !isWatched(nowMs) }
+    expect(await play(situation, endOrphan)).toMatchObject({ stops: ['stopped'], restored: 0, nowMs: 5_000 })
+  })
+
+  test('without a service manager goes on when the one that watched has ended', async () => {
+    expect(await play({ isWatched: (nowMs) => nowMs < 5_000 }, endOrphan)).toMatchObject({ stops: [], nowMs: 5_000 })
   })
 })
 

@@ -80,7 +80,6 @@ describe('a trial of a new agent', () => {
   }, 30_000)
 
   test.each([
-    [0, 'was taken down'],
     [4, 'was refused by its server'],
     [143, 'was asked to start again'],
   ])(
@@ -91,6 +90,16 @@ describe('a trial of a new agent', () => {
     },
     30_000,
   )
+
+  test('that is taken down before it has reported keeps its file and is not started again here', async () => {
+    expect(await watch(CONFIRM.replace('is_confirmed', 'is_ended'))).toBe(0)
+    expect([restored, await failure()]).toEqual([0, undefined])
+  }, 30_000)
+
+  test('that ends with 0 by itself before it has reported brings the former file back', async () => {
+    expect(await watch('process.exit(0)')).toBe('again')
+    expect([restored, await failure()]).toEqual([1, 'the new agent ended with 0 before it had reported'])
+  }, 30_000)
 
   test('that is interrupted ends, and keeps its file', async () => {
     expect(await watch(STAY, { interrupted: AbortSignal.timeout(500) })).toBe(0)
