@@ -41,6 +41,15 @@ describe.each(STORES)('The capacity of Domains on the $name store', (store) => {
           .where('subject', '=', 'system:capacity-monitor')
           .execute()
       ).map((row) => ({ ...row }))
+    const announced = async () =>
+      (
+        await world.db
+          .selectFrom('outbox')
+          .select(['aggregate', 'payload'])
+          .where('domain_id', '=', domain)
+          .where('event', '=', 'CapacityThresholdCrossed')
+          .execute()
+      ).map(({ aggregate, payload }) => ({ aggregate, payload }))
 
     it('is the same: levels, and rates of what either counted', async () => {
       await nodes(2)
@@ -150,7 +159,7 @@ describe.each(STORES)('The capacity of Domains on the $name store', (store) => {
         context: {},
       }
 
-      it('the leader alone records it, in the chain of the Domain and without the ratio', async () => {
+      it('the leader alone records and announces it, in the chain of the Domain and without the ratio', async () => {
         await target({ nodes: 5 })
         await world.round()
         await nodes(4)
@@ -160,6 +169,9 @@ describe.each(STORES)('The capacity of Domains on the $name store', (store) => {
         await one.lead()
         await one.lead()
         expect(await crossings()).toEqual([{ ...row, object: `domain:${domain}` }])
+        expect(await announced()).toEqual([
+          { aggregate: `domain:${domain}`, payload: { domain_id: domain, dimension: 'nodes' } },
+        ])
         expect([one, other].map((each) => each.use(domain, 'nodes')?.crossings)).toEqual([1, 1])
       })
 
@@ -172,6 +184,7 @@ describe.each(STORES)('The capacity of Domains on the $name store', (store) => {
         await world.round()
         await other.lead()
         expect(await crossings()).toHaveLength(1)
+        expect(await announced()).toHaveLength(1)
       })
 
       it('the next leader records what the last one did not come to', async () => {
@@ -182,6 +195,7 @@ describe.each(STORES)('The capacity of Domains on the $name store', (store) => {
         await world.round()
         await other.lead()
         expect(await crossings()).toHaveLength(1)
+        expect(await announced()).toHaveLength(1)
       })
 
       it('a restart records it again with its first sample', async () => {
@@ -193,6 +207,7 @@ describe.each(STORES)('The capacity of Domains on the $name store', (store) => {
         await restarted.collector.sample()
         await restarted.lead()
         expect(await crossings()).toHaveLength(2)
+        expect(await announced()).toHaveLength(2)
       })
 
       it('a row that is refused is counted, and tried again with the next sample', async () => {
@@ -218,6 +233,7 @@ describe.each(STORES)('The capacity of Domains on the $name store', (store) => {
         await world.round()
         await one.lead()
         expect(await crossings()).toHaveLength(1)
+        expect(await announced()).toHaveLength(1)
       })
 
       it('a row that the change went through without counts as refused', async () => {
@@ -257,6 +273,7 @@ describe.each(STORES)('The capacity of Domains on the $name store', (store) => {
         expect(one.crossings.failures()).toBe(before)
         await other.lead()
         expect(await crossings()).toHaveLength(1)
+        expect(await announced()).toHaveLength(1)
       })
 
       it('a Domain that is deleted before it is recorded leaves nothing to record', async () => {
@@ -270,6 +287,7 @@ describe.each(STORES)('The capacity of Domains on the $name store', (store) => {
         await one.lead()
         expect(one.crossings.due().filter(({ domainId }) => domainId === domain)).toEqual([])
         expect(await crossings()).toEqual([])
+        expect(await announced()).toEqual([])
       })
     })
   })
