@@ -189,6 +189,19 @@ describe('A Domain as files', () => {
     ).toEqual(['by-hand', 'oncall', 'staff'])
   }, 120_000)
 
+  it('belongs to another set where that adopts it, and loses what a file calls absent', async () => {
+    const folder = join(directory, 'adopted')
+    await empty.ctl(`export ${folder} --set other`)
+    expect(readFileSync(join(folder, 'ctl.yaml'), 'utf8')).toContain('\nset: other\n')
+    await empty.ctl(`apply ${folder} --adopt --yes`)
+    rmSync(join(folder, 'groups/by-hand.yaml'))
+    writeFileSync(join(folder, 'policies/heavy.yaml'), 'kind: policy\nname: heavy\nabsent: true\n')
+    await empty.ctl(`apply ${folder} --prune --yes`)
+    const groups = await empty.ctl('groups list -o name')
+    const policies = await empty.ctl('policies list -o name')
+    expect([groups.stdout, policies.stdout]).toEqual(['oncall\nstaff\n', 'db-in\n'])
+  }, 120_000)
+
   it.each([
     [
       'an unknown member',
@@ -238,6 +251,6 @@ describe('A Domain as files', () => {
     const again = await rich.ctl(`apply ${folder} --yes`, 10)
     expect(again.stderr).toContain('policy db-in waits for approval: a request for it waits already')
     const { stdout: approvals } = await rich.ctl('approvals list -o json')
-    expect(JSON.parse(approvals)).toHaveLength(1)
+    expect(JSON.parse(approvals).items).toHaveLength(1)
   }, 120_000)
 })

@@ -18,8 +18,8 @@ export interface Gateway {
   each<T, R>(items: readonly T[], task: (item: T) => Promise<R>): Promise<readonly R[]>
 }
 
-/** Calls of reads at a time. */
-const READS_MAX = 24
+/** Calls of reads at a time. Each listens to the same signal, and Node warns of more than ten listeners. */
+const READS_MAX = 8
 /** Tries of a change that is refused for its rate. */
 const TRIES_MAX = 20
 
