@@ -37,14 +37,14 @@ async function startPlane(directory: string): Promise<Plane> {
     expect([line, result.exitCode, result.exitCode === exit ? '' : result.stderr]).toEqual([line, exit, ''])
     return result
   }
-  async function join_(name: string): Promise<void> {
+  async function joinNode(name: string): Promise<void> {
     const args = ['--nodes', '1', '--duration', '1s', '--edges', '0', '--state-dir', join(directory, 'fleet')]
     const { exitCode, stderr } = await startSimulation(env, args).ended
     expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
     const { stdout } = await ctl('nodes list -o name')
     await ctl(`nodes update ${stdout.trim()} --name ${name}`)
   }
-  return { server, proxy, home, env, ctl, join: join_ }
+  return { server, proxy, home, env, ctl, join: joinNode }
 }
 
 /** The texts of all files of a folder by path, hidden ones included. */
