@@ -12,6 +12,11 @@ describe('Files and objects are compared', () => {
     expect(changesOf([MEMBERS], compared)).toEqual([{ member: 'members.user:ann', to: 'user:ann' }])
   })
 
+  it('so that an entry of an additive list is removed where --prune makes it complete', () => {
+    const compared = { file: { members: [] }, live: { members: ['user:ben'] }, exact: new Set(['members']) }
+    expect(changesOf([MEMBERS], compared)).toEqual([{ member: 'members.user:ben', from: 'user:ben' }])
+  })
+
   it('so that an entry is removed where the list is complete in the file', () => {
     const compared = { file: { ingress: [] }, live: { ingress: [{ slug: 'blog' }] }, exact: new Set<string>() }
     expect(changesOf([INGRESS], compared)).toEqual([{ member: 'ingress.blog', from: { slug: 'blog' } }])
