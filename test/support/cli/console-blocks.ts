@@ -34,7 +34,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/^(PUBLIC KEY +)\S{43}=$/gm, '$1<key>'],
   [/[\d.]+ ms\b/g, '<n> ms'],
   [/[▁▂▃▄▅▆▇█]{4}$/gm, '<strip>'],
-  [/^((?:heartbeat|state_pull|edge_keys) +)\d+/gm, '$1<n>'],
+  [/^((?:heartbeat|endpoint|capabilities|state_pull|edge_keys) +)\d+/gm, '$1<n>'],
   // A single key is fetched alone where only one edge is due at a moment.
   [/^edge_key +\d.*\n/gm, ''],
   [/\bSHA256:[\w+/]{43}/g, 'SHA256:<fingerprint>'],
