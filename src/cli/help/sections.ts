@@ -11,8 +11,8 @@ export interface Section {
 const SECTIONS: readonly (Section & { readonly title: HelpSection | 'Get started' | 'This machine' | 'Tools' })[] = [
   { title: 'Get started', nouns: ['serve', 'login', 'logout', 'whoami', 'status', 'doctor'] },
   { title: 'This machine', nouns: ['agent', 'ssh', 'tcp'] },
-  { title: 'Fleet', nouns: ['agent-sim'] },
-  { title: 'Tenancy', nouns: [] },
+  { title: 'Fleet', nouns: ['events', 'agent-sim'] },
+  { title: 'Tenancy', nouns: ['export', 'diff', 'apply'] },
   { title: 'Catalogue', nouns: [] },
   { title: 'Access', nouns: [] },
   { title: 'Tools', nouns: ['contexts', 'config', 'api', 'openapi', 'completion', 'admin', 'help'] },

@@ -1,9 +1,12 @@
+import { fileURLToPath } from 'node:url'
 import type { Command, CommandRow } from '../../../src/cli/argv/command.ts'
 import type { ArgumentSpec, FlagSpec } from '../../../src/cli/argv/flags.ts'
 import { commandRows } from '../../../src/cli/argv/registry.ts'
 import { manifest } from './cli-run.ts'
 
 const UUID = '019c1a10-0000-7000-8000-000000110001'
+/** A set of files that names nothing. */
+const FILES = fileURLToPath(new URL('domain-files', import.meta.url))
 
 /** A value that a noun's references may have without anything being looked up. */
 const REFERENCES: Readonly<Record<string, string>> = {
@@ -37,11 +40,13 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   login: { args: ['--with-token'], stdin: 'a-token' },
   'agent-sim': { args: ['--nodes', '1', '--duration', '1s', '--no-mesh'] },
   'admin users add': { args: ['cara', '--display-name', 'Cara', '--platform-admin'] },
+  apply: { args: [FILES, '--domain', UUID, '--yes'] },
   'audit verify': { args: [] },
   'authz impact': { args: ['--from-file', '-'], stdin: '{"edits":[{"kind":"tuple","op":"delete"}]}' },
   'authz lookup-resources': { args: ['me', 'read', 'node'] },
   'authz lookup-subjects': { args: ['user', 'read', `project:${UUID}`] },
   'authz what-can': { args: [`user:${UUID}`, 'read'] },
+  diff: { args: [FILES, '--domain', UUID] },
   'events verify': { args: ['-'], stdin: '{}' },
   'policies rollback': { args: [UUID, '--to', '1', '--domain', UUID, '--yes'] },
   'policies preview': { args: ['-', '--domain', UUID], stdin: POLICY },
@@ -80,6 +85,7 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'idp update': ['--label', 'Web'],
   'admin users update': ['--display-name', 'Web'],
   'tuples update': ['--relation', 'editor'],
+  'webhooks update': ['--description', 'Web'],
 }
 
 export interface CommandLine {
