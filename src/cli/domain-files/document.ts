@@ -1,8 +1,5 @@
 import type { Row } from '../output/members.ts'
 
-/** The value of a label. */
-export type Scalar = string | number | boolean
-
 /** An object as a file has it: everything by name. */
 export interface Document {
   readonly kind: string

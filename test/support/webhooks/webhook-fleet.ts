@@ -2,7 +2,6 @@ import { vi } from 'vitest'
 import type { Receiver } from './receiver.ts'
 import { startReceiver } from './receiver.ts'
 import type { TestStore } from '../datastores/stores.ts'
-import { START_MS } from '../server/test-backend.ts'
 import { startTenancy, type Tenancy } from '../server/tenancy.ts'
 
 type Body = Readonly<Record<string, unknown>>

@@ -1,5 +1,3 @@
-import type { Row } from '../../output/members.ts'
-
 /** A member that becomes another one. Entries of lists and maps have paths such as `labels.tier` and `ingress.blog`. */
 export interface Change {
   readonly member: string
@@ -39,11 +37,4 @@ export interface Plan {
   readonly waits: readonly Wait[]
   /** Objects that `--prune` would take away, were it given or allowed. */
   readonly unnamed: readonly { readonly kind: string; readonly name: string }[]
-}
-
-/** A step with the objects that it is about. */
-export interface Prepared {
-  readonly step: Step
-  /** The members of the file; nothing for a removal. */
-  readonly members: Row
 }
