@@ -61,11 +61,9 @@ export function createHub({ meter, usage, keepAliveMs, ...deps }: HubDeps): Hub 
     if (streams?.size === 0) byDomain.delete(stream.domainId)
   }
 
-  /** A stream is live from the moment at which its position is that of the tail: nothing can be handed over in between. */
   async function bringUp(stream: DomainStream): Promise<void> {
     try {
       await replay(replayDeps, stream, () => tail.position())
-      stream.isLive = !stream.isOver
     } catch (error) {
       log.error({ err: error, domain_id: stream.domainId }, 'a stream could not catch up')
       stream.end('failed')

@@ -31,6 +31,8 @@ export interface Behind {
   readonly isOver: boolean
   /** Whether it begins with a position that cannot be resumed from. */
   readonly isLost: boolean
+  /** Set once it is sent what comes next. */
+  isLive: boolean
   send(frame: DomainFrame): void
   passed(seq: bigint): void
   room(): Promise<void>
@@ -43,7 +45,8 @@ export function isGone(seq: bigint, { head, oldest }: Bounds): boolean {
 
 /**
  * Brings a stream up to the tail: sends what it has missed, or one `stream.resync` where that is gone or too much. Waits for slow
- * readers, and retries while the datastore or the signer is away.
+ * readers, and retries while the datastore or the signer is away. It makes the stream live without a pause after the look at the
+ * tail: in a pause, even one of a microtask, the tail could hand over events that the stream would miss.
  *
  * @param tail the position of the tail, which moves on meanwhile.
  * @throws every error that is no outage.
@@ -59,6 +62,7 @@ export async function replay(deps: ReplayDeps, stream: Behind, tail: () => bigin
       await deps.pause()
     }
   }
+  stream.isLive = !stream.isOver
 }
 
 interface Step {
