@@ -4,8 +4,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { framesOf, resyncAt, type DomainEvent, type DomainFrame } from './frames.ts'
-import { WINDOW_ROWS } from './replay.ts'
-import { readBounds, readEvents } from './store.ts'
+import { isGone, WINDOW_ROWS } from './replay.ts'
+import { readBounds, readEvents, type Bounds } from './store.ts'
 
 /** New events, ready to be sent. */
 export interface Batch {
@@ -40,6 +40,12 @@ export interface TailDeps {
 /** Events of one Domain in one batch beyond which its readers get `stream.resync` instead. */
 const BATCH_EVENTS_MAX = 200
 
+/** What is read next, with the position after it. */
+interface Part {
+  readonly upTo: bigint
+  readonly events: readonly DomainEvent[]
+}
+
 export function createTail(deps: TailDeps): Tail {
   const { db, signer, log, pollMs } = deps
   let position = 0n
@@ -48,18 +54,31 @@ export function createTail(deps: TailDeps): Tail {
   const stopping = new AbortController()
 
   async function look(): Promise<void> {
-    const { head } = await readBounds(db())
-    while (position < head && !stopping.signal.aborted) await take(head)
+    const bounds = await readBounds(db())
+    while (position < bounds.head && !stopping.signal.aborted) await take(bounds)
   }
 
-  async function take(head: bigint): Promise<void> {
+  async function take(bounds: Bounds): Promise<void> {
     const domainIds = new Set(deps.domainIds())
-    const upTo = position + WINDOW_ROWS < head ? position + WINDOW_ROWS : head
-    const window = { after: position, upTo }
-    const events = await readEvents(db(), { domainIds: [...domainIds], window, max: BATCH_EVENTS_MAX + 1 })
-    const frames = await framesOf(signer, bounded(events, upTo, deps.clock.now()))
+    const { upTo, events } = isGone(position, bounds)
+      ? leftOut([...domainIds], bounds.head)
+      : await next([...domainIds], bounds.head)
+    const frames = await framesOf(signer, events)
     position = upTo
     deps.onBatch({ upTo, domainIds, frames })
+  }
+
+  async function next(domainIds: readonly string[], head: bigint): Promise<Part> {
+    const upTo = position + WINDOW_ROWS < head ? position + WINDOW_ROWS : head
+    const window = { after: position, upTo }
+    const events = await readEvents(db(), { domainIds, window, max: BATCH_EVENTS_MAX + 1 })
+    return { upTo, events: bounded(events, upTo, deps.clock.now()) }
+  }
+
+  /** One event for each Domain stands for rows that are gone, or too many: after a restore the positions leap. */
+  function leftOut(domainIds: readonly string[], head: bigint): Part {
+    const nowMs = deps.clock.now()
+    return { upTo: head, events: domainIds.map((domainId) => resyncAt(domainId, head, nowMs)) }
   }
 
   async function poll(): Promise<void> {
