@@ -21,15 +21,17 @@ export interface DueQuery {
   readonly max: number
   readonly maxOfWebhook: number
   readonly busyWebhooks: readonly string[]
+  /** Webhooks to which one is being sent: while they fail, nothing more of them is due. */
+  readonly sendingWebhooks: readonly string[]
   readonly busyDomains: readonly string[]
 }
 
 /**
  * Locks what is due, the longest due first. Jumps from one webhook that something waits for to the next one, so that a queue of one
- * webhook costs the others nothing.
+ * webhook costs the others nothing. What cannot be sent now is left out, so that it takes no place of what can.
  */
 export async function lockDue(tx: Db, query: DueQuery): Promise<readonly DueDelivery[]> {
-  const { now, max, maxOfWebhook, busyWebhooks, busyDomains } = query
+  const { now, max, maxOfWebhook, busyWebhooks, sendingWebhooks, busyDomains } = query
   const { rows } = await sql<DueDelivery>`
     with recursive waiting as (
       (select webhook_id from webhook_deliveries where state = 'pending' order by webhook_id limit 1)
@@ -48,7 +50,8 @@ export async function lockDue(tx: Db, query: DueQuery): Promise<readonly DueDeli
         order by next_attempt_at limit ${maxOfWebhook}
       ) as d
       where w.disabled_at is null and (w.resume_at is null or w.resume_at <= ${now})
-        and w.id <> all(${busyWebhooks}::uuid[]) and w.domain_id <> all(${busyDomains}::uuid[])
+        and w.id <> all(${busyWebhooks}::uuid[]) and (w.failures = 0 or w.id <> all(${sendingWebhooks}::uuid[]))
+        and w.domain_id <> all(${busyDomains}::uuid[])
       order by d.next_attempt_at limit ${max}
     )
     select d.id, d.webhook_id, due.domain_id, due.url, d.type, d.message, d.tries, due.failures

@@ -11,6 +11,7 @@ export interface InFlight {
     readonly max: number
     readonly maxOfWebhook: number
     readonly busyWebhooks: readonly string[]
+    readonly sendingWebhooks: readonly string[]
     readonly busyDomains: readonly string[]
   }
   /** Those for which there is room, in the order given. */
@@ -45,6 +46,7 @@ export function createInFlight(): InFlight {
       max: MAX.all - running.size,
       maxOfWebhook: MAX.webhook,
       busyWebhooks: atLeast(ofWebhook, MAX.webhook),
+      sendingWebhooks: atLeast(ofWebhook, MAX.failing),
       busyDomains: atLeast(ofDomain, MAX.domain),
     }),
     choose,

@@ -51,6 +51,18 @@ describe('Attempts at once', () => {
     end()
     await ended
     await inFlight.ended()
-    expect(inFlight.room()).toEqual({ max: 64, maxOfWebhook: 2, busyWebhooks: [], busyDomains: [] })
+    expect(inFlight.room()).toEqual({
+      max: 64,
+      maxOfWebhook: 2,
+      busyWebhooks: [],
+      sendingWebhooks: [],
+      busyDomains: [],
+    })
+  })
+
+  it('keep what waits for a failing webhook out of the next query from the first one on', () => {
+    const inFlight = createInFlight()
+    void inFlight.run(due('w', 'd', 1), never)
+    expect(inFlight.room()).toMatchObject({ busyWebhooks: [], sendingWebhooks: ['w'] })
   })
 })
