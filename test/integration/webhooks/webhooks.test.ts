@@ -83,6 +83,9 @@ describe.each(STORES)('Webhooks on the $name store', (store) => {
       'https://',
       'hooks.acme.example',
       'https://hooks.acme.example/a b',
+      'https://hooks.acme.example/\u001b[2J',
+      // More than 2,704 bytes, which no index takes.
+      `https://hooks.acme.example/${'ア'.repeat(2000)}`,
       '',
       `https://hooks.acme.example/${'a'.repeat(2048)}`,
     ])('refuse the address %j', async (url) => {

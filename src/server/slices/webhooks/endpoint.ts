@@ -23,14 +23,22 @@ export function createEndpointRules({ webhookAllowHosts, allowsLoopback }: Endpo
   }
 }
 
+/** A URI is ASCII (RFC 3986 §2): names in other scripts are written in Punycode, other text with percent signs. */
+const URI_TEXT = /^[\x21-\x7e]+$/
+
 /**
  * Asserts that messages may be sent to the address, as far as its text shows.
  * @throws Problem `invalid_webhook_url`
  */
 export function requireUrl(text: string, rules: EndpointRules): void {
-  if (isHttpsUrl(text)) return
-  // The same rules, but for the scheme.
-  if (/^http:/i.test(text) && isHttpsUrl(text.replace(/^http:/i, 'https:')) && rules.isPrivateAllowed(new URL(text)))
-    return
-  throw problem('invalid_webhook_url', { errors: [{ pointer: '/url', detail: 'must be an https URL' }] })
+  if (URI_TEXT.test(text) && (isHttpsUrl(text) || isAllowedHttp(text, rules))) return
+  throw problem('invalid_webhook_url', {
+    errors: [{ pointer: '/url', detail: 'must be an https URL of ASCII characters' }],
+  })
+}
+
+/** The same rules as for https, but for the scheme. */
+function isAllowedHttp(text: string, rules: EndpointRules): boolean {
+  if (!/^http:/i.test(text)) return false
+  return isHttpsUrl(text.replace(/^http:/i, 'https:')) && rules.isPrivateAllowed(new URL(text))
 }
