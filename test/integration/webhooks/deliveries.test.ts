@@ -275,6 +275,32 @@ describe.each(STORES)('Deliveries of webhooks on the $name store', (store) => {
       expect(await fleet.shown(webhook)).toMatchObject({ enabled: true, failing_since: '2026-03-07T08:00:00.000Z' })
     })
 
+    it('do not count failures of an address that the webhook had before', async () => {
+      fleet.receiver.answering = answer(500)
+      const webhook = await fleet.webhook(domainId)
+      const id = await fleet.queue(webhook)
+      await fleet.deliver()
+      await vi.waitFor(async () => expect((await fleet.delivery(webhook, id))['last_status']).toBe(500), {
+        timeout: 20_000,
+      })
+      const patch = async (url: string) =>
+        (await fleet.call(fleet.root, `PATCH /v1/webhooks/${String(webhook['id'])}`, { url })).body
+      expect(await patch(String(webhook['url']))).toMatchObject({ failing_since: '2026-03-01T08:00:00.000Z' })
+      expect(await patch(`${String(webhook['url'])}/new`)).toMatchObject({ enabled: true, failing_since: null })
+    })
+
+    it('that were queued for a disabled webhook are dropped when it is enabled', async () => {
+      const webhook = await fleet.webhook(domainId)
+      const enable = (enabled: boolean) =>
+        fleet.call(fleet.root, `PATCH /v1/webhooks/${String(webhook['id'])}`, { enabled })
+      await enable(false)
+      const id = await fleet.queue(webhook)
+      await fleet.deliver()
+      expect((await enable(true)).body).toMatchObject({ enabled: true, pending: 0 })
+      expect((await fleet.delivery(webhook, id))['state']).toBe('dropped')
+      expect(ofWebhook(webhook)).toEqual([])
+    })
+
     it('to a silent endpoint hold up no other one, and at most two are on their way to it', async () => {
       const [slow, fast] = [await fleet.webhook(domainId), await fleet.webhook(domainId)]
       let mostOpen = 0
@@ -299,6 +325,36 @@ describe.each(STORES)('Deliveries of webhooks on the $name store', (store) => {
       expect(mostOpen).toBeLessThanOrEqual(2)
       await fleet.call(fleet.root, `DELETE /v1/webhooks/${String(slow['id'])}`)
     }, 30_000)
+
+    it('to many silent endpoints that fail hold up no other one', async () => {
+      const healthy = await fleet.webhook(domainId)
+      let openThen = 0
+      fleet.receiver.answering = (received, response) => {
+        if (!String(healthy['url']).endsWith(received.path)) return silent(received, response)
+        openThen = fleet.receiver.open()
+        return answer(204)(received, response)
+      }
+      const before = fleet.receiver.received.length
+      const slow: string[] = []
+      // Below the eight of a Domain, and with more that waits than there is room for.
+      for (let domains = 0; domains < 5; domains += 1) {
+        const of = await fleet.domain()
+        for (let webhooks = 0; webhooks < 7; webhooks += 1) {
+          const webhook = await fleet.webhook(of)
+          for (let queued = 0; queued < 3; queued += 1) await fleet.queue(webhook)
+          slow.push(String(webhook['id']))
+        }
+      }
+      await fleet.db.updateTable('webhooks').set({ failures: 1 }).where('id', 'in', slow).execute()
+      while (await fleet.deliver());
+      await fleet.receiver.gotten(before + slow.length)
+      fleet.clock.nowMs += 1_000
+      const id = await fleet.queue(healthy)
+      await fleet.deliver()
+      await fleet.reached(healthy, id, 'delivered')
+      expect(openThen).toBeGreaterThan(20)
+      await fleet.db.deleteFrom('webhooks').where('id', 'in', slow).execute()
+    }, 60_000)
 
     it('are sent again by request with the same id and the table from its start', async () => {
       const webhook = await fleet.webhook(domainId)

@@ -4,7 +4,15 @@ import { problem } from '../../../shared/problems.ts'
 import type { WebhookEvent } from '../../../shared/webhooks/event-types.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { dropPending } from './deliveries-store.ts'
-import { disabled, enabled, lockWebhook, updateWebhook, type WebhookChange, type WebhookRecord } from './store.ts'
+import {
+  disabled,
+  enabled,
+  lockWebhook,
+  UNFAILED,
+  updateWebhook,
+  type WebhookChange,
+  type WebhookRecord,
+} from './store.ts'
 import { announce, referenceOf } from './webhook.ts'
 
 type Patch = Input<(typeof webhooks)['operations']['PatchWebhook']>['body']
@@ -15,7 +23,8 @@ export function sortedEvents(events: readonly WebhookEvent[]): WebhookEvent[] {
 }
 
 /**
- * Applies the patch. What waits for a webhook that it disables is dropped.
+ * Applies the patch. What waits for a webhook that it disables is dropped, and so is what was queued for a disabled one that it
+ * enables: while that was being disabled, or by a test that a crash broke off.
  * @throws Problem `webhook_not_found`, `webhook_already_exists`
  */
 export async function changeWebhook(
@@ -27,8 +36,10 @@ export async function changeWebhook(
   const webhook = await lockWebhook(db, id)
   if (webhook === undefined) throw problem('webhook_not_found')
   const isEnding = patch.enabled === false && webhook.disabled_at === null
-  await updateWebhook(db, id, { ...columnsOf(patch), ...statusOf(patch, webhook, now), updated_at: now })
-  if (isEnding) await dropPending(db, id, now)
+  const isBeginning = patch.enabled === true && webhook.disabled_at !== null
+  const columns = { ...columnsOf(patch), ...failuresOf(patch, webhook), ...statusOf(patch, webhook, now) }
+  await updateWebhook(db, id, { ...columns, updated_at: now })
+  if (isEnding || isBeginning) await dropPending(db, id, now)
   if (isEnding)
     change.emit({
       event: 'WebhookDisabled',
@@ -46,6 +57,11 @@ function columnsOf({ url, events, for_seconds, description }: Patch): WebhookCha
     ...(for_seconds !== undefined && { for_seconds }),
     ...(description !== undefined && { description }),
   }
+}
+
+/** Failures are those of an endpoint: another address of an enabled webhook begins without any. */
+function failuresOf({ url }: Patch, webhook: WebhookRecord): WebhookChange {
+  return url !== undefined && url !== webhook.url && webhook.disabled_at === null ? UNFAILED : {}
 }
 
 /** Enabling an enabled webhook ends its pause; its failures begin to count again. */

@@ -5,7 +5,7 @@ import type { Change, UnitOfWork } from '../../ports/unit-of-work.ts'
 import { dropPending, updateClaimed, type DeliveryChange } from './deliveries-store.ts'
 import { endpointPauseAfter, pauseAfter } from './retry-table.ts'
 import { isGone, type Outcome } from './sender.ts'
-import { disabled, lockWebhook, updateWebhook, type WebhookRecord } from './store.ts'
+import { disabled, lockWebhook, UNFAILED, updateWebhook, type WebhookRecord } from './store.ts'
 import { referenceOf, SYSTEM } from './webhook.ts'
 
 const HOUR_MS = 60 * 60 * 1000
@@ -110,7 +110,7 @@ function failingSinceOf({ failing_since: since, last_failed_at: last }: WebhookR
 /** Writes nothing where nothing had failed: successes are the rule. */
 async function noteSuccess({ db }: Change, webhook: WebhookRecord): Promise<undefined> {
   if (webhook.failures === 0 && webhook.resume_at === null) return
-  await updateWebhook(db, webhook.id, { failures: 0, failing_since: null, last_failed_at: null, resume_at: null })
+  await updateWebhook(db, webhook.id, UNFAILED)
 }
 
 interface Disabling {

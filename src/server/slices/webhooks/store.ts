@@ -100,15 +100,10 @@ export function disabled(reason: NonNullable<WebhookRecord['disabled_reason']>, 
   return { disabled_at: now, disabled_reason: reason, resume_at: null, updated_at: now }
 }
 
+/** Columns of a webhook whose endpoint has not failed since its last success. */
+export const UNFAILED = { failing_since: null, last_failed_at: null, failures: 0, resume_at: null } as const
+
 /** Columns of a webhook without failures to which messages are sent. */
 export function enabled(now: Date): WebhookChange {
-  return {
-    disabled_at: null,
-    disabled_reason: null,
-    failing_since: null,
-    last_failed_at: null,
-    failures: 0,
-    resume_at: null,
-    updated_at: now,
-  }
+  return { ...UNFAILED, disabled_at: null, disabled_reason: null, updated_at: now }
 }
