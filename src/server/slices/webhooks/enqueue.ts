@@ -46,7 +46,9 @@ export async function enqueue(
     tx,
     envelopes.map((envelope) => deliveryOf(ids, envelope, now)),
   )
-  for (const webhookId of new Set(envelopes.map((envelope) => envelope.webhookId))) await trim(tx, webhookId, now)
+  // In one order for all jobs, since each locks webhooks with a full queue until its transaction ends.
+  const webhookIds = [...new Set(envelopes.map((envelope) => envelope.webhookId))].toSorted()
+  for (const webhookId of webhookIds) await trim(tx, webhookId, now)
 }
 
 async function trim(tx: Db, webhookId: string, now: Date): Promise<void> {
