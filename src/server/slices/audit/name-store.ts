@@ -35,7 +35,7 @@ const PAGE_MAX = 400
  * Reads the names of references as they are now, all that are asked for at once in one statement. Null for what has no name or is
  * gone.
  *
- * @param domainId only names of objects of this Domain; `null` none but those of the platform; all where undefined.
+ * @param domainId only names of objects of this Domain; none where `null`; all where undefined.
  */
 export function createNameReader(
   db: Db,
