@@ -9,7 +9,7 @@ export interface OutgoingRequest {
   readonly redirect?: 'refused' | 'returned' | undefined
   /** The longest body in bytes, where what the fetch takes at most is too much: 1 MiB unless it was made for more. */
   readonly bodyBytesMax?: number | undefined
-  /** What a longer body comes to: an error, or the answer with the beginning of the body alone. */
+  /** What a longer body comes to, and one that breaks off: an error, or the answer with the beginning of the body alone. */
   readonly excess?: 'refused' | 'cut' | undefined
   readonly signal?: AbortSignal | undefined
 }

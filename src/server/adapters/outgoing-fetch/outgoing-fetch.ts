@@ -112,14 +112,21 @@ async function whole({ headers, body }: Dispatcher.ResponseData, bodyBytesMax: n
   return Buffer.concat(chunks)
 }
 
-/** Reads the body up to its limit and leaves the rest, which ends with the connection. */
+/**
+ * Reads the body up to its limit and leaves the rest, which ends with the connection. A body that breaks off, or that is not over in
+ * time, has a beginning too: the status has come, and the caller wants no more of the body than there is.
+ */
 async function beginning({ body }: Dispatcher.ResponseData, bodyBytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes >= bodyBytesMax) break
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= bodyBytesMax) break
+    }
+  } catch {
+    // What was read until then is the beginning.
   }
   return Buffer.concat(chunks).subarray(0, bodyBytesMax)
 }

@@ -129,6 +129,16 @@ describe('an outgoing fetch', () => {
     server = await startStubIssuer()
   })
 
+  it('has the status and the beginning of a body that breaks off, where that is enough', async () => {
+    server.on('/broken', (_request: unknown, response: ServerResponse) => {
+      response.writeHead(500, { 'content-length': '10' })
+      response.write('begun', () => response.socket?.end())
+    })
+    const answer = await fetch(`${server.url}/broken`, { ...ANYWHERE, excess: 'cut' })
+    expect([answer.status, answer.body.toString()]).toEqual([500, 'begun'])
+    expect(await failure(fetch(`${server.url}/broken`, ANYWHERE))).toMatch(/^unreachable: /)
+  })
+
   it('ends when the caller gives up', async () => {
     const giveUp = new AbortController()
     server.on('/silent', () => giveUp.abort())
@@ -154,6 +164,13 @@ describe('an outgoing fetch has one deadline for everything', () => {
       response.on('close', () => clearInterval(drip))
     })
     expect(await failure(fetch(`${server.url}/slow`, ANYWHERE))).toMatch(/^timeout: /)
+  })
+
+  it('after which the status and the beginning of a body without an end are the answer, where that is enough', async () => {
+    server.on('/endless', (_request: unknown, response: ServerResponse) => response.write('begun'))
+    const patient = createOutgoingFetch({ deadlineMs: 1_500 })
+    const answer = await patient(`${server.url}/endless`, { ...ANYWHERE, excess: 'cut' })
+    expect([answer.status, answer.body.toString()]).toEqual([200, 'begun'])
   })
 
   it('for a name that does not resolve', async () => {
