@@ -9,10 +9,12 @@ export interface RelationFilter {
 
 const RELATIONS = auditRelationsOf(contract)
 
-/** The relations that a filter selects; undefined where it selects all. */
+/** The relations that a filter selects, each once; undefined where it selects all. */
 export function relationsMeant({ relation_prefix: prefix, only }: RelationFilter): readonly string[] | undefined {
   if (prefix === undefined && only === undefined) return undefined
-  return RELATIONS.filter(
+  const meant = RELATIONS.filter(
     ({ relation, isWrite }) => relation.startsWith(prefix ?? '') && (only === undefined || isWrite),
-  ).map(({ relation }) => relation)
+  )
+  // Operations may share a relation. A list reads the rows of each that is named, and would show those of one named twice twice.
+  return [...new Set(meant.map(({ relation }) => relation))]
 }

@@ -22,6 +22,12 @@ it('finds every relation of accounts by its prefix', () => {
   expect(all).toEqual(expect.arrayContaining([...OWN_CHANGES, 'local_account.sign_in']))
 })
 
+it('finds a relation that operations share once, so that no row is listed twice', () => {
+  const read = relationsMeant({ relation_prefix: 'policy.' }) ?? []
+  expect(read).toContain('policy.read')
+  expect(read).toEqual([...new Set(read)])
+})
+
 it('counts the relations that the body of a request selects', () => {
   const operations = Object.values(serviceToken.operations)
   expect(operations.flatMap((operation) => relationsOf(operation))).toContain(DEVICE_POLL_RELATION)
