@@ -33,21 +33,19 @@ export interface ForwardingDeps {
 
 /** Makes it around the firewall of the policies. */
 export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewall {
-  const { firewall, log } = deps
+  const { firewall } = deps
   const setting = createReportedSetting(deps)
+  const memory = createMemory(deps)
   // One at a time: the setting and the file are those of the rules that were put in force last.
   const latest = createLatestOnly()
   let view: FirewallView | undefined
   let inForce: FirewallView | undefined
-  let held = deps.before
-  /** What is written down. */
-  let remembered = deps.before
   const begun = createSignal()
 
   function current(): readonly Forward[] {
     const wanted = deps.forwards()
     const names = new Set(wanted.map(({ interfaceName }) => interfaceName))
-    const left = held.filter(({ interfaceName: name }) => !names.has(name) && deps.isOwn(name))
+    const left = memory.held().filter(({ interfaceName: name }) => !names.has(name) && deps.isOwn(name))
     return [...wanted, ...left]
   }
 
@@ -57,18 +55,6 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
     return inForce !== undefined && isDeepStrictEqual(whole, inForce) ? inForce : whole
   }
 
-  async function remember(forwards: readonly Forward[]): Promise<void> {
-    held = forwards
-    if (isDeepStrictEqual(forwards, remembered)) return
-    try {
-      await deps.remember(forwards)
-      remembered = forwards
-    } catch (error) {
-      // A full disk keeps nothing from being forwarded. Only an agent that starts again would forward it later; the next look tries again.
-      log(`bridges: ${reasonOf(error)}`)
-    }
-  }
-
   async function enforce(policies: FirewallView): Promise<void> {
     inForce = viewOf(policies)
     const { interfaceName, forwards } = inForce
@@ -76,9 +62,9 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
     // Without the rules the kernel would forward what no bridge wants.
     const isJudged = forwards.length > 0 && firewall.status().fault === undefined
     // Before the setting: an agent that is started after a crash takes back what it finds here.
-    if (isJudged) await remember(forwards)
+    if (isJudged) await memory.hold(forwards)
     setting.letForward(isJudged ? [interfaceName, ...forwards.map((one) => one.interfaceName)] : [])
-    await remember(forwards)
+    await memory.hold(forwards)
   }
 
   async function takeAway(): Promise<void> {
@@ -106,6 +92,37 @@ export function createForwardingFirewall(deps: ForwardingDeps): ForwardingFirewa
     async remove() {
       view = undefined
       await bring()
+    },
+  }
+}
+
+/** What is forwarded, which an agent that starts after a crash finds written down. */
+interface Memory {
+  held(): readonly Forward[]
+  /** Writes it down where that is not what was written last. */
+  hold(forwards: readonly Forward[]): Promise<void>
+}
+
+/** Makes it with what an earlier process has written. A failure is logged once while it stays the same, and each look tries again. */
+function createMemory(deps: ForwardingDeps): Memory {
+  let held = deps.before
+  let written = deps.before
+  let fault: string | undefined
+  return {
+    held: () => held,
+    async hold(forwards) {
+      held = forwards
+      if (isDeepStrictEqual(forwards, written)) return
+      const before = fault
+      try {
+        await deps.remember(forwards)
+        written = forwards
+        fault = undefined
+      } catch (error) {
+        // A full disk keeps nothing from being forwarded. Only an agent that starts again would forward it later.
+        fault = reasonOf(error)
+        if (fault !== before) deps.log(`bridges: ${fault}`)
+      }
     },
   }
 }

@@ -134,6 +134,21 @@ describe('what a host forwards', () => {
     expect([remembered, setting('ctl0'), lines]).toEqual([[wanted], '1', []])
   })
 
+  test('goes on where it cannot be written down, which is logged once, and is written down by a later look', async () => {
+    wanted = [forwardOf('hq')]
+    const firewall = start()
+    onRemember = () => {
+      throw new Error('no space left on device')
+    }
+    await firewall.apply(VIEW)
+    await firewall.enforceForwards()
+    expect([setting('ctl0'), setting('hq'), remembered]).toEqual(['1', '1', []])
+    expect(lines).toEqual([expect.stringContaining('no space left on device')])
+    onRemember = () => undefined
+    await firewall.enforceForwards()
+    expect([remembered, lines]).toEqual([[wanted], [expect.anything()]])
+  })
+
   test('is given to the firewall as the same view while nothing changes, and a removal is lost to no look at the rules', async () => {
     const calls: (FirewallView | 'remove')[] = []
     let carryOn: () => void = () => undefined
