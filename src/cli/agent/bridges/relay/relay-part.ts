@@ -36,6 +36,8 @@ const THIS_MACHINE = 'this machine'
 const PEERS_EVERY_MS = 2_000
 /** The same while handshakes for unknown keys wait. */
 const HURRIED_MS = 300
+/** Anyone may send such handshakes: after a read that takes long, the pause is this multiple of it. */
+const HURRIED_TIMES = 10
 const SWEEP_EVERY_MS = 10_000
 /** A packet that could not be sent is named so long after it. */
 const FAULT_SHOWN_MS = 60_000
@@ -52,7 +54,7 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
   // Each packet of a flood may have a fault.
   const paced = createPacedLines(log, now)
   let timer: NodeJS.Timeout | undefined
-  const looks = { areHurried: false, isUnderWay: false }
+  const looks = { areHurried: false, isUnderWay: false, readingMs: 0 }
   let sweptMs = now()
 
   function noteFault(name: string, reason: string): void {
@@ -61,8 +63,10 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
   }
 
   async function refresh(): Promise<void> {
+    const beganMs = now()
     try {
       const present = await peers()
+      looks.readingMs = now() - beganMs
       for (const relay of relays.values()) if (relay.forwarder.setPeers(present)) retry(relay)
       faults.delete(THIS_MACHINE)
     } catch (error) {
@@ -87,7 +91,8 @@ export function createRelayPart({ peers, log, now }: RelayPartDeps): RelayPart {
   function schedule(): void {
     clearTimeout(timer)
     looks.areHurried = [...relays.values()].some(({ held }) => held.isWaiting())
-    const pauseMs = looks.areHurried ? HURRIED_MS : PEERS_EVERY_MS
+    const hurriedMs = Math.min(PEERS_EVERY_MS, Math.max(HURRIED_MS, HURRIED_TIMES * looks.readingMs))
+    const pauseMs = looks.areHurried ? hurriedMs : PEERS_EVERY_MS
     timer = relays.size === 0 ? undefined : setTimeout(() => void look(), pauseMs)
   }
 

@@ -13,6 +13,10 @@ describe('the relays of a machine', () => {
   let part: RelayPart
   let peer: Socket
   let key: string
+  let clock: () => number
+  /** Milliseconds that a read of the peers takes, by the clock of the relays. */
+  let readingMs: number
+  let readAtMs: number[]
   const lines: string[] = []
 
   async function socket(): Promise<Socket> {
@@ -33,14 +37,22 @@ describe('the relays of a machine', () => {
   beforeEach(async () => {
     peer = await socket()
     key = KEY
+    clock = () => Date.now()
+    readingMs = 0
+    readAtMs = []
+    let readMs = 0
     const endpoints = [`127.0.0.1:${peer.address().port}`]
     part = createRelayPart({
-      peers: async () => [
-        { nodeId: 'x', publicKey: key, endpoints, fallback: undefined },
-        { nodeId: 'y', publicKey: UNREACHABLE_KEY, endpoints: UNREACHABLE, fallback: undefined },
-      ],
+      async peers() {
+        readMs += readingMs
+        readAtMs.push(performance.now())
+        return [
+          { nodeId: 'x', publicKey: key, endpoints, fallback: undefined },
+          { nodeId: 'y', publicKey: UNREACHABLE_KEY, endpoints: UNREACHABLE, fallback: undefined },
+        ]
+      },
       log: (line) => void lines.push(line),
-      now: () => Date.now(),
+      now: () => clock() + readMs,
     })
   })
   afterEach(async () => {
@@ -67,6 +79,9 @@ describe('the relays of a machine', () => {
     await part.apply('b', relayOn(port))
     const sender = await socket()
     const rotated = Buffer.alloc(32, 9).toString('base64')
+    // What waits is held for 3 s, which a slow machine may need until the key is changed below.
+    const nowMs = Date.now()
+    clock = () => nowMs
     const arrived = once(peer, 'message')
     sender.send(initiation({ to: rotated, sender: 6 }), port, '127.0.0.1')
     // What follows on the same socket has arrived: so has the one before.
@@ -75,6 +90,19 @@ describe('the relays of a machine', () => {
     const again = once(peer, 'message')
     key = rotated
     expect(((await again) as [Buffer])[0].readUInt32LE(4)).toBe(6)
+    sender.close()
+  })
+
+  test('read the peers less often for unknown keys where that takes long, since anyone can send these', async () => {
+    const port = await freePort()
+    readingMs = 500
+    await part.apply('b', relayOn(port))
+    const sender = await socket()
+    sender.send(initiation({ to: Buffer.alloc(32, 9).toString('base64'), sender: 6 }), port, '127.0.0.1')
+    await vi.waitFor(() => expect(readAtMs.length).toBeGreaterThan(1), { timeout: 20_000, interval: 20 })
+    // Without the limit: 300 ms.
+    const [firstMs = 0, secondMs = 0] = readAtMs
+    expect(secondMs - firstMs).toBeGreaterThan(1_500)
     sender.close()
   })
 
