@@ -9,7 +9,7 @@ import {
   type BackgroundProgram,
   type ProgramSign,
 } from './background-program.ts'
-import { writeProcessRecord } from './process-record.ts'
+import { recordedProcess, writeProcessRecord } from './process-record.ts'
 import { startTimeOf } from './process-start.ts'
 import { lastLogLine, shortenLog } from './program-log.ts'
 import { isOfThisService } from './service-of.ts'
@@ -131,7 +131,9 @@ async function takenOver(kept: KeptProgram): Promise<Running | undefined> {
     if (!isRunning(found) || performance.now() > deadline) return undefined
     await pause(START_POLL_MS)
   }
-  writeProcessRecord(kept.recordFile, { pid, marks: kept.marks })
+  // A full disk takes nothing from a process that is on record.
+  const { recordFile, marks } = kept
+  if (recordedProcess(recordFile, marks) !== pid) writeProcessRecord(recordFile, { pid, marks })
   return found
 }
 

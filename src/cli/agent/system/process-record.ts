@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Marks } from './marked-processes.ts'
 import { startTimeOf } from './process-start.ts'
@@ -20,8 +20,13 @@ export function writeProcessRecord(
 ): void {
   const record = { pid, start_time: startTimeOf(pid) ?? '', boot_id: bootId(), marks }
   const draft = `${file}.${process.pid}.new`
-  writeFileSync(draft, `${JSON.stringify(record)}\n`, { mode: 0o600 })
-  renameSync(draft, file)
+  try {
+    writeFileSync(draft, `${JSON.stringify(record)}\n`, { mode: 0o600 })
+    renameSync(draft, file)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    throw error
+  }
 }
 
 /** The process that the file names, where it still runs and was started with all of these marks. */

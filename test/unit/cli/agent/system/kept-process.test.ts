@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -87,6 +87,22 @@ describe('a program in the background', () => {
     expect(runningProcesses({ marks: family(), recordFile: record })).toEqual([])
     writeFileSync(record, '{"pid":')
     expect(runningProcesses({ marks: family(), recordFile: record })).toEqual([])
+  })
+
+  test('is taken over where its record cannot be written again, as on a full disk', async () => {
+    await (await keep()).stopWatching()
+    const before = pids()
+    // A record is written beside its file first.
+    mkdirSync(join(folder, `one.pid.${process.pid}.new`))
+    await keep()
+    expect(pids()).toEqual(before)
+  })
+
+  test('leaves nothing of a record that cannot be written', () => {
+    const record = join(folder, 'taken.pid')
+    mkdirSync(record)
+    expect(() => writeProcessRecord(record, { pid: process.pid, marks: family() })).toThrow()
+    expect(readdirSync(folder)).toEqual(['taken.pid'])
   })
 
   test('is never looked for without a mark, which every process would have', () => {
