@@ -88,6 +88,8 @@ export function createCaddy({ place, log, environment, mayEnd }: CaddyDeps): Cad
     // HAProxy has a user of its own. Another user of this machine gets no more by it than by the port of HAProxy.
     await chmod(tlsSocket, 0o666)
     loaded = config
+    // It was refused when Caddy lacked something that it has now.
+    if (refused === config) refused = undefined
   }
 
   return {
