@@ -102,6 +102,8 @@ async function findData(store) {
   const server = ctlOf('current', store)
   const { ctl } = server
   const url = await server.serve()
+  // Each start has another port, and the context of the command line names the former one.
+  await server.login(url)
   await heartbeat(url, node)
   const found = await Promise.all(
     ['projects', 'service-identities', 'policies', 'nodes'].map((noun) => namesOf(ctl, noun)),

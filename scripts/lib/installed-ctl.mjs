@@ -8,6 +8,7 @@ import { assert } from './steps.mjs'
 
 const START_DEADLINE_MS = 120_000
 const STOP_DEADLINE_MS = 30_000
+const COMMAND_MS_MAX = 180_000
 
 /** What Node prints about code that will not run for ever. */
 const WARNING = /^\(node:\d+\).*|.*(?:DeprecationWarning|ExperimentalWarning).*/m
@@ -19,8 +20,10 @@ const WARNING = /^\(node:\d+\).*|.*(?:DeprecationWarning|ExperimentalWarning).*/
  * @param script its `bin/ctl.js`
  * @param home what it may write to, beside `data`
  * @param data the data directory of the server
+ * @param env variables beside those of this process
+ * @param commandMsMax milliseconds after which a command that has not ended fails; 180 s
  */
-export function createInstalledCtl({ node, script, home, data, env: own = {} }) {
+export function createInstalledCtl({ node, script, home, data, env: own = {}, commandMsMax = COMMAND_MS_MAX }) {
   const env = {
     ...process.env,
     NO_COLOR: '1',
@@ -39,11 +42,18 @@ export function createInstalledCtl({ node, script, home, data, env: own = {} }) 
     assert(warning === undefined, `ctl ${args[0]} warns: ${warning}`)
   }
 
-  /** Runs a command; resolves with `{ code, stdout, stderr }`. */
+  /**
+   * Runs a command; resolves with `{ code, stdout, stderr }`. Throws where it does not end, as a server that should have refused
+   * to start.
+   */
   async function attempt(args, input) {
     const child = start(args, input === undefined ? 'ignore' : 'pipe')
+    let isLate = false
+    const late = setTimeout(() => (isLate = child.kill('SIGKILL')), commandMsMax)
     child.stdin?.end(input)
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+    clearTimeout(late)
+    assert(!isLate, `ctl ${args[0]} does not end within ${commandMsMax / 1000} s: ${stderr}`)
     assertSilent(stderr, args)
     return { code, stdout, stderr }
   }
@@ -73,11 +83,11 @@ export function createInstalledCtl({ node, script, home, data, env: own = {} }) 
 
   /** Ends the server by SIGTERM, which has to end it in order. */
   async function stop() {
-    const { child, said } = server
+    const { child } = server
     const ended = once(child, 'exit', { signal: AbortSignal.timeout(STOP_DEADLINE_MS) })
     child.kill('SIGTERM')
     const [code] = await ended
-    assert(code === 0, `ctl serve ended with ${code} after SIGTERM: ${said}`)
+    assert(code === 0, `ctl serve ended with ${code} after SIGTERM: ${server.said}`)
     assertSilent(server.said, ['serve'])
   }
 
