@@ -12,7 +12,9 @@ import { root } from './lib/root.mjs'
 const USAGE = 'Usage: node scripts/release.mjs VERSION [--dry-run | --publish]'
 const folder = join(root, 'release')
 const say = (line) => process.stdout.write(`${line}\n`)
-const git = async (...args) => (await runWell('git', args, { cwd: root })).trim()
+/** The checkout may belong to another user than the one who runs this, as in a container. */
+const GIT = ['-c', 'safe.directory=*']
+const git = async (...args) => (await runWell('git', [...GIT, ...args], { cwd: root })).trim()
 
 function parse(argv) {
   const flags = new Set(argv.filter((argument) => argument.startsWith('-')))
@@ -25,7 +27,8 @@ function parse(argv) {
 async function stateOf(version) {
   const { version: former, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
-  const { code } = await run('git', ['rev-parse', '--verify', '--quiet', `refs/tags/v${version}`], { cwd: root })
+  const tag = [...GIT, 'rev-parse', '--verify', '--quiet', `refs/tags/v${version}`]
+  const { code } = await run('git', tag, { cwd: root })
   return { version, former, repository, changelog, status: await git('status', '--porcelain'), hasTag: code === 0 }
 }
 

@@ -3,7 +3,7 @@ const UNRELEASED = '## Unreleased'
 
 const partsOf = (version) => (VERSION.exec(version) ?? []).slice(1).map(Number)
 
-/** Whether a version is behind another one; both are three numbers. */
+/** Whether a version comes after another one. Both are three numbers; one that is not never does. */
 export function isNewer(version, than) {
   const [left, right] = [partsOf(version), partsOf(than)]
   const at = left.findIndex((part, index) => part !== right[index])
