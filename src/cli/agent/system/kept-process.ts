@@ -64,7 +64,7 @@ export async function keepRunning(kept: KeptProgram): Promise<KeptProcess> {
   const resting = (ms: number): Promise<unknown> =>
     pause(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
   let fault: string | undefined
-  let process = (await takenOver(kept)) ?? (await start(kept))
+  let process = (await takenOver(kept)) ?? (await start(kept, stopping.signal))
   let answeredMs = performance.now()
   let probedMs = answeredMs
 
@@ -74,7 +74,7 @@ export async function keepRunning(kept: KeptProgram): Promise<KeptProcess> {
       await resting(delayMs)
       if (stopping.signal.aborted) return
       try {
-        process = await start(kept)
+        process = await start(kept, stopping.signal)
         fault = undefined
         answeredMs = performance.now()
         return
@@ -137,7 +137,8 @@ async function takenOver(kept: KeptProgram): Promise<Running | undefined> {
   return found
 }
 
-async function start(kept: KeptProgram): Promise<Running> {
+/** A process that is not ready when the signal is given stays: the next agent takes it over, or starts it again. */
+async function start(kept: KeptProgram, stopping: AbortSignal): Promise<Running> {
   const family = { marks: kept.family, recordFile: kept.recordFile }
   await endProgram(family)
   await kept.prepare?.()
@@ -145,8 +146,8 @@ async function start(kept: KeptProgram): Promise<Running> {
   const pid = child.pid ?? 0
   const started = { pid, startTime: startTimeOf(pid) }
   try {
-    await becomeReady(child, kept)
-    await kept.onStarted?.()
+    await becomeReady(child, kept, stopping)
+    if (!stopping.aborted) await kept.onStarted?.()
   } catch (error) {
     await endProgram(family)
     throw error
@@ -154,9 +155,9 @@ async function start(kept: KeptProgram): Promise<Running> {
   return started
 }
 
-async function becomeReady(child: ChildProcess, kept: KeptProgram): Promise<void> {
+async function becomeReady(child: ChildProcess, kept: KeptProgram, stopping: AbortSignal): Promise<void> {
   const deadline = performance.now() + START_MS_MAX
-  while (!(await doesAnswer(kept))) {
+  while (!stopping.aborted && !(await doesAnswer(kept))) {
     if (hasEnded(child)) throw agentError('program_failed', endedText(kept))
     if (performance.now() > deadline)
       throw agentError(

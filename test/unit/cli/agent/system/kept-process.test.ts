@@ -129,6 +129,18 @@ describe('a program in the background', () => {
     expect(lines).toEqual([expect.stringContaining('does not answer and is started again')])
   })
 
+  test('stays, and keeps the agent no longer, where the agent ends before it is ready', async () => {
+    const started: number[] = []
+    const kept = await keep({ onStarted: async () => void started.push(1) })
+    const before = pids()
+    doesAnswer = false
+    process.kill(before[0] ?? 0, 'SIGKILL')
+    await isRunningAgain(before)
+    const again = pids()
+    await kept.stopWatching()
+    expect([pids(), started]).toEqual([again, [1]])
+  }, 60_000)
+
   test('goes on while it answers late once', async () => {
     await keep({ silentMsMax: 60_000, probeMs: 20 })
     const before = pids()
