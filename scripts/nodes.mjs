@@ -85,7 +85,7 @@ async function smoke({ ctl }) {
   await ctl.stop()
 }
 
-/** The first start of somebody who has installed nothing; resolves once the server has ended in order. */
+/** The first start where nothing is installed; resolves once the server has ended in order. */
 async function startByNpx(folder) {
   const { node, bin } = ownNode(folder)
   const home = join(folder, 'home')

@@ -10,7 +10,7 @@ const START_DEADLINE_MS = 120_000
 const STOP_DEADLINE_MS = 30_000
 const COMMAND_MS_MAX = 180_000
 
-/** What Node prints about code that will not run for ever. */
+/** What Node prints about code that a later Node may not run. */
 const WARNING = /^\(node:\d+\).*|.*(?:DeprecationWarning|ExperimentalWarning).*/m
 
 /**

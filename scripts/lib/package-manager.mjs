@@ -70,7 +70,7 @@ export function ownNode(folder) {
 }
 
 /**
- * Installs the tarball globally with that Node, into an empty prefix and with an empty home, as somebody new would.
+ * Installs the tarball globally with that Node, into an empty prefix and with an empty home, as on a new machine.
  *
  * @returns `{ script, output }`: the command's script, and what npm printed
  */

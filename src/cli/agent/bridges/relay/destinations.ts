@@ -39,8 +39,8 @@ const TRIED = { entriesMax: 16_384, perOwnerMax: 256, idleMs: 180_000 } as const
 
 /**
  * Makes it, empty. A sender whose packets went both ways gets that address alone. Any other one gets copies sent to all places where the
- * peer may be, in turn where they are many: only the peer itself can answer in a way that the sender takes, and an address that somebody
- * else has bound to it takes nothing from the others.
+ * peer may be, in turn where they are many: only the peer itself can answer in a way that the sender takes, and an address that another
+ * host has bound to it takes nothing from the others.
  */
 export function createDestinations({ bindings, sources, now }: Places): Destinations {
   const ways = createBoundedMap<Way>(WAYS, now)
