@@ -33,7 +33,10 @@ function wait(deps: AgentDeps, node: Member, waitMs: number): void {
   if (untilMs <= node.deferredUntilMs) return
   node.deferredUntilMs = untilMs
   deps.tasks.schedule(waitMs, async () => {
-    if (deps.clock.now() >= node.deferredUntilMs) await sendDeferred(deps, node)
+    // The clock does not say whether the wait is over: it may have been set, and a timer may be early by a millisecond.
+    if (node.deferredUntilMs !== untilMs) return
+    node.deferredUntilMs = 0
+    await sendDeferred(deps, node)
   })
 }
 

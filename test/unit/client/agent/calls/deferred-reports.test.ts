@@ -84,6 +84,19 @@ describe('A report that the server refuses because the Domain reports too much',
     expect(world.taken.map(({ name }) => name).toSorted()).toEqual(['workload.1', 'workload.2'])
   })
 
+  test('is sent when the wait is over, also where the clock has been set back or the timer is early', async () => {
+    const world = refusing([10])
+    const scheduled: (() => Promise<void>)[] = []
+    const schedule = (_ms: number, task: () => Promise<void>): void => void scheduled.push(task)
+    const deps = { ...world.deps, tasks: { ...world.deps.tasks, schedule } }
+    await reportWorkload(deps, world.node)
+    expect(scheduled).toHaveLength(1)
+    await scheduled[0]?.()
+    expect(world.taken.map(({ name }) => name)).toEqual(['workload.1'])
+    await reportWorkload(deps, world.node)
+    expect(world.taken.map(({ name }) => name)).toEqual(['workload.1', 'workload.2'])
+  })
+
   test('stays kept while the server cannot be reached', async () => {
     const oneTry: readonly 'away'[] = Array.from({ length: 8 }, () => 'away')
     const world = refusing([10, ...oneTry])
