@@ -35,14 +35,19 @@ export async function bootCopy(
   return resultOf('start', { count: REQUESTS, what: 'requests', faults }, performance.now() - startedAt)
 }
 
-/** As the server's own, but for its places and what it would tell others. */
-function copyConfig(config: Config, directory: string): Config {
+/**
+ * As the server's own, but for its places and what it would tell others. No path is one that the real server writes: a
+ * datastore that is opened removes its scratch directory.
+ */
+export function copyConfig(config: Config, directory: string): Config {
   return {
     ...config,
     listen: { host: '127.0.0.1', port: 0 },
     opsListen: undefined,
     baseUrl: undefined,
     dataDir: directory,
+    backups: undefined,
+    backupScratchDir: join(directory, 'backup-scratch'),
     storage: { kind: 'embedded', directory },
     spicedb: undefined,
     nats: undefined,
