@@ -29,9 +29,16 @@ export async function listScheduled(directory: string): Promise<readonly Schedul
   return found.toSorted((a, b) => a.madeAt - b.madeAt)
 }
 
+/** Which backups of a schedule are kept. */
+interface Kept {
+  readonly keep: number
+  /** Files of a later time, in ms, were named while the clock was wrong: they stay, and are not counted. */
+  readonly untilMs: number
+}
+
 /** Removes all but the newest ones. */
-export async function removeOld(directory: string, keep: number): Promise<void> {
-  const files = await listScheduled(directory)
+export async function removeOld(directory: string, { keep, untilMs }: Kept): Promise<void> {
+  const files = (await listScheduled(directory)).filter(({ madeAt }) => madeAt <= untilMs)
   for (const { name } of files.slice(0, Math.max(0, files.length - keep)))
     await rm(join(directory, name), { force: true })
 }

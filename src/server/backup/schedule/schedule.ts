@@ -79,7 +79,7 @@ export function createSchedule(deps: ScheduleDeps): BackupSchedule {
     lastMadeAt = now
     fault = undefined
     deps.onMade(made)
-    await removeOld(directory, keep)
+    await removeOld(directory, { keep, untilMs: now + AHEAD_MS_MAX })
   }
 
   function fail(error: unknown): void {

@@ -29,13 +29,13 @@ interface Replica {
 }
 
 /** A process that leads. The schedule asks nothing of its term but the signal. */
-function replica(): Replica {
+function replica(keep = 2): Replica {
   const made: string[] = []
   const term = new AbortController()
   const schedule = createSchedule({
     directory,
     intervalMs: HOUR,
-    keep: 2,
+    keep,
     clock: { now: () => now },
     async make({ path }) {
       if (fails !== undefined) throw fails
@@ -143,6 +143,19 @@ describe('the schedule of backups', () => {
     now += HOUR
     await pass()
     expect(made).toHaveLength(3)
+  })
+
+  it('keeps the one that it made where others have a later time', async () => {
+    const ahead = ['ctl-20270101T120000Z.ctlbackup', 'ctl-20270102T120000Z.ctlbackup']
+    for (const name of ahead) writeFileSync(join(directory, name), '')
+    const { pass, made } = replica(1)
+    await pass()
+    await pass()
+    expect(made).toEqual(['ctl-20260301T120000Z.ctlbackup'])
+    expect(files()).toEqual(['ctl-20260301T120000Z.ctlbackup', ...ahead])
+    now += HOUR
+    await pass()
+    expect(files()).toEqual(['ctl-20260301T130000Z.ctlbackup', ...ahead])
   })
 
   it('has no status in a process that does not lead', async () => {
