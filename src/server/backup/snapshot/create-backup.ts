@@ -64,19 +64,33 @@ const ROOM_ADVICE = 'name a file on another disk'
  * @throws BackupRefusal, DatastoreError, or the system's error of the file; nothing is left of it then.
  */
 export function createBackups(deps: BackupDeps): (order: BackupOrder) => Promise<MadeBackup> {
+  // A partial file has the id of its process in its name: two backups of one process would have the same one.
+  const underWay = new Set<string>()
   return async (order) => {
-    const partial = await reservePartial(order.path, order.replaces)
+    const { path } = order
+    if (underWay.has(path))
+      throw new BackupRefusal(`The backup ${path} is being made: wait for it to end, or name another file.`)
+    underWay.add(path)
     try {
-      const snapshot = await openFor(deps, order)
-      const made = await writeAndClose(partial.path, { ...deps, ...order, snapshot })
-      order.signal.throwIfAborted()
-      await partial.publish()
-      return made
-    } catch (error) {
-      await partial.remove()
-      order.signal.throwIfAborted()
-      throw error
+      return await makeBackup(deps, order)
+    } finally {
+      underWay.delete(path)
     }
+  }
+}
+
+async function makeBackup(deps: BackupDeps, order: BackupOrder): Promise<MadeBackup> {
+  const partial = await reservePartial(order.path, order.replaces)
+  try {
+    const snapshot = await openFor(deps, order)
+    const made = await writeAndClose(partial.path, { ...deps, ...order, snapshot })
+    order.signal.throwIfAborted()
+    await partial.publish()
+    return made
+  } catch (error) {
+    await partial.remove()
+    order.signal.throwIfAborted()
+    throw error
   }
 }
 
