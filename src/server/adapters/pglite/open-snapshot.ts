@@ -1,5 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { OpenSnapshot, Snapshot, SnapshotRequest } from '../../ports/snapshot.ts'
 import { BackupRefusal } from '../../ports/snapshot.ts'
 import { beginReading } from '../postgres/snapshot-reader.ts'
@@ -20,7 +20,9 @@ export function createSnapshots(deps: OnlineCopyDeps, scratchDirectory: string):
 
   async function open(request: SnapshotRequest): Promise<Snapshot> {
     await rm(scratchDirectory, { recursive: true, force: true })
-    await mkdir(scratchDirectory, { recursive: true, mode: 0o700 })
+    await mkdir(dirname(scratchDirectory), { recursive: true, mode: 0o700 })
+    // Not one that another user has made there in the meantime.
+    await mkdir(scratchDirectory, { mode: 0o700 })
     const directory = join(scratchDirectory, 'pgdata')
     await copyOnline(deps, directory, request)
     request.signal.throwIfAborted()
@@ -28,8 +30,11 @@ export function createSnapshots(deps: OnlineCopyDeps, scratchDirectory: string):
   }
 
   async function remove(): Promise<void> {
-    await rm(scratchDirectory, { recursive: true, force: true })
-    isOpen = false
+    try {
+      await rm(scratchDirectory, { recursive: true, force: true })
+    } finally {
+      isOpen = false
+    }
   }
 
   return async (request) => {
