@@ -42,11 +42,12 @@ export function runBackupRestore(call: AdminCall): Promise<number> {
     const config = configOf(words.rest, call.env)
     if (config.storage.kind === 'memory')
       throw new ConfigError(1, '--dev keeps nothing: name a datastore to restore into.')
-    for (const line of await restore(config, call, words)) call.stderr.write(`${line}\n`)
+    await restore(config, call, words)
   })
 }
 
-async function restore(config: Config, call: AdminCall, words: TakenWords): Promise<readonly string[]> {
+/** Writes each sentence once it is true: a failure of what comes later does not hide that the backup is restored. */
+async function restore(config: Config, call: AdminCall, words: TakenWords): Promise<void> {
   const target = await openTarget(config, call)
   try {
     const backup = await checkedBackup(words.operand)
@@ -65,21 +66,25 @@ async function restore(config: Config, call: AdminCall, words: TakenWords): Prom
         authority = writeAuthority(config.dataDir, secrets)
       },
     })
-    return [
-      restoredSentence(path, restored),
-      ...writtenSentences(keyPath, authority),
-      ...(await after(config, call, target)),
-    ]
+    write(call, [restoredSentence(path, restored), ...writtenSentences(keyPath, authority)])
+    await after(config, call, target)
   } finally {
     await target.close()
   }
 }
 
 /** The lock of an embedded target must be free before the datastore is opened as a server would open it. */
-async function after(config: Config, { stderr }: AdminCall, target: RestoreTarget): Promise<readonly string[]> {
+async function after(config: Config, call: AdminCall, target: RestoreTarget): Promise<void> {
   await target.close()
-  const tuples = await reconcileEngine(config, createLog(config.logLevel, stderr))
-  return [tuples, ...outsideSentences(config)]
+  try {
+    write(call, [await reconcileEngine(config, createLog(config.logLevel, call.stderr))])
+  } finally {
+    write(call, outsideSentences(config))
+  }
+}
+
+function write({ stderr }: AdminCall, lines: readonly string[]): void {
+  for (const line of lines) stderr.write(`${line}\n`)
 }
 
 async function openTarget({ storage, pools, logLevel }: Config, { stderr }: AdminCall): Promise<RestoreTarget> {
