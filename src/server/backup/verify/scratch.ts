@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { BootError } from '../../ports/boot-error.ts'
 
 /** The flag that names where scratch datastores are made. */
 export const SCRATCH_FLAG = '--scratch-dir'
+
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** A directory of this process. */
 export interface Scratch {
@@ -16,7 +18,7 @@ export interface Scratch {
 
 /**
  * Makes a directory below `parent`, or below that of the system for temporary files. It is removed at the end, also when
- * Ctrl-C or SIGTERM ends the process; a killed process leaves it.
+ * Ctrl-C, SIGTERM or a terminal that is closed ends the process; a killed process leaves it.
  *
  * @throws BootError where it cannot be made
  */
@@ -25,14 +27,14 @@ function makeScratch(parent: string): Scratch {
   const clear = (): void => rmSync(path, { recursive: true, force: true, maxRetries: 3 })
   const onSignal = (signal: NodeJS.Signals): void => {
     clear()
-    process.exit(signal === 'SIGINT' ? 130 : 143)
+    process.exit(128 + constants.signals[signal])
   }
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  for (const signal of ENDING) process.on(signal, onSignal)
   return {
     path,
     parent,
     remove() {
-      process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+      for (const signal of ENDING) process.off(signal, onSignal)
       clear()
     },
   }
