@@ -51,9 +51,14 @@ export function assertOwnKey(path: string, secrets: SealedSecrets, fingerprint: 
     )
 }
 
-/** Writes the key with mode 0600, on disk before it returns: whole or not at all. @throws BootError */
+/**
+ * Writes the key with mode 0600, on disk before it returns: whole or not at all.
+ *
+ * @throws BootError where it cannot be written, or a file was made there since `placeFor` looked.
+ */
 export function writeKey(path: string, { master_key: text }: SealedSecrets): void {
-  writeBeside(path, `${text}\n`)
+  if (!writeBeside(path, `${text}\n`))
+    throw new BootError(1, `A master key was made in ${path} during the restore: nothing was restored, run it again.`)
 }
 
 /**
