@@ -63,27 +63,44 @@ export async function countTuplesAhead(db: Db): Promise<number> {
   return Number(rows[0]?.count ?? 0)
 }
 
-/** Numbers of the outbox: rows with one, their bounds, and its head. */
+/** Numbers of the outbox. */
 export interface OutboxNumbers {
-  readonly numbered: number
+  /** The lowest and the highest number of a row; undefined where there are none. */
   readonly first: bigint | undefined
   readonly last: bigint | undefined
+  /** The last number that was given. */
   readonly head: bigint
+  /** What every consumer has processed: older rows may be deleted, in any order. */
+  readonly processed: bigint
+  /** Rows with a later number. */
+  readonly unprocessed: bigint
+}
+
+interface OutboxNumbersRow {
+  readonly first: string | null
+  readonly last: string | null
+  readonly head: string
+  readonly processed: string
+  readonly unprocessed: string
 }
 
 export async function readOutboxNumbers(db: Db): Promise<OutboxNumbers> {
-  const { rows } = await sql<{ numbered: string; first: string | null; last: string | null; head: string }>`
-    select count(outbox.seq) as numbered, min(outbox.seq) as first, max(outbox.seq) as last,
-      (select seq from outbox_head where id = 1) as head
-    from outbox`.execute(db)
+  const { rows } = await sql<OutboxNumbersRow>`
+    select min(outbox.seq) as first, max(outbox.seq) as last, head.seq as head, lowest.seq as processed,
+      count(outbox.seq) filter (where outbox.seq > lowest.seq) as unprocessed
+    from (select seq from outbox_head where id = 1) as head
+    cross join lateral (select coalesce(min(seq), head.seq) as seq from outbox_consumers) as lowest
+    left join outbox on outbox.seq is not null
+    group by head.seq, lowest.seq`.execute(db)
   const [found] = rows
-  if (found === undefined) throw new Error('an aggregate has no row')
-  const { numbered, first, last, head } = found
+  if (found === undefined) throw new Error('the outbox has no head')
+  const { first, last, head, processed, unprocessed } = found
   return {
-    numbered: Number(numbered),
     first: first === null ? undefined : BigInt(first),
     last: last === null ? undefined : BigInt(last),
     head: BigInt(head),
+    processed: BigInt(processed),
+    unprocessed: BigInt(unprocessed),
   }
 }
 

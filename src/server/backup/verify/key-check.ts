@@ -1,8 +1,9 @@
 import { openRing } from '../../adapters/keyring/open-keyring.ts'
 import { createSealing } from '../../adapters/keyring/ring.ts'
 import type { SealingKey } from '../../adapters/keyring/sealed-bytes.ts'
-import { storedRows, unwrapKey } from '../../adapters/keyring/stored-ring.ts'
+import { storedRows, unwrapKey, type KeyringRow } from '../../adapters/keyring/stored-ring.ts'
 import { systemClock } from '../../adapters/system/clock.ts'
+import { BootError } from '../../ports/boot-error.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Sealing } from '../../ports/keyring.ts'
 import { pskPlace } from '../../sql/node-psk.ts'
@@ -24,12 +25,24 @@ export function keyCheck(datastore: Datastore, key: KeyAtHand): Check {
 
 async function check(datastore: Datastore, master: SealingKey): Promise<Looked> {
   const rows = await storedRows(datastore.pool('bulk'))
-  for (const row of rows) unwrapKey(master, row)
+  const shut = rows.flatMap((row) => faultOf(master, row))
+  if (shut.length > 0) return { count: rows.length, what: 'values', faults: shut }
   const sealed = await checkColumns(datastore, new Set(rows.map(({ key_id: id }) => id)))
   const ring = await openRing(datastore, master, systemClock)
   const unopened = await countUnopened(datastore, createSealing(ring))
   const psk = unopened === 0 ? [] : [`The preshared keys of ${unopened} nodes do not open: use another backup.`]
   return { count: rows.length + sealed.count, what: 'values', faults: [...sealed.faults, ...psk] }
+}
+
+/** None where the key of the row opens. */
+function faultOf(master: SealingKey, row: KeyringRow): readonly Fault[] {
+  try {
+    unwrapKey(master, row).fill(0)
+    return []
+  } catch (error) {
+    if (!(error instanceof BootError)) throw error
+    return [`The key ${row.key_id} of the keyring does not open under master key ${master.id}: use another backup.`]
+  }
 }
 
 interface Columns {

@@ -18,7 +18,7 @@ it.each([
   await withScratch(folder, async ({ path }) => {
     writeFileSync(join(path, 'rows'), 'of a backup')
     // Only the listener of the directory: others of this process are not the subject.
-    for (const listener of process.listeners(signal).filter((each) => !before.includes(each))) listener(signal, 0)
+    for (const listener of process.listeners(signal).filter((each) => !before.includes(each))) listener(signal)
     expect(existsSync(path)).toBe(false)
   })
   expect(exit.mock.calls).toEqual([[exitCode]])
