@@ -28,14 +28,16 @@ const SETTINGS = [
  */
 export async function beginReading(client: Client): Promise<Omit<Snapshot, 'close'>> {
   const reader = readerOver(client)
-  await reader.rows('begin isolation level repeatable read, read only')
-  for (const setting of SETTINGS) await reader.rows(`set local ${setting}`)
   const tables = await reader.rows(
     `select quote_ident(relname) as name from pg_class
      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') order by 1`,
   )
   const names = tables.map(({ name }) => String(name)).join(', ')
+  await reader.rows('begin isolation level repeatable read, read only')
+  for (const setting of SETTINGS) await reader.rows(`set local ${setting}`)
+  // The first query takes the snapshot. A table that a migration rebuilt between it and the lock would look empty.
   if (names !== '') await reader.rows(`lock table ${names} in access share mode`)
+  await reader.rows('select 1')
   return reader
 }
 
