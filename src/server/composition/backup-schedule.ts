@@ -50,15 +50,11 @@ export function unprobedSchedule(schedule: BackupSchedule | undefined): readonly
     lastCall() {
       const status = schedule.status()
       if (status === undefined) return undefined
-      const { lastMadeAt, fault, isStale } = status
-      if (isStale)
-        return {
-          since: new Date(lastMadeAt ?? 0),
-          fault: 'no backup was made for two intervals; the log has the reason',
-        }
-      if (fault !== undefined)
-        return { since: new Date(lastMadeAt ?? 0), fault: 'the last backup failed; the log has the reason' }
-      return lastMadeAt === undefined ? undefined : { since: new Date(lastMadeAt), fault: undefined }
+      const { lastMadeAt, leadsSince, fault, isStale } = status
+      const since = new Date(lastMadeAt ?? leadsSince)
+      if (isStale) return { since, fault: 'no backup was made for two intervals; the log has the reason' }
+      if (fault !== undefined) return { since, fault: 'the last backup failed; the log has the reason' }
+      return lastMadeAt === undefined ? undefined : { since, fault: undefined }
     },
   }
   return [backups]

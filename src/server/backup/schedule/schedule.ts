@@ -8,6 +8,8 @@ import { listScheduled, removeOld, removePartial, scheduledName } from './backup
 export interface BackupStatus {
   /** When the newest backup was begun, in ms; undefined where there is none. */
   readonly lastMadeAt: number | undefined
+  /** When this process began to lead, in ms. */
+  readonly leadsSince: number
   /** Failures of this process. */
   readonly failures: number
   /** Why the last attempt failed; undefined where it did not. */
@@ -107,6 +109,6 @@ export function createSchedule(deps: ScheduleDeps): BackupSchedule {
     status: () =>
       leading === undefined || leading.aborted
         ? undefined
-        : { lastMadeAt, failures, fault, intervalMs, isStale: isStale() },
+        : { lastMadeAt, leadsSince: since, failures, fault, intervalMs, isStale: isStale() },
   }
 }
