@@ -5,7 +5,7 @@ import { BackupRefusal, type OpenSnapshot, type Snapshot } from '../../ports/sna
 import { BACKUP_FORMAT, ENTRY, type BackupHead, type SealedSecrets } from '../archive/format.ts'
 import { sealSecrets } from '../archive/seal-secrets.ts'
 import { createArchiveWriter, type ArchiveWriter } from '../archive/write-archive.ts'
-import { reservePartial } from './partial-file.ts'
+import { reservePartial, type PartialFile } from './partial-file.ts'
 import { readKeyringRows, readMigrations, readSequences, readTables, type SnapshotTable } from './read-catalog.ts'
 import { readPieces } from './row-slices.ts'
 
@@ -83,7 +83,7 @@ async function makeBackup(deps: BackupDeps, order: BackupOrder): Promise<MadeBac
   const partial = await reservePartial(order.path, order.replaces)
   try {
     const snapshot = await openFor(deps, order)
-    const made = await writeAndClose(partial.path, { ...deps, ...order, snapshot })
+    const made = await writeAndClose(partial, { ...deps, ...order, snapshot })
     order.signal.throwIfAborted()
     await partial.publish()
     return made
@@ -99,9 +99,11 @@ function openFor({ openSnapshot }: BackupDeps, { signal, onProgress }: BackupOrd
   return openSnapshot({ signal, onCopied })
 }
 
-async function writeAndClose(path: string, writing: Writing): Promise<MadeBackup> {
+async function writeAndClose(partial: PartialFile, writing: Writing): Promise<MadeBackup> {
   try {
-    return await writeInto(path, writing)
+    // The copy of the datastore may have taken long.
+    await partial.assertOwn()
+    return await writeInto(partial.path, writing)
   } finally {
     await writing.snapshot.close()
   }

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { syncDirectory } from '../../ports/secret-file.ts'
 import { BackupRefusal } from '../../ports/snapshot.ts'
@@ -7,9 +7,11 @@ import { BackupRefusal } from '../../ports/snapshot.ts'
 /** The file beside a backup in which it is written. */
 export interface PartialFile {
   readonly path: string
-  /** Gives it its final name, on disk before it resolves. @throws the system's error */
+  /** @throws BackupRefusal where the file of that name is no longer this one: another container has the same process ids. */
+  assertOwn(): Promise<void>
+  /** Gives it its final name, on disk before it resolves. @throws BackupRefusal as `assertOwn`, or the system's error */
   publish(): Promise<void>
-  /** Removes it. */
+  /** Removes it, unless another one has its name. */
   remove(): Promise<void>
 }
 
@@ -28,16 +30,33 @@ export async function reservePartial(path: string, replaces: boolean): Promise<P
   assertFree(path, replaces)
   await removeStale(path)
   const partial = `${path}.${process.pid}.partial`
-  await (await open(partial, 'wx', 0o600)).close()
+  // Open until the end: no other file can have its number meanwhile.
+  const own = await open(partial, 'wx', 0o600)
+  async function assertOwn(): Promise<void> {
+    if (!(await hasName(own, partial)))
+      throw new BackupRefusal(`Another backup of ${path} was begun, which removed this one: name another file.`)
+  }
   return {
     path: partial,
+    assertOwn,
     async publish() {
+      await assertOwn()
       assertFree(path, replaces)
       await rename(partial, path)
       syncDirectory(directory)
+      await own.close()
     },
-    remove: () => rm(partial, { force: true }),
+    async remove() {
+      if (await hasName(own, partial)) await rm(partial, { force: true })
+      await own.close()
+    },
   }
+}
+
+async function hasName(file: FileHandle, path: string): Promise<boolean> {
+  const { ino, dev } = await file.stat()
+  const named = lstatSync(path, { throwIfNoEntry: false })
+  return named?.ino === ino && named.dev === dev
 }
 
 function assertFree(path: string, replaces: boolean): void {
