@@ -97,13 +97,15 @@ const throwIt = (error: Error) => {
   throw error
 }
 
+const emitWarning: Warn = (message) => process.emitWarning(message)
+
 function watchSpace(directory: string, datastore: Datastore, warn: Warn): SpaceGuard {
   return startSpaceGuard({ db: datastore.pool('worker'), freeBytes: () => freeBytesBelow(directory), warn })
 }
 
 /** Starts the engine, its queue and its chores. */
 async function start(directory: string | undefined, options: PgliteOptions) {
-  const { onFailure = throwIt, warn = (message) => process.emitWarning(message) } = options
+  const { onFailure = throwIt, warn = emitWarning } = options
   const { image, ...engineOptions } = options.engine ?? {}
   const place = directory === undefined ? { image: image ?? blankDatabaseFile() } : { directory }
   const engine = await startEngine({ ...ENGINE_OPTIONS, ...engineOptions, place }, onFailure)
@@ -121,6 +123,15 @@ async function start(directory: string | undefined, options: PgliteOptions) {
   return { datastore: { ...datastore, ...facts, close }, maintenance, fail: engine.fail }
 }
 
+/** What a killed server left of a backup. It may be on a disk of its own: a server without backups is a server. */
+function removeScratch(directory: string, warn: Warn = emitWarning): void {
+  try {
+    rmSync(directory, { recursive: true, force: true })
+  } catch (error) {
+    warn(`the scratch directory of backups ${directory} cannot be removed; no backup is made until it can`, error)
+  }
+}
+
 async function openOnDisk(dataDir: string, options: PgliteOptions): Promise<EmbeddedDatastore> {
   makeDataDirectory(dataDir)
   let fail: ((reason: string) => void) | undefined
@@ -128,8 +139,7 @@ async function openOnDisk(dataDir: string, options: PgliteOptions): Promise<Embe
   try {
     const { engineDirectory, isNew } = prepareDirectory(dataDir, options.engine?.image)
     const scratchDirectory = options.scratchDir ?? join(dataDir, 'backup-scratch')
-    // What a killed server left of a backup.
-    rmSync(scratchDirectory, { recursive: true, force: true })
+    removeScratch(scratchDirectory, options.warn)
     const { datastore, maintenance, fail: failEngine } = await start(engineDirectory, options)
     fail = failEngine
     const db = datastore.pool('bulk')

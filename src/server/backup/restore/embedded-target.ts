@@ -1,8 +1,8 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeDataDirectory } from '../../adapters/pglite/data-directory.ts'
+import { directoryErrorOf, makeDataDirectory } from '../../adapters/pglite/data-directory.ts'
 import { openPglite } from '../../adapters/pglite/database.ts'
-import { lockDirectory } from '../../adapters/pglite/directory-lock.ts'
+import { lockDirectory, type DirectoryLock } from '../../adapters/pglite/directory-lock.ts'
 import { BootError } from '../../ports/boot-error.ts'
 import { syncDirectory } from '../../ports/secret-file.ts'
 import { RESTORE_STATEMENT_MS, type RestoreTarget } from './restore-target.ts'
@@ -16,15 +16,14 @@ const DERIVED = ['authz-index']
  * Holds a data directory without an embedded datastore. The datastore is built in a directory beside its place and renamed
  * once it is whole; the next restore removes what a killed one left.
  *
- * @throws BootError where there is a datastore, or another process has the directory.
+ * @throws BootError where there is a datastore, another process has the directory, or it cannot be used.
  */
 export async function openEmbeddedTarget(
   dataDir: string,
   warn: (message: string, cause?: unknown) => void,
 ): Promise<RestoreTarget> {
-  makeDataDirectory(dataDir)
   let isLost = false
-  const lock = await lockDirectory(dataDir, () => {
+  const lock = await holdDirectory(dataDir, () => {
     isLost = true
   })
   const scratch = join(dataDir, SCRATCH)
@@ -60,6 +59,15 @@ export async function openEmbeddedTarget(
     async close() {
       lock.release()
     },
+  }
+}
+
+async function holdDirectory(dataDir: string, onLost: () => void): Promise<DirectoryLock> {
+  try {
+    makeDataDirectory(dataDir)
+    return await lockDirectory(dataDir, onLost)
+  } catch (error) {
+    throw directoryErrorOf(error, dataDir)
   }
 }
 

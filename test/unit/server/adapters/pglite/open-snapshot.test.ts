@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { afterAll, expect, it } from 'vitest'
+import { blankDatabase } from '../../../../../scripts/lib/blank-database.mjs'
+import { openPglite } from '../../../../../src/server/adapters/pglite/database.ts'
 import { createSnapshots } from '../../../../../src/server/adapters/pglite/open-snapshot.ts'
+import { migrate } from '../../../../../src/server/adapters/postgres/migrate.ts'
 import type { Tables } from '../../../../../src/server/ports/tables/tables.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ctl-open-snapshot-'))
@@ -32,3 +35,23 @@ it('a copy that cannot be removed keeps no later one from its turn', async () =>
   for (const attempt of [1, 2])
     await expect(open(request()), `attempt ${attempt}`).rejects.toThrow(/ENOTDIR|EEXIST/)
 })
+
+it('a scratch directory that cannot be removed keeps no server from its start', async () => {
+  writeFileSync(join(folder, 'no-directory'), '')
+  const scratchDir = join(folder, 'no-directory', 'scratch')
+  const warnings: string[] = []
+  const datastore = await openPglite({
+    dataDir: join(folder, 'data'),
+    scratchDir,
+    engine: { image: await blankDatabase({ openPglite, migrate }) },
+    warn: (message) => void warnings.push(message),
+  })
+  try {
+    expect(warnings).toEqual([
+      `the scratch directory of backups ${scratchDir} cannot be removed; no backup is made until it can`,
+    ])
+    await expect(datastore.openSnapshot?.(request())).rejects.toThrow(/ENOTDIR|EEXIST/)
+  } finally {
+    await datastore.close()
+  }
+}, 60_000)
