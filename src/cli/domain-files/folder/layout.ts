@@ -25,24 +25,38 @@ export const KIND_FOLDERS: readonly string[] = Object.values(FOLDERS)
 const FILE_NAME_MAX = 150
 
 /**
- * The file of an object below the folder, with `/` between its parts. Characters that not every file system takes are written in
- * hexadecimal digits; a name that is too long ends with a digest.
+ * The file of an object below the folder, with `/` between its parts. Two objects never share a file: characters that not every file
+ * system takes are written in hexadecimal digits, and a name that is too long, or that differs from another one by upper case alone,
+ * ends with a digest.
  */
 export function pathOf(kind: string, name: string): string {
   const folder = FOLDERS[kind]
   if (folder === undefined) return `${kind}.yaml`
-  const isNested = kind === 'resource' || kind === 'secret'
-  const parts = isNested ? name.split('/') : [name]
-  return `${[folder, ...parts.map(fileName)].join('/')}.yaml`
+  return `${[folder, ...partsOf(kind, name)].join('/')}.yaml`
+}
+
+const IN_PROJECT = 'project:'
+
+/** Objects of a Project are in a folder of it; the subject of grants has its type before its name. */
+function partsOf(kind: string, name: string): readonly string[] {
+  if (kind === 'resource' || kind === 'secret') return name.split('/').map(fileName)
+  if (kind === 'label-definition' && name.startsWith(IN_PROJECT)) {
+    const end = name.indexOf('/')
+    return [name.slice(IN_PROJECT.length, end), name.slice(end + 1)].map(fileName)
+  }
+  if (kind === 'grants') {
+    const [type = '', ...subject] = name.split(':')
+    return [`${fileName(type)}.${fileName(subject.join(':'))}`]
+  }
+  return [fileName(name)]
 }
 
 function fileName(part: string): string {
   const safe = encodeURIComponent(part.toWellFormed())
-    .replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)
-    .replaceAll('%3A', '.')
-    .replaceAll('%2F', '.')
+    .replaceAll(/[!'()*~]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)
     .replaceAll('%', '~')
     .replace(/^\./, '~2e')
-  if (safe.length <= FILE_NAME_MAX) return safe
+  // Some file systems do not tell upper from lower case.
+  if (safe.length <= FILE_NAME_MAX && part === part.toLowerCase()) return safe
   return `${safe.slice(0, FILE_NAME_MAX - 17)}~${createHash('sha256').update(part).digest('hex').slice(0, 16)}`
 }
