@@ -3,7 +3,7 @@ import { placeFlag } from '../derive/places.ts'
 import { applyPlan, type Outcome } from '../domain-files/apply-plan.ts'
 import { titleOf } from '../domain-files/document.ts'
 import { emitPlan } from '../domain-files/emit-plan.ts'
-import { prepare } from '../domain-files/prepare.ts'
+import { comparingOf, prepare, type Comparing, type ComparingFlags } from '../domain-files/prepare.ts'
 import { assertHolds, readPlan } from '../domain-files/plan/plan-file.ts'
 import type { Plan } from '../domain-files/plan/plan.ts'
 import { liveByKey } from '../domain-files/read-domain.ts'
@@ -34,7 +34,7 @@ export const apply = defineCommand({
     if (dir === undefined) throw usageError('<dir> is missing', 'See: ctl apply --help')
     assertAnswerable(session)
     const saved = flags.plan === undefined ? undefined : await readPlan(flags.plan, session.io.cwd)
-    const comparing = { prune: flags.prune === true, pruneMax: flags['prune-max'], isAdopting: flags.adopt === true }
+    const comparing = saved === undefined ? comparingOf(flags) : savedComparing(flags, saved)
     const { world, plan } = await prepare(session, dir, comparing)
     if (saved !== undefined) assertHolds(saved, { plan, live: liveByKey(world) })
     await emitPlan(session, plan)
@@ -46,6 +46,16 @@ export const apply = defineCommand({
     return said(session, plan, outcome)
   },
 })
+
+/** A plan is compared as it was made: with its own bound of removals, and as it adopts. */
+function savedComparing(flags: ComparingFlags, { prune, adopt }: Plan): Comparing {
+  const given = (['prune', 'prune-max', 'adopt'] as const).find(
+    (name) => flags[name] !== undefined && flags[name] !== false,
+  )
+  if (given !== undefined)
+    throw usageError(`--${given} is part of a plan when it is made`, `Give it to: ctl diff DIR --save-plan FILE`)
+  return { prune: prune !== undefined, pruneMax: prune, isAdopting: adopt === true }
+}
 
 /** A change is shown before it is made; where nobody can answer, `--yes` says so before anything is read. */
 function assertAnswerable({ shared, canAsk }: Session): void {

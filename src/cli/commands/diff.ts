@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { defineCommand } from '../argv/command.ts'
 import { placeFlag } from '../derive/places.ts'
-import { prepare } from '../domain-files/prepare.ts'
+import { comparingOf, prepare } from '../domain-files/prepare.ts'
 import { emitPlan } from '../domain-files/emit-plan.ts'
-import { writeWhole } from '../domain-files/plan/plan-file.ts'
+import { writeWhole } from '../domain-files/folder/write-whole.ts'
 import { EXIT } from '../errors/exit-code.ts'
 import { usageError } from '../errors/cli-error.ts'
 
@@ -29,8 +29,7 @@ export const diff = defineCommand({
   examples: ['ctl diff ./domain', 'ctl diff ./domain --save-plan plan.json', 'ctl diff ./domain -o json --jq .steps'],
   async run(session, { args: [dir], flags }) {
     if (dir === undefined) throw usageError('<dir> is missing', 'See: ctl diff --help')
-    const comparing = { prune: flags.prune === true, pruneMax: flags['prune-max'], isAdopting: flags.adopt === true }
-    const { plan } = await prepare(session, dir, comparing)
+    const { plan } = await prepare(session, dir, comparingOf(flags))
     const path = flags['save-plan']
     if (path !== undefined) await writeWhole(resolve(session.io.cwd, path), `${JSON.stringify(plan, null, 2)}\n`)
     await emitPlan(session, plan)

@@ -2,13 +2,10 @@ import { resolve } from 'node:path'
 import { defineCommand } from '../argv/command.ts'
 import { usageError } from '../errors/cli-error.ts'
 import { placeFlag } from '../derive/places.ts'
-import { readFolder } from '../domain-files/folder/read-folder.ts'
-import { SET_FILE } from '../domain-files/folder/layout.ts'
+import { readSetName } from '../domain-files/folder/read-folder.ts'
 import { assertSetFolder, writeFolder } from '../domain-files/folder/write-folder.ts'
 import { filesOf } from '../domain-files/export-files.ts'
 import { readDomain } from '../domain-files/read-domain.ts'
-import type { Session } from '../session/session.ts'
-import { existsSync } from 'node:fs'
 
 /** Writes a Domain as files. */
 export const exportDomain = defineCommand({
@@ -28,7 +25,7 @@ export const exportDomain = defineCommand({
     const folder = resolve(session.io.cwd, dir)
     await assertSetFolder(folder)
     const world = await readDomain(session)
-    const set = flags.set ?? (await presentSet(session, folder)) ?? world.names.domainSlug
+    const set = flags.set ?? (await readSetName(folder)) ?? world.names.domainSlug
     const files = await filesOf(world, set, session.manifest())
     const { written, unchanged, removed } = await writeFolder(folder, files)
     const rest = removed.length === 0 ? '' : `, ${removed.length} removed`
@@ -37,13 +34,3 @@ export const exportDomain = defineCommand({
     )
   },
 })
-
-/** The name that the folder gives its set. */
-async function presentSet(session: Session, folder: string): Promise<string | undefined> {
-  if (!existsSync(resolve(folder, SET_FILE))) return undefined
-  // Files with faults are written again.
-  return readFolder(folder, { cwd: session.io.cwd, manifest: session.manifest() }).then(
-    ({ set }) => set,
-    () => undefined,
-  )
-}

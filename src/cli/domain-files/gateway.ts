@@ -65,7 +65,7 @@ function isTooFast(error: unknown): error is ProblemAnswer {
   return error instanceof ProblemAnswer && error.status === 429
 }
 
-/** Runs a task for each item, at most `most` at a time. Results are in the order of the items. */
+/** Runs a task for each item, at most `most` at a time. Results are in the order of the items. After a failure no further one begins. */
 export async function inParallel<T, R>(
   items: readonly T[],
   task: (item: T) => Promise<R>,
@@ -73,8 +73,15 @@ export async function inParallel<T, R>(
 ): Promise<readonly R[]> {
   const results: R[] = []
   const waiting = items.entries()
+  let hasFailed = false
   const worker = async (): Promise<void> => {
-    for (const [index, item] of waiting) results[index] = await task(item)
+    for (const [index, item] of waiting) {
+      if (hasFailed) return
+      results[index] = await task(item).catch((error: unknown) => {
+        hasFailed = true
+        throw error
+      })
+    }
   }
   await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker))
   return results

@@ -60,6 +60,8 @@ export interface Kind {
   normal?(world: World, document: Document): Promise<Row>
   /** References to other objects, such as `node:web-1`. Those that nobody has yet are left out until somebody does. */
   references?(document: Document): readonly string[]
+  /** The reference in the name of an object without which it cannot be created; absent where names have none. */
+  owner?(name: string): string | undefined
   /** A member whose entries are written after all objects of the kind exist. */
   readonly later?: string
   /** Creates an object, or undefined where only the API's own means create it. Gives its id. */

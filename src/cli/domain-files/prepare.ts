@@ -13,6 +13,17 @@ export interface Comparing {
   readonly isAdopting?: boolean
 }
 
+/** The flags by which it is compared. */
+export interface ComparingFlags {
+  readonly prune?: boolean | undefined
+  readonly 'prune-max'?: number | undefined
+  readonly adopt?: boolean | undefined
+}
+
+export function comparingOf(flags: ComparingFlags): Comparing {
+  return { prune: flags.prune === true, pruneMax: flags['prune-max'], isAdopting: flags.adopt === true }
+}
+
 /** Objects that `--prune` removes at most, where nothing else is said. */
 export const PRUNE_MAX = 10
 

@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs'
 import { opendir, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { usageError } from '../../errors/cli-error.ts'
@@ -41,9 +42,14 @@ async function visit(of: Visit, folder: string, depth: number): Promise<void> {
     const path = join(folder, entry.name)
     const isFolder = entry.isSymbolicLink() ? await isLinkedFolder(of.root, path) : entry.isDirectory()
     if (isFolder) await visit(of, path, depth + 1)
-    else if (/\.ya?ml$/.test(entry.name)) of.found.push(path)
+    else if (/\.ya?ml$/.test(entry.name) && !isSpecial(entry)) of.found.push(path)
     if (of.found.length > FILES_MAX) throw usageError(`${of.root} has more than ${FILES_MAX} files`)
   }
+}
+
+/** A pipe, a socket or a device: opening one may wait for ever. */
+function isSpecial(entry: Dirent): boolean {
+  return !entry.isFile() && !entry.isSymbolicLink()
 }
 
 /** A set has no files but those in its folder: what a link shows elsewhere may be a secret. */

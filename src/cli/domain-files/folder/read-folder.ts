@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { nearest } from '../../../shared/nearest.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
@@ -50,6 +51,16 @@ export async function readFolder(
   faults.push(...twins(documents))
   if (faults.length > 0) throw faulty(faults)
   return { set, documents: documents.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)) }
+}
+
+/** The name that a folder gives its set; undefined where it has no set file. @throws CliError for a fault in that file. */
+export async function readSetName(folder: string): Promise<string | undefined> {
+  if (!existsSync(join(folder, SET_FILE))) return undefined
+  const read = await readDocument(folder, SET_FILE)
+  const faults: FileFault[] = []
+  const set = 'length' in read ? void faults.push(...read) : setOf(read, faults)
+  if (faults.length > 0) throw faulty(faults)
+  return set
 }
 
 interface Schemas {

@@ -1,9 +1,10 @@
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { usageError } from '../../errors/cli-error.ts'
 import { inParallel } from '../gateway.ts'
 import { findFiles } from './find-files.ts'
-import { KIND_FOLDERS, SET_FILE } from './layout.ts'
+import { KIND_FOLDERS, SCHEMA_FOLDER, SET_FILE } from './layout.ts'
+import { writeWhole } from './write-whole.ts'
 
 /** A file to write, by its path below the folder. */
 export interface TextFile {
@@ -42,12 +43,14 @@ export async function assertSetFolder(folder: string): Promise<void> {
  * not touched. The file of the set itself is the last one: a folder with it was written to the end.
  */
 export async function writeFolder(folder: string, files: readonly TextFile[]): Promise<Written> {
+  await mkdir(folder, { recursive: true })
+  // Before anything is made: it refuses links out of the folder, and does not look at hidden ones.
+  const present = await findFiles(folder)
+  await assertNoLink(join(folder, SCHEMA_FOLDER))
   const ownFolders = new Set(files.map(({ path }) => dirname(join(folder, path))))
   for (const path of ownFolders) await mkdir(path, { recursive: true })
   const wanted = new Set(files.map(({ path }) => path))
-  const stale = (await findFiles(folder)).filter(
-    (path) => !wanted.has(path) && KIND_FOLDERS.includes(path.split('/')[0] ?? ''),
-  )
+  const stale = present.filter((path) => !wanted.has(path) && KIND_FOLDERS.includes(path.split('/')[0] ?? ''))
   const isSet = ({ path }: TextFile): boolean => path === SET_FILE
   const before = await inParallel(
     files.filter((file) => !isSet(file)),
@@ -60,19 +63,16 @@ export async function writeFolder(folder: string, files: readonly TextFile[]): P
   return { written, unchanged: files.length - written, removed: stale }
 }
 
+async function assertNoLink(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined)
+  if (found?.isSymbolicLink() === true) throw usageError(`${path} is a link`, 'Remove it: an export makes the folder.')
+}
+
 /** Whether the file was written: not where it has the text already. */
 async function writeFile(folder: string, { path, text }: TextFile): Promise<boolean> {
   const target = join(folder, path)
   const present = await readFile(target, 'utf8').catch(() => undefined)
   if (present === text) return false
-  const part = `${target}.${process.pid}.part`
-  const file = await open(part, 'w', 0o644)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(part, target)
+  await writeWhole(target, text)
   return true
 }

@@ -75,11 +75,12 @@ function withTarget(schema: ValueSchema): ValueSchema {
 export async function readParts(world: World, bridge: Row): Promise<Row> {
   const place = placeOf(bridge)
   const relay = await orNone(() => world.api.call('GetBridgeRelay', place))
-  const lists = await Promise.all(PARTS.map((part) => world.api.all(part.list, place)))
-  const filled = PARTS.map(({ member, fields }, index) => {
-    const rows = (lists[index] ?? []).map((row) => shown(world, row, fields))
-    return [member, rows.toSorted((one, other) => (text(one, 'slug') < text(other, 'slug') ? -1 : 1))] as const
-  })
+  const filled: (readonly [string, readonly Row[]])[] = []
+  // One after another: several bridges are read at a time already.
+  for (const { member, fields, list } of PARTS) {
+    const rows = (await world.api.all(list, place)).map((row) => shown(world, row, fields))
+    filled.push([member, rows.toSorted((one, other) => (text(one, 'slug') < text(other, 'slug') ? -1 : 1))])
+  }
   return {
     ...(relay !== undefined && { relay: picked(relay, ['enabled', 'listen_port']) }),
     ...Object.fromEntries(filled.filter(([, rows]) => rows.length > 0)),

@@ -1,5 +1,7 @@
 import { isRow, type Row } from '../../output/members.ts'
-import type { LiveObject } from '../document.ts'
+import { CliError } from '../../errors/cli-error.ts'
+import { EXIT } from '../../errors/exit-code.ts'
+import { titleOf, type Document, type LiveObject } from '../document.ts'
 import type { Kind, World, Writing } from '../kind.ts'
 import { canonical } from '../canonical.ts'
 import type { ValueSchema } from '../schema/value-schema.ts'
@@ -51,9 +53,10 @@ export const grants: Kind = {
     }
     return [...bySubject].map(([name, roles]) => liveOf(name, roles))
   },
-  references: ({ name, members }) => [name, ...new Set(rolesIn(members).map((role) => text(role, 'on')))],
-  async normal({ isKnown }, { members }) {
-    return { roles: rolesIn(members).filter((role) => isKnown(text(role, 'on'))) }
+  owner: (name) => name,
+  references: ({ name, members }) => [name, ...new Set(rolesIn(members).flatMap(neededBy))],
+  async normal({ isKnown }, document) {
+    return { roles: rolesIn(document.members).filter((role) => needs(document, role).every(isKnown)) }
   },
   async create(world, writing) {
     await writeRoles(world, writing)
@@ -68,6 +71,24 @@ export const grants: Kind = {
       isRow(to) && to['on'] === 'domain' && to['role'] === 'admin'
     return changes.some(isAdmin) ? 'access.admin' : undefined
   },
+}
+
+/** What has to be there before a role can be given: the object, and the Project that its tuple belongs to. */
+function neededBy(role: Row): readonly string[] {
+  const on = text(role, 'on')
+  const project = projectOf(role)
+  return on === 'domain' || project === '' ? [on] : [on, `project:${project}`]
+}
+
+/** @throws CliError for a role on an object that does not name its Project, in a file that does not either. */
+function needs(document: Document, role: Row): readonly string[] {
+  const on = text(role, 'on')
+  if (on === 'domain' || projectOf(role) !== '') return neededBy(role)
+  throw new CliError(`${titleOf(document)}: a role on ${on} needs the Project`, {
+    exitCode: EXIT.invalid,
+    code: 'invalid_files',
+    hints: ['Add to the role: project: NAME'],
+  })
 }
 
 function roleOf({ names }: World, row: Row, project: string | undefined): Row {
@@ -112,15 +133,15 @@ async function createTuple({ api, names }: World, subject: string, role: Row): P
     await api.call('CreateDomainGrant', { id: names.domainId, body })
     return
   }
-  const project = text(role, 'project') || projectIn(on)
+  const project = projectOf(role)
   const caveat = role['caveat_context']
   const tuple = { ...body, resource, ...(caveat !== undefined && { caveat_context: caveat }) }
   await api.call('CreateRelationTuple', { project_id: names.idOf('project', project), body: tuple })
 }
 
-/** `project:web` and `resource:web/edge` name their Project. */
-function projectIn(on: string): string {
-  return on.slice(on.indexOf(':') + 1).split('/')[0] ?? ''
+/** The Project of a role: `project:web` and `resource:web/edge` name their own. Empty where there is none. */
+function projectOf(role: Row): string {
+  return text(role, 'project') || (/^(?:project:|[^:]+:(?=[^/]+\/))([^/]+)/.exec(text(role, 'on'))?.[1] ?? '')
 }
 
 async function removeTuple({ api, names }: World, row: Row): Promise<void> {

@@ -47,11 +47,17 @@ export const labelDefinition: Kind = {
   async remove({ api }, { id }) {
     await api.call('DeleteLabelDefinition', { id })
   },
+  owner: projectOf,
   references({ name }) {
-    const project = /^project:[a-z0-9-]+(?=\/)/.exec(name)?.[0]
+    const project = projectOf(name)
     return project === undefined ? [] : [project]
   },
   updatedAt: async ({ api }, { id }) => (await api.call('GetLabelDefinition', { id }))['updated_at'],
+}
+
+/** `project:web` of `project:web/weight`. */
+function projectOf(name: string): string | undefined {
+  return /^project:[a-z0-9-]+(?=\/)/.exec(name)?.[0]
 }
 
 function liveOf(names: Names, row: Row): LiveObject {

@@ -25,7 +25,10 @@ export const policy: Kind = {
   },
   normal: (world, { members }) => mapped(members, (selector) => world.names.normalSelector(selector)),
   async create({ api, names }, { document }) {
-    const body = await mapped({ slug: document.name, ...document.members }, (selector) => names.sentSelector(selector))
+    // An empty list is no change, and the API wants the member.
+    const body = await mapped({ slug: document.name, rules: [], ...document.members }, (selector) =>
+      names.sentSelector(selector),
+    )
     return text(await api.call('CreatePolicy', { id: names.domainId, body }), 'id')
   },
   async change({ api, names }, { live, changes }) {

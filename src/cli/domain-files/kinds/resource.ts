@@ -35,17 +35,20 @@ export const resource: Kind = {
       return liveOf(world, name, row)
     })
   },
+  owner: (name) => `project:${inProject(name).project}`,
   references({ name, members }) {
     const nodes = [...listed(members['hosts']), ...targetsOf(members['ingress'])]
     return [`project:${inProject(name).project}`, ...nodes.map((node) => `node:${node}`)]
   },
   /** Without nodes that have not joined: they are compared once they have. */
-  async normal({ isKnown }, { members }) {
+  async normal({ isKnown, live }, { name: own, members }) {
     const isThere = (node: unknown): boolean => isKnown(`node:${String(node)}`)
+    const present = live.get('resource')?.find(({ name }) => name === own)?.members['ingress']
     const known = Object.entries(members).map(([name, value]): readonly [string, unknown] => {
       if (name === 'hosts') return [name, listed(value).filter(isThere).toSorted()]
-      if (name !== 'ingress' || !Array.isArray(value)) return [name, value]
-      return [name, value.filter((part) => isRow(part) && isThere(part['target_node']))]
+      if (name !== 'ingress') return [name, value]
+      // A rule whose node has not joined stays as it is.
+      return [name, rulesIn(value).flatMap((part) => (isThere(part['target_node']) ? part : bySlug(present, part)))]
     })
     return Object.fromEntries(known)
   },
@@ -105,7 +108,16 @@ function listed(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : []
 }
 
-function targetsOf(parts: unknown): readonly string[] {
-  const rows = Array.isArray(parts) ? parts.filter(isRow) : []
-  return rows.map((part) => text(part, 'target_node')).filter((name) => name !== '')
+function targetsOf(ingress: unknown): readonly string[] {
+  return rulesIn(ingress)
+    .map((part) => text(part, 'target_node'))
+    .filter((name) => name !== '')
+}
+
+function rulesIn(value: unknown): readonly Row[] {
+  return Array.isArray(value) ? value.filter(isRow) : []
+}
+
+function bySlug(value: unknown, { slug }: Row): readonly Row[] {
+  return rulesIn(value).filter((part) => part['slug'] === slug)
 }

@@ -1,3 +1,6 @@
+import { CliError } from '../../errors/cli-error.ts'
+import { EXIT } from '../../errors/exit-code.ts'
+import type { Row } from '../../output/members.ts'
 import type { Kind } from '../kind.ts'
 import { LABELS, picked, replaced, required, ruled, text, valuesOf } from './member-sets.ts'
 
@@ -22,12 +25,14 @@ export const serviceIdentity: Kind = {
   labels: 'serviceaccount',
   async read({ api, names }) {
     const rows = await api.all('ListIdentities', { id: names.domainId, reveal: 'true' })
+    if (rows.some((row) => isService(row) && row['handle'] === undefined)) throw hiddenNames(names.domainSlug)
+    const shared = sharedHandles(rows)
     return rows.flatMap((row) => {
-      const isService = row['kind'] === 'service-identity'
       const id = text(row, 'id')
-      const name = typeof row['handle'] === 'string' ? row['handle'] : id
-      names.add(isService ? 'serviceaccount' : 'user', name, id)
-      return isService ? [{ kind: 'service-identity', name, id, members: picked(row, SHOWN), row }] : []
+      const handle = text(row, 'handle')
+      const name = handle === '' || (!isService(row) && shared.has(handle)) ? id : handle
+      names.add(isService(row) ? 'serviceaccount' : 'user', name, id)
+      return isService(row) ? [{ kind: 'service-identity', name, id, members: picked(row, SHOWN), row }] : []
     })
   },
   async create(world, { document }) {
@@ -48,4 +53,29 @@ export const serviceIdentity: Kind = {
   async remove({ api, names }, { id }) {
     await api.call('DeleteServiceIdentity', { id: names.domainId, principal_id: id })
   },
+}
+
+function isService(row: Row): boolean {
+  return row['kind'] === 'service-identity'
+}
+
+/**
+ * Handles that several people have, such as an e-mail address from two identity providers. They name none of them: a file would give
+ * the roles of one to another.
+ */
+function sharedHandles(rows: readonly Row[]): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const handles = rows.filter((row) => !isService(row)).map((row) => text(row, 'handle'))
+  return new Set(handles.filter((handle) => seen.size === seen.add(handle).size))
+}
+
+function hiddenNames(domain: string): CliError {
+  return new CliError(
+    'files name people and service identities, and only auditors of the Domain may read these names',
+    {
+      exitCode: EXIT.denied,
+      code: 'names_hidden',
+      hints: [`An administrator gives the role: ctl grants create SUBJECT auditor domain:${domain}`],
+    },
+  )
 }

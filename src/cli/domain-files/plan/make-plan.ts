@@ -16,7 +16,7 @@ export interface Planning {
   readonly world: World
   readonly set: string
   readonly documents: readonly FileDocument[]
-  /** Objects of the set that no file names are removed, at most so many. */
+  /** Objects of the set that no file names are removed, at most so many. Undefined in the first run of a set. */
   readonly pruneMax?: number | undefined
   /** Objects that files name and no set has created become this set's. */
   readonly isAdopting?: boolean
@@ -32,7 +32,7 @@ const NONE: ReadonlySet<string> = new Set()
  * @throws CliError where a file wants something that cannot be, such as another kind of an existing resource.
  */
 export async function makePlan(planning: Planning): Promise<Plan> {
-  const { world, documents, set } = planning
+  const { world, documents, set, pruneMax, isAdopting } = planning
   const live = liveByKey(world)
   const found = await Promise.all(documents.map((document) => stepOf(planning, document, live.get(keyOf(document)))))
   const unnamed = unnamedObjects(planning, new Set(documents.map(keyOf)))
@@ -43,6 +43,8 @@ export async function makePlan(planning: Planning): Promise<Plan> {
   return {
     format: 1,
     set,
+    ...(pruneMax !== undefined && { prune: pruneMax }),
+    ...(isAdopting === true && { adopt: true }),
     domain: world.names.domainSlug,
     files: digestOf(documents.map(({ kind, name, members, isAbsent }) => [kind, name, members, isAbsent ?? false])),
     steps: inOrder(steps),
@@ -63,7 +65,9 @@ async function stepOf(planning: Planning, document: FileDocument, live: LiveObje
   const waits = waitsOf(planning.world, kind, document)
   if (live !== undefined) return compareObject(planning, kind, { document, live, waits })
   if (kind.create === undefined) return { waits: [absence(document)] }
-  return isCreatable(planning.world, document) ? compareObject(planning, kind, { document, live, waits }) : { waits }
+  return isCreatable(planning.world, kind, document.name)
+    ? compareObject(planning, kind, { document, live, waits })
+    : { waits }
 }
 
 interface Comparison extends Found {
@@ -81,7 +85,8 @@ async function compareObject(planning: Planning, kind: Kind, { document, live, w
   }
   assertUnfixed(kind, document, { planning, compared })
   const changes = changesOf(kind.members(planning.manifest), compared)
-  if (live !== undefined && changes.length === 0) return { waits }
+  // Grants without roles are no object of the server.
+  if (changes.length === 0) return { waits }
   const action = live === undefined ? 'create' : 'change'
   const others = othersDigest(live?.members, changes)
   return { step: { action, kind: kind.name, name: document.name, changes, others }, waits }
@@ -104,7 +109,7 @@ function withLabels(
 
 /** With `--prune`, members and roles that a file does not name are removed from what the set has created. */
 function exactMembers({ world, set, pruneMax }: Planning, live: LiveObject | undefined): ReadonlySet<string> {
-  if (pruneMax === undefined || live === undefined || isFirstRun(world, set)) return NONE
+  if (pruneMax === undefined || live === undefined) return NONE
   return ownerOf(world, live)?.managedBy === set ? OWNED_ENTRIES : NONE
 }
 
@@ -155,8 +160,9 @@ function absence({ kind, name }: FileDocument): Wait {
 }
 
 /** An object that names another in its own name needs it. */
-function isCreatable({ isKnown }: World, { kind, name }: FileDocument): boolean {
-  return kind !== 'grants' || isKnown(name)
+function isCreatable({ isKnown }: World, kind: Kind, name: string): boolean {
+  const needed = kind.owner?.(name)
+  return needed === undefined || isKnown(needed)
 }
 
 function waitsOf({ isKnown }: World, kind: Kind, document: FileDocument): readonly Wait[] {

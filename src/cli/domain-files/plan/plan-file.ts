@@ -1,4 +1,4 @@
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { CliError, usageError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
@@ -7,25 +7,6 @@ import { isSame } from '../canonical.ts'
 import { keyOf, titleOf, type LiveObject } from '../document.ts'
 import { othersDigest } from './compare.ts'
 import type { Plan, Step } from './plan.ts'
-
-/** Writes a file that appears whole or not at all. @throws CliError where it cannot be written. */
-export async function writeWhole(path: string, text: string): Promise<void> {
-  const part = `${path}.${process.pid}.part`
-  try {
-    const file = await open(part, 'w', 0o644)
-    try {
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(part, path)
-  } catch (cause) {
-    await rm(part, { force: true })
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
-    throw usageError(`${path} cannot be written (${code})`)
-  }
-}
 
 /** Reads a plan that `ctl diff --save-plan` wrote. @throws CliError for any other file. */
 export async function readPlan(path: string, cwd: string): Promise<Plan> {
@@ -49,8 +30,9 @@ function parsed(text: string): unknown {
 function isPlan(value: unknown): value is Plan {
   if (!isRow(value)) return false
   const texts = [value['set'], value['domain'], value['files']].every((one) => typeof one === 'string')
-  const { steps, format } = value
-  return format === 1 && texts && Array.isArray(steps) && steps.every(isStep)
+  const { steps, format, prune, adopt } = value
+  const areOptions = (prune === undefined || Number.isSafeInteger(prune)) && (adopt === undefined || adopt === true)
+  return format === 1 && texts && areOptions && Array.isArray(steps) && steps.every(isStep)
 }
 
 function isStep(step: unknown): boolean {
@@ -93,11 +75,18 @@ function isUntouched(
   step: Step,
   { left, live }: { readonly left: Step | undefined; readonly live: LiveObject | undefined },
 ): boolean {
-  if (step.action === 'remove') return live === undefined || othersDigest(live.members, []) === step.others
+  if (step.action === 'remove') return live === undefined || isRemovalOf(step, { left, live })
   if (live === undefined) return step.action === 'create' && left !== undefined
   // A creation that was interrupted has written a part of its own changes and nothing else.
   const isOwnRest = (left?.changes ?? []).every((change) => step.changes.some((one) => isSame(one, change)))
   return isOwnRest && (step.action === 'create' || othersDigest(live.members, step.changes) === step.others)
+}
+
+function isRemovalOf(
+  { others }: Step,
+  { left, live }: { readonly left: Step | undefined; readonly live: LiveObject },
+): boolean {
+  return left?.action === 'remove' && othersDigest(live.members, []) === others
 }
 
 function stale(message: string, hints: readonly string[]): CliError {

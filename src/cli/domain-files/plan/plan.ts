@@ -30,6 +30,10 @@ export interface Wait {
 export interface Plan {
   readonly format: 1
   readonly set: string
+  /** `--prune` was given: at most so many objects are removed. */
+  readonly prune?: number
+  /** `--adopt` was given. */
+  readonly adopt?: true
   readonly domain: string
   /** Digest of the documents of the files. */
   readonly files: string
