@@ -7,7 +7,7 @@ export interface WatchDeps {
   readonly fetch: typeof fetch
   /** Calls back once after that time; returns a function that cancels it. */
   readonly after: (ms: number, run: () => void) => () => void
-  /** Whether the page is behind another one. */
+  /** Whether the page is behind another one. Such a page does not ask again for each event. */
   readonly isHidden: () => boolean
   /** Calls back when the page is shown again or the network is back; returns a function that ends it. */
   readonly onReturn: (run: () => void) => () => void
@@ -15,8 +15,10 @@ export interface WatchDeps {
 
 /** A follower of one Domain. */
 export interface Watcher {
-  /** Something changed: an event of the stream, or undefined where it is time to ask again. */
-  readonly onChange: (event: EventSourceMessage | undefined) => void
+  /** An event of the stream. */
+  readonly onEvent: (event: EventSourceMessage) => void
+  /** What the page shows may be out of date: it is time to ask again. */
+  readonly onStale: () => void
   readonly onLiveness: (liveness: Liveness) => void
 }
 
@@ -42,7 +44,7 @@ export function watchDomain(domainId: string, watcher: Watcher, deps: WatchDeps)
   const poll = (): void => {
     cancelPoll()
     cancelPoll = deps.after(pauseOf(isLive, deps.isHidden()), () => {
-      watcher.onChange(undefined)
+      watcher.onStale()
       poll()
     })
   }
@@ -52,7 +54,7 @@ export function watchDomain(domainId: string, watcher: Watcher, deps: WatchDeps)
     poll()
   }
   const endReturn = deps.onReturn(() => {
-    watcher.onChange(undefined)
+    watcher.onStale()
     poll()
   })
   becomes('polling')
@@ -104,11 +106,12 @@ async function readStream(
     if (!response.ok || response.body === null) return REFUSED_MS
     becomes('live')
     // Such a stream begins with what comes next; what came since the page asked is not in it.
-    if (last.id === '') watcher.onChange(undefined)
+    if (last.id === '') watcher.onStale()
     const parser = createParser({
       onEvent: (event) => {
         last.id = event.id ?? last.id
-        watcher.onChange(event)
+        watcher.onEvent(event)
+        if (!deps.isHidden()) watcher.onStale()
       },
     })
     const text = new TextDecoder()

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Failure } from '../api/failure.ts'
 import type { AuditRow, Sent } from '../api/operations.ts'
 import { auditQuery, withIds, DEFAULT_FILTERS, PERIODS, type AuditFilters } from '../model/audit-query.ts'
@@ -104,49 +104,66 @@ function SearchForm({ filters }: { readonly filters: AuditFilters }): VNode {
 
 const PAGE = '50'
 
-/** A page of decisions, and more of them on demand. Only the first page follows what happens. */
+/** The rows that are shown, and where the next older ones begin. Both are of one answer, so that no row between pages is left out. */
+interface Shown {
+  readonly rows: readonly AuditRow[]
+  readonly cursor: string | undefined
+}
+
+/** A page of decisions, and more of them on demand. The first page alone follows what happens; with older ones nothing moves. */
 function Results({ filters }: { readonly filters: AuditFilters }): VNode {
   const { api, domain, tick, me, fleet } = useConsole()
-  const [more, setMore] = useState<readonly AuditRow[]>([])
-  const [cursor, setCursor] = useState<string | undefined>(undefined)
+  const [paged, setPaged] = useState<Shown | undefined>(undefined)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
   const ask = (from: string | undefined, signal?: AbortSignal) =>
     api.call('GetAudit', queryOf(domain.id, withIds(filters, { me, nodes: fleet.nodes.value ?? [] }), from), signal)
-  const isPaged = more.length > 0
-  const first = useLoad({ key: domain.id, tick: isPaged ? 0 : tick }, (signal) => ask(undefined, signal))
-  useEffect(() => {
-    if (!isPaged) setCursor(first.value?.next_cursor ?? undefined)
-  }, [first.value])
-  const showMore = async (): Promise<void> => {
+  const first = useLoad({ key: domain.id, tick: paged === undefined ? tick : 0 }, (signal) => ask(undefined, signal))
+  const showMore = async ({ rows, cursor }: Shown): Promise<void> => {
     setFailure(undefined)
     try {
       const page = await ask(cursor)
-      setMore([...more, ...page.items])
-      setCursor(page.next_cursor ?? undefined)
+      setPaged({ rows: [...rows, ...page.items], cursor: page.next_cursor ?? undefined })
     } catch (error) {
       setFailure(error instanceof Failure ? error : new Failure(0, {}))
     }
   }
   return (
     <LoadedView of={first}>
-      {({ items }) => (
-        <>
-          {items.length === 0 ? (
-            <Empty command="ctl audit list">No decision matches. Take a filter away, or look further back.</Empty>
-          ) : (
-            <AuditTable rows={[...items, ...more]} />
-          )}
-          {failure !== undefined && <Problem failure={failure} />}
-          {cursor !== undefined && (
-            <p class="row">
-              <button type="button" class="quiet" onClick={() => void showMore()}>
-                Show older ones
-              </button>
-            </p>
-          )}
-        </>
+      {({ items, next_cursor: next }) => (
+        <Decisions
+          shown={paged ?? { rows: items, cursor: next ?? undefined }}
+          failure={failure}
+          onMore={(shown) => void showMore(shown)}
+        />
       )}
     </LoadedView>
+  )
+}
+
+interface DecisionsProps {
+  readonly shown: Shown
+  /** Of the last try to show more. */
+  readonly failure: Failure | undefined
+  readonly onMore: (shown: Shown) => void
+}
+
+function Decisions({ shown, failure, onMore }: DecisionsProps): VNode {
+  return (
+    <>
+      {shown.rows.length === 0 ? (
+        <Empty command="ctl audit list">No decision matches. Take a filter away, or look further back.</Empty>
+      ) : (
+        <AuditTable rows={shown.rows} />
+      )}
+      {failure !== undefined && <Problem failure={failure} />}
+      {shown.cursor !== undefined && (
+        <p class="row">
+          <button type="button" class="quiet" onClick={() => onMore(shown)}>
+            Show older ones
+          </button>
+        </p>
+      )}
+    </>
   )
 }
 

@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Failure } from '../api/failure.ts'
+import { createPacedReload, type Reload } from '../model/paced-reload.ts'
+import { browserTime } from './browser-time.ts'
 
 /** What was asked for, as far as it is known. A value stays while it is asked for again. */
 export interface Loaded<T> {
@@ -23,31 +25,42 @@ export interface Asking {
   readonly apartMs?: number
 }
 
-/** Asks when the key or the tick changes. A newer question cancels an older one of another key. */
+/**
+ * Asks when the key or the tick changes. Another key cancels what is under way. Another tick does not: it asks once more afterwards, so
+ * that a Domain in which much happens is shown at all.
+ */
 export function useLoad<T>({ key, tick, apartMs = 0 }: Asking, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [held, hold] = useState<Held<T>>({ key, value: undefined, failure: undefined })
   const [attempt, setAttempt] = useState(0)
-  const endedAt = useRef({ key: '', attempt: 0, ms: 0 })
+  const latest = useRef({ load, apartMs })
+  latest.current = { load, apartMs }
+  const reload = useRef<Reload | undefined>(undefined)
   useEffect(() => {
-    const { current: last } = endedAt
-    if (last.key === key && last.attempt === attempt && Date.now() - last.ms < apartMs) return undefined
-    const ending = new AbortController()
-    const end = (change: (former: T | undefined) => Omit<Held<T>, 'key'>): void => {
-      if (ending.signal.aborted) return
-      endedAt.current = { key, attempt, ms: Date.now() }
-      hold((former) => ({ key, ...change(former.key === key ? former.value : undefined) }))
+    const ask = async (signal: AbortSignal): Promise<void> => {
+      const answer = await answerOf(() => latest.current.load(signal))
+      if (!signal.aborted) hold((former) => ({ key, value: former.key === key ? former.value : undefined, ...answer }))
     }
-    load(ending.signal).then(
-      (value) => end(() => ({ value, failure: undefined })),
-      (error: unknown) => end((value) => ({ value, failure: failureOf(error) })),
-    )
-    return () => ending.abort()
-  }, [key, tick, attempt])
+    const own = createPacedReload({ load: ask, pauseMs: () => latest.current.apartMs }, browserTime)
+    reload.current = own
+    return () => own.end()
+  }, [key, attempt])
+  useEffect(() => reload.current?.request(), [key, tick, attempt])
   const isCurrent = held.key === key
   return {
     value: isCurrent ? held.value : undefined,
     failure: isCurrent ? held.failure : undefined,
     retry: () => setAttempt((count) => count + 1),
+  }
+}
+
+/** The value, or the failure alone. */
+async function answerOf<T>(
+  load: () => Promise<T>,
+): Promise<{ readonly value: T; readonly failure: undefined } | { readonly failure: Failure }> {
+  try {
+    return { value: await load(), failure: undefined }
+  } catch (error) {
+    return { failure: failureOf(error) }
   }
 }
 

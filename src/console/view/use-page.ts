@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { watchDomain, type Liveness, type Watcher } from '../api/watch-domain.ts'
 import { seenEvent, withEvent, type SeenEvent } from '../model/domain-event.ts'
 import { routeOf, type Route } from '../model/route.ts'
+import { browserTime } from './browser-time.ts'
 
 /** The route of the address, followed. */
 export function useRoute(): Route {
@@ -45,15 +46,17 @@ export function useLive(domainId: string): Live {
   const refresh = (): void => setTick((count) => count + 1)
   useEffect(() => {
     setEvents([])
-    const onChange: Watcher['onChange'] = (frame) => {
-      const event = frame === undefined ? undefined : seenEvent(frame.id, frame.data)
+    const onEvent: Watcher['onEvent'] = ({ id, data }) => {
+      const event = seenEvent(id, data)
       if (event !== undefined) setEvents((former) => withEvent(former, event))
+    }
+    const onStale = (): void => {
       gathering.current ??= setTimeout(() => {
         gathering.current = undefined
         refresh()
       }, GATHER_MS)
     }
-    const stop = watchDomain(domainId, { onChange, onLiveness: setLiveness }, browser)
+    const stop = watchDomain(domainId, { onEvent, onStale, onLiveness: setLiveness }, browser)
     return () => {
       stop()
       clearTimeout(gathering.current)
@@ -66,10 +69,7 @@ export function useLive(domainId: string): Live {
 /** The browser, as the watcher needs it. */
 const browser = {
   fetch: (...request: Parameters<typeof fetch>) => fetch(...request),
-  after(ms: number, run: () => void) {
-    const timer = setTimeout(run, ms)
-    return () => clearTimeout(timer)
-  },
+  ...browserTime,
   isHidden: () => document.visibilityState === 'hidden',
   onReturn(run: () => void) {
     const onVisible = (): void => {

@@ -30,12 +30,17 @@ describe('following a Domain', () => {
   afterEach(() => void vi.useRealTimers())
 
   function follow(stream: ReturnType<typeof createStream>, isHidden = () => false) {
+    /** Types of events, and `ask` each time that the page is to ask again. */
     const seen: (string | undefined)[] = []
     const liveness: string[] = []
     let comeBack = (): void => undefined
     const stop = watchDomain(
       'd1',
-      { onChange: (event) => seen.push(event?.event), onLiveness: (state) => liveness.push(state) },
+      {
+        onEvent: ({ event }) => seen.push(event),
+        onStale: () => seen.push('ask'),
+        onLiveness: (state) => liveness.push(state),
+      },
       {
         fetch: stream.fetch,
         after(ms, run) {
@@ -58,7 +63,7 @@ describe('following a Domain', () => {
     stream.refuse(404)
     const { seen, liveness, stop } = follow(stream)
     await pass(45_000)
-    expect(seen).toEqual([undefined, undefined, undefined])
+    expect(seen).toEqual(['ask', 'ask', 'ask'])
     expect(new Set(liveness)).toEqual(new Set(['polling']))
     expect(stream.requests.map(({ path }) => path)).toEqual(['/v1/domains/d1/events/stream'])
     stream.open()
@@ -75,7 +80,7 @@ describe('following a Domain', () => {
     stream.write('id: 7\nevent: node.registered\ndata: {"a":1}\n\n: keepalive\n\nid: 8\nevent: node.ren')
     stream.write('amed\ndata: {}\n\n')
     await pass(0)
-    expect(seen).toEqual([undefined, 'node.registered', 'node.renamed'])
+    expect(seen).toEqual(['ask', 'node.registered', 'ask', 'node.renamed', 'ask'])
     stream.end()
     await pass(0)
     expect(liveness.at(-1)).toBe('polling')
@@ -83,7 +88,7 @@ describe('following a Domain', () => {
     await pass(5_000)
     expect(stream.requests.map(({ headers }) => headers.get('last-event-id'))).toEqual([null, '8'])
     expect(liveness.at(-1)).toBe('live')
-    expect(seen.length).toBe(3)
+    expect(seen.length).toBe(5)
     stop()
   })
 
@@ -93,7 +98,7 @@ describe('following a Domain', () => {
     let isHidden = false
     const { seen, stop, comeBack } = follow(stream, () => isHidden)
     await pass(59_000)
-    expect(seen).toEqual([undefined])
+    expect(seen).toEqual(['ask'])
     await pass(1_000)
     expect(seen.length).toBe(2)
     isHidden = true
@@ -107,6 +112,22 @@ describe('following a Domain', () => {
     stop()
   })
 
+  test('sees events while the page is hidden, and asks for none of them before it is shown again', async () => {
+    const stream = createStream()
+    stream.open()
+    let isHidden = false
+    const { seen, stop, comeBack } = follow(stream, () => isHidden)
+    await pass(0)
+    isHidden = true
+    stream.write('id: 7\nevent: node.registered\ndata: {}\n\n')
+    await pass(30_000)
+    expect(seen).toEqual(['ask', 'node.registered'])
+    isHidden = false
+    comeBack()
+    expect(seen).toEqual(['ask', 'node.registered', 'ask'])
+    stop()
+  })
+
   test('ends with its function', async () => {
     const stream = createStream()
     stream.open()
@@ -114,7 +135,7 @@ describe('following a Domain', () => {
     await pass(0)
     stop()
     await pass(600_000)
-    expect(seen).toEqual([undefined])
+    expect(seen).toEqual(['ask'])
     expect(stream.requests.length).toBe(1)
   })
 })
