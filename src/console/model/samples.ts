@@ -10,11 +10,15 @@ const SAMPLES_MAX = 480
 /** Samples that are closer to each other replace each other. */
 const APART_MS = 5_000
 
-/** Appends a sample; the oldest go first. */
+/**
+ * Appends a sample; the oldest go first. One that is close to the last takes its place and keeps its time: where samples come every
+ * second, the last would move on for ever otherwise.
+ */
 export function withSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
   const last = samples.at(-1)
-  const before = last !== undefined && sample.atMs - last.atMs < APART_MS ? samples.slice(0, -1) : samples
-  return [...before, sample].slice(-SAMPLES_MAX)
+  if (last !== undefined && sample.atMs - last.atMs < APART_MS)
+    return [...samples.slice(0, -1), { ...sample, atMs: last.atMs }]
+  return [...samples, sample].slice(-SAMPLES_MAX)
 }
 
 /** Samples that the browser kept; none where the text is not what this version writes. */

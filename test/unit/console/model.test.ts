@@ -144,10 +144,16 @@ describe('samples', () => {
 
   test('replace each other within five seconds, and are at most 480', () => {
     const close = withSample(withSample([], at(0, 1)), at(4_999, 2))
-    expect(close).toEqual([at(4_999, 2)])
+    expect(close).toEqual([at(0, 2)])
     let samples: ReturnType<typeof withSample> = []
     for (let index = 0; index < 500; index++) samples = withSample(samples, at(index * 15_000, index))
     expect([samples.length, samples[0]?.healthy]).toEqual([480, 20])
+  })
+
+  test('grow also where they come every second', () => {
+    let samples: ReturnType<typeof withSample> = []
+    for (let second = 0; second < 12; second++) samples = withSample(samples, at(second * 1_000, second))
+    expect(samples).toEqual([at(0, 4), at(5_000, 9), at(10_000, 11)])
   })
 
   test.each([null, '', '{', '{"a":1}', '[null,1,{"atMs":"x"}]'])('are none where the browser kept %j', (text) => {
