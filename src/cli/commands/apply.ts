@@ -10,6 +10,7 @@ import { liveByKey } from '../domain-files/read-domain.ts'
 import { usageError } from '../errors/cli-error.ts'
 import { EXIT, type ExitCode } from '../errors/exit-code.ts'
 import { createProgress } from '../output/progress.ts'
+import { harmless } from '../output/style.ts'
 import type { Session } from '../session/session.ts'
 
 /** Makes a Domain what files say. */
@@ -79,11 +80,11 @@ function said(session: Session, plan: Plan, { done, held, left, failure }: Outco
   for (const { step, approval } of held) {
     const where =
       approval === undefined ? 'a request for it waits already: ctl approvals list' : `ctl approvals show ${approval}`
-    session.note(`${titleOf(step)} waits for approval: ${where}`)
+    session.note(`${harmless(titleOf(step))} waits for approval: ${where}`)
   }
   if (failure !== undefined) {
     const reach = `${left.length} ${left.length === 1 ? 'object was' : 'objects were'} not reached`
-    session.note(`Stopped at ${titleOf(failure.step)}; ${reach}. Run it again to go on.`)
+    session.note(`Stopped at ${harmless(titleOf(failure.step))}; ${reach}. Run it again to go on.`)
     throw failure.error
   }
   return held.length + plan.waits.length > 0 ? EXIT.negative : EXIT.ok
