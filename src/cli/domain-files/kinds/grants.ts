@@ -56,7 +56,11 @@ export const grants: Kind = {
   owner: (name) => name,
   references: ({ name, members }) => [name, ...new Set(rolesIn(members).flatMap(neededBy))],
   async normal({ isKnown }, document) {
-    return { roles: rolesIn(document.members).filter((role) => needs(document, role).every(isKnown)) }
+    return {
+      roles: rolesIn(document.members)
+        .map(storedRole)
+        .filter((role) => needs(document, role).every(isKnown)),
+    }
   },
   async create(world, writing) {
     await writeRoles(world, writing)
@@ -80,15 +84,31 @@ function neededBy(role: Row): readonly string[] {
   return on === 'domain' || project === '' ? [on] : [on, `project:${project}`]
 }
 
-/** @throws CliError for a role on an object that does not name its Project, in a file that does not either. */
+/** A role as the server stores it: of a caveat's context the name of the caveat, and of all other members the names alone. */
+function storedRole(role: Row): Row {
+  const context = role['caveat_context']
+  if (!isRow(context)) return role
+  const stored = Object.entries(context).map(([name, value]) => [name, name === 'caveat_name' ? value : null] as const)
+  return { ...role, caveat_context: Object.fromEntries(stored) }
+}
+
+/** @throws CliError for a role that the API cannot give as the file has it. */
 function needs(document: Document, role: Row): readonly string[] {
   const on = text(role, 'on')
-  if (on === 'domain' || projectOf(role) !== '') return neededBy(role)
-  throw new CliError(`${titleOf(document)}: a role on ${on} needs the Project`, {
-    exitCode: EXIT.invalid,
-    code: 'invalid_files',
-    hints: ['Add to the role: project: NAME'],
-  })
+  if (on === 'domain' && role['caveat_context'] !== undefined)
+    throw wrongRole(
+      document,
+      'a role on the Domain has no caveat',
+      'Take caveat_context away, or grant it on Projects.',
+    )
+  if (on !== 'domain' && projectOf(role) === '')
+    throw wrongRole(document, `a role on ${on} needs the Project`, 'Add to the role: project: NAME')
+  return neededBy(role)
+}
+
+function wrongRole(document: Document, fault: string, hint: string): CliError {
+  const options = { exitCode: EXIT.invalid, code: 'invalid_files', hints: [hint] }
+  return new CliError(`${titleOf(document)}: ${fault}`, options)
 }
 
 function roleOf({ names }: World, row: Row, project: string | undefined): Row {

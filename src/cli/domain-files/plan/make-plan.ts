@@ -44,7 +44,7 @@ export async function makePlan(planning: Planning): Promise<Plan> {
     format: 1,
     set,
     ...(pruneMax !== undefined && { prune: pruneMax }),
-    ...(isAdopting === true && { adopt: true }),
+    ...(isAdopting === true && { adopt: isAdopting }),
     domain: world.names.domainSlug,
     files: digestOf(documents.map(({ kind, name, members, isAbsent }) => [kind, name, members, isAbsent ?? false])),
     steps: inOrder(steps),

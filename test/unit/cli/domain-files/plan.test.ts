@@ -80,12 +80,30 @@ describe('A plan', () => {
     expect([steps, waits]).toMatchObject([[], [{ what: 'there is no project:shop yet' }]])
   })
 
-  it('is refused for a role on an object whose Project nothing names', async () => {
-    const roles = [{ on: 'node:web-1', role: 'operator' }]
-    await expect(plan(worldOf(), [file('grants', 'group:ops', { roles })])).rejects.toMatchObject({
-      message: 'grants group:ops: a role on node:web-1 needs the Project',
+  it.each([
+    [
+      'on an object whose Project nothing names',
+      { on: 'node:web-1', role: 'operator' },
+      'on node:web-1 needs the Project',
+    ],
+    [
+      'on the Domain with a caveat, which it would be given without',
+      { on: 'domain', role: 'viewer', caveat_context: { caveat_name: 'within_hours' } },
+      'on the Domain has no caveat',
+    ],
+  ])('is refused for a role %s', async (_what, role, said) => {
+    await expect(plan(worldOf(), [file('grants', 'group:ops', { roles: [role] })])).rejects.toMatchObject({
+      message: `grants group:ops: a role ${said}`,
       exitCode: 9,
     })
+  })
+
+  it('has no step for values of a caveat, of which the server stores the names', async () => {
+    const role = { on: 'project:web', role: 'viewer', caveat_context: { caveat_name: 'within_hours', zone: null } }
+    const live: LiveObject = { kind: 'grants', name: 'group:ops', id: 'group:ops', members: { roles: [role] }, row: {} }
+    const typed = { ...role, caveat_context: { caveat_name: 'within_hours', zone: 'UTC' } }
+    const { steps } = await plan(worldOf([live]), [file('grants', 'group:ops', { roles: [typed] })])
+    expect(steps).toEqual([])
   })
 
   it('leaves a rule of a bridge as it is while the node that it is to lead to has not joined', async () => {
