@@ -69,9 +69,7 @@ it('a migration that fails is named with its reason, and no later one is tried',
   expect(checks.filter(({ verdict }) => verdict === 'failed')).toMatchObject([
     {
       check: 'migrations',
-      details: [
-        'The migration 9998-fails fails (division by zero): stay at the version of the backup, and report it.',
-      ],
+      details: ['The migration 9998-fails fails (division by zero): stay at the version of the backup, and report it.'],
     },
   ])
 })

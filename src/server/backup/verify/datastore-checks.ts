@@ -122,8 +122,7 @@ async function checkOutbox(datastore: Datastore): Promise<Looked> {
     faults.push(
       `The outbox has ${unprocessed} rows after number ${processed}, and numbers were given up to ${head}: ${ANOTHER}.`,
     )
-  if (last !== undefined && last > head)
-    faults.push(`The outbox ends at ${last}, and its head is ${head}: ${ANOTHER}.`)
+  if (last !== undefined && last > head) faults.push(`The outbox ends at ${last}, and its head is ${head}: ${ANOTHER}.`)
   const cursors = await readCursors(db)
   const lowest = first === undefined ? head : first - 1n
   for (const { name, seq } of cursors)

@@ -32,8 +32,7 @@ it('a copy that failed keeps no later one from its turn, and is removed', async 
 it('a copy that cannot be removed keeps no later one from its turn', async () => {
   writeFileSync(join(folder, 'file'), '')
   const open = createSnapshots(DEPS, join(folder, 'file', 'scratch'))
-  for (const attempt of [1, 2])
-    await expect(open(request()), `attempt ${attempt}`).rejects.toThrow(/ENOTDIR|EEXIST/)
+  for (const attempt of [1, 2]) await expect(open(request()), `attempt ${attempt}`).rejects.toThrow(/ENOTDIR|EEXIST/)
 })
 
 it('a scratch directory that cannot be removed keeps no server from its start', async () => {
