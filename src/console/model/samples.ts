@@ -12,7 +12,7 @@ const APART_MS = 5_000
 
 /**
  * Appends a sample; the oldest go first. One that is close to the last takes its place and keeps its time: where samples come every
- * second, the last would move on for ever otherwise.
+ * second, the last would move on without an end otherwise.
  */
 export function withSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
   const last = samples.at(-1)

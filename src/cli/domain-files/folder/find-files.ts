@@ -47,7 +47,7 @@ async function visit(of: Visit, folder: string, depth: number): Promise<void> {
   }
 }
 
-/** A pipe, a socket or a device: opening one may wait for ever. */
+/** A pipe, a socket or a device: opening one may wait without an end. */
 function isSpecial(entry: Dirent): boolean {
   return !entry.isFile() && !entry.isSymbolicLink()
 }
