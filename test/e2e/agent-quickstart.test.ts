@@ -54,7 +54,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('The quickstart of the RE
     expect(output).toMatch(/web-1 is 100\.64\.0\.1 on mesh1 \(\S+\), with 0 peers/)
     expect(output).toMatch(/web-2 is 100\.64\.0\.2 on mesh2 \(\S+\), with 1 peer\./)
     expect(output).toContain('3 packets transmitted, 3 received, 0% packet loss')
-    expect(output).toMatch(/\bweb-2\t100\.64\.0\.2\tdirect\t\t10\.77\.0\.12:51820\t/)
+    expect(output).toMatch(/\bweb-2\t100\.64\.0\.2\tdirect\t\S+\t10\.77\.0\.12:51820\t/)
     expect(output).not.toContain('warning:')
     expect(output).toMatch(/LEFT: 0 0\n/)
   })
