@@ -129,6 +129,8 @@ export const webhooks = defineSurface(
         command: 'webhooks update',
         args: ['id'],
         refs,
+        // `--url` is the server's.
+        flags: { url: { name: 'address' } },
         columns,
         wide,
         examples: ['ctl webhooks update https://hooks.acme.example/ctl --enabled'],

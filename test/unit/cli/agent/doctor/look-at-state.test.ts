@@ -27,7 +27,7 @@ describe('the doctor on the files of an agent', () => {
     ])
   })
 
-  test('skips a machine without a state folder, and says how to enrol one with an empty folder', async () => {
+  test('finds no agent on a machine without a state folder, and says how to enrol one with an empty folder', async () => {
     expect(await found()).toEqual([
       ['folder', 'ok', ''],
       [
@@ -37,7 +37,13 @@ describe('the doctor on the files of an agent', () => {
       ],
     ])
     rmSync(place.directory, { recursive: true })
-    expect(await found()).toEqual([['folder', 'skipped', '']])
+    expect(await found()).toEqual([
+      [
+        'agent',
+        'problem',
+        'Name the folder of another agent with --state-dir, or enrol this machine: ctl agent up --server URL --join-token-file FILE',
+      ],
+    ])
   })
 
   test('refuses keys that others can read, or could replace', async () => {

@@ -115,7 +115,7 @@ describe('a program in the background', () => {
     const before = pids()
     process.kill(before[0] ?? 0, 'SIGKILL')
     await isRunningAgain(before)
-    expect(prepared).toBe(2)
+    await vi.waitFor(() => expect(prepared).toBe(2), WITHIN)
   })
 
   test('is started again when it does not answer for long, and that is in the log', async () => {
