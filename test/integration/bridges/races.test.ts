@@ -91,7 +91,7 @@ const RACES: readonly Race[] = [
   {
     of: 'two tunnels of which one has a part of the other',
     code: 'subnet_overlap_with_tunnel',
-    writes: () => [site('a', ['2001:db8::/32', '2001:db8:5::/48']), site('b', ['2001:db8:6::/48'])],
+    writes: () => [site('a', ['fd12:3400::/24', 'fd12:34ff:5::/48']), site('b', ['fd12:34ff:6::/48'])],
   },
   {
     of: 'two tunnels for one slug',
