@@ -58,7 +58,7 @@ function savedComparing(flags: ComparingFlags, { prune, adopt }: Plan): Comparin
   return { prune: prune !== undefined, pruneMax: prune, isAdopting: adopt === true }
 }
 
-/** A change is shown before it is made; where nobody can answer, `--yes` says so before anything is read. */
+/** A plan is shown before it is applied. Without a terminal, `--yes` is required before anything is read. */
 function assertAnswerable({ shared, canAsk }: Session): void {
   if (shared.yes !== true && !canAsk) throw usageError('apply changes the Domain, and nobody can be asked', 'Add --yes')
 }

@@ -167,7 +167,7 @@ function Decisions({ shown, failure, onMore }: DecisionsProps): VNode {
   )
 }
 
-/** The filters come from the address, where anything may be written: the server refuses what it does not know, and says so. */
+/** The filters come from the address, where anything may be written: the server refuses values that it does not know. */
 function queryOf(domainId: string, filters: AuditFilters, cursor: string | undefined): Sent<'GetAudit'> {
   return {
     ...auditQuery(filters, Date.now()),

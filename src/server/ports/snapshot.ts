@@ -12,7 +12,7 @@ export interface Snapshot {
 export interface SnapshotRequest {
   /** Ends the work early; what it took is removed then. */
   readonly signal: AbortSignal
-  /** Hears of the bytes that were copied before the first row can be read. Only the embedded datastore copies. */
+  /** Called with the number of bytes that were copied before the first row can be read. Only the embedded datastore copies. */
   readonly onCopied?: (bytes: number, ofBytes: number) => void
 }
 

@@ -9,7 +9,7 @@ const AHEAD_SECONDS = EXPIRING_DAYS * 24 * 60 * 60
 /** Messages of one transaction. */
 const MESSAGES_MAX = 500
 
-/** The job that queues `token.expiring`, once for each API token and webhook: a mark in the same transaction says so. */
+/** The job that queues `token.expiring`, once for each API token and webhook: it inserts a mark in the same transaction. */
 export function createTokenWatch({ clock, ids }: { readonly clock: Clock; readonly ids: IdSource }): LeaderJob {
   return {
     name: 'webhook-tokens',
