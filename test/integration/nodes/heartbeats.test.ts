@@ -142,6 +142,28 @@ describe.each(STORES)('Heartbeats on the $name store', (store) => {
         duePeerRevision: 0,
       })
 
+      // Before any test that announces a state: rows of silent nodes are in an index of their own.
+      it('stay heap-only updates', { skip: store.name === 'embedded' }, async () => {
+        const counts = async () => {
+          const { rows } = await sql<{ updated: number; hot: number }>`
+            select n_tup_upd::int as updated, n_tup_hot_upd::int as hot
+            from pg_stat_user_tables where relname = 'node_heartbeats'`.execute(fleet.db)
+          return rows[0] ?? { updated: 0, hot: 0 }
+        }
+        const write = createHeartbeatWriter(fleet.datastore)
+        for (let n = 1; n <= 200; n++) await write([beatAt(node.node_id, startMs + n)])
+        // PostgreSQL shows what an idle session counted after ten seconds.
+        const { updated, hot } = await vi.waitFor(
+          async () => {
+            const seen = await counts()
+            expect(seen.updated).toBeGreaterThanOrEqual(200)
+            return seen
+          },
+          { timeout: 15_000, interval: 200 },
+        )
+        expect(hot).toBe(updated)
+      })
+
       it('do not go back in time, and the older one is answered as stored', async () => {
         const write = createHeartbeatWriter(fleet.datastore)
         await write([beatAt(node.node_id, startMs + 10, 'newer')])
@@ -201,27 +223,6 @@ describe.each(STORES)('Heartbeats on the $name store', (store) => {
         await write([node.node_id, other.node_id].toSorted().map((id) => beatAt(id, startMs + 1)))
         await write([beatAt(other.node_id, startMs + 2)])
         expect(onBack.mock.calls).toEqual([[[node.node_id]]])
-      })
-
-      it('stay heap-only updates', { skip: store.name === 'embedded' }, async () => {
-        const counts = async () => {
-          const { rows } = await sql<{ updated: number; hot: number }>`
-            select n_tup_upd::int as updated, n_tup_hot_upd::int as hot
-            from pg_stat_user_tables where relname = 'node_heartbeats'`.execute(fleet.db)
-          return rows[0] ?? { updated: 0, hot: 0 }
-        }
-        const write = createHeartbeatWriter(fleet.datastore)
-        for (let n = 1; n <= 200; n++) await write([beatAt(node.node_id, startMs + n)])
-        // PostgreSQL tells what an idle session counted after ten seconds.
-        const { updated, hot } = await vi.waitFor(
-          async () => {
-            const seen = await counts()
-            expect(seen.updated).toBeGreaterThanOrEqual(200)
-            return seen
-          },
-          { timeout: 15_000, interval: 200 },
-        )
-        expect(hot).toBe(updated)
       })
     })
   })
