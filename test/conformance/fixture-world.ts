@@ -1,7 +1,7 @@
 import { ADMIN_SESSION, NODE, OTHER_PROJECT, PROJECT, SUBJECTS } from '../support/server/fixture-callers.ts'
 import { startFixture, type fixtureContract, type FixtureServer } from '../support/server/fixture-server.ts'
 import type { Running } from './loop.ts'
-import { rowDigests } from './row-digests.ts'
+import { createRowDigests } from './row-digests.ts'
 import type { ConformanceWorld } from './rules/rule.ts'
 import type { Scenarios } from './scenario.ts'
 import { exchange, signed } from './wire.ts'
@@ -43,6 +43,7 @@ function worldOf(server: FixtureServer): FixtureWorld {
       })
       return { id, slug }
     }
+  const digests = createRowDigests(server.datastore)
   const world: Omit<FixtureWorld, 'elsewhere'> = {
     url: server.url,
     root: 'psk_admin',
@@ -55,7 +56,7 @@ function worldOf(server: FixtureServer): FixtureWorld {
     ],
     narrow: 'psk_narrow',
     session: ADMIN_SESSION,
-    stored: async () => ({ ...(await rowDigests(server.datastore)), things: JSON.stringify(server.fixture.things) }),
+    stored: async () => ({ ...(await digests()), things: JSON.stringify(server.fixture.things) }),
     audited: (correlationId) => server.audited(correlationId),
     name,
     keeper: 'psk_keeper',

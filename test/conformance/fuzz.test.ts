@@ -10,7 +10,6 @@ import { mutationsOf, unlikelyOf } from './mutations.ts'
 import { scenarios } from './scenarios/all.ts'
 import { untyped, type ValidCall } from './scenario.ts'
 import { exchange, signed } from './wire.ts'
-import { rowDigests } from './row-digests.ts'
 import { startWorld, type RunningWorld, type World } from './world.ts'
 
 /** Requests for each operation; the seed is fixed unless the tests go deep. */
@@ -28,10 +27,10 @@ describe.each(STORES)('the API on the $name datastore under wrong requests of a 
     const operations = Object.values(contract).flatMap(({ operations: all }) => Object.entries<Operation>(all))
     it.each(operations)('%s refuses them with a declared problem, and changes no row', async (id, operation) => {
       if (running === undefined) throw new Error('the server did not start')
-      const { world, datastore } = running
+      const { world } = running
       const call = await arrange(id, world)
       const declared = new Set<string>([...problemCodesOf(operation), 'invalid_path'])
-      const before = await rowDigests(datastore)
+      const before = await world.stored()
 
       const refuses = fc.asyncProperty(mutationsOf(operation, call), async ({ wire }) => {
         const answer = await exchange(world.url, signed(wire, call.as, 'mutated'))
@@ -44,7 +43,7 @@ describe.each(STORES)('the API on the $name datastore under wrong requests of a 
       })
       await fc.assert(refuses, { numRuns: RUNS, ...seeded })
 
-      expect(await rowDigests(datastore)).toEqual(before)
+      expect(await world.stored()).toEqual(before)
     })
 
     const varied = operations.filter(([, { body, query }]) => body !== undefined || query !== undefined)

@@ -5,7 +5,6 @@ import type { AnySchema, Operation } from '../../src/shared/contract/operation.t
 import { STORES } from '../support/datastores/stores.ts'
 import { arrangeOwn, OWN_KEY_OPERATIONS, type OwnCall } from './own-keys.ts'
 import { ORDERS } from './own-key-orders.ts'
-import { rowDigests } from './row-digests.ts'
 import { exchange, signed, type WireRequest } from './wire.ts'
 import { startWorld, type RunningWorld, type World } from './world.ts'
 
@@ -75,9 +74,9 @@ describe.each(STORES)('a node’s call on the $name datastore', (store) => {
 
     /** Asserts each refusal, and that all of them together changed nothing. */
     async function refuses(calls: readonly (readonly [WireRequest, string])[], expected: string): Promise<void> {
-      const before = await rowDigests(running.datastore)
+      const before = await running.world.stored()
       for (const [wire, as] of calls) expect(await answerOf(wire, as), `${wire.method} ${wire.path}`).toBe(expected)
-      expect(await rowDigests(running.datastore)).toEqual(before)
+      expect(await running.world.stored()).toEqual(before)
     }
 
     const ofOthers = named.filter(([, { operation }]) => operation.gate.ownNode !== undefined)
@@ -145,12 +144,12 @@ describe.each(STORES)('a node’s call on the $name datastore', (store) => {
       if (typeof order !== 'object') throw new Error(`${id} has no order`)
       for (const { what, before, members, answer, keeps } of order) {
         await before?.(world(), call)
-        const rows = await rowDigests(running.datastore)
+        const rows = await running.world.stored()
         const sent = Object(call.input['body'])
         const wire = members === undefined ? call.wire() : call.wire({ ...sent, ...members(sent) })
         expect(await answerOf(wire, call.nsk), what).toBe(answer)
-        if (keeps) expect(await rowDigests(running.datastore), what).toEqual(rows)
-        else expect(await rowDigests(running.datastore), what).not.toEqual(rows)
+        if (keeps) expect(await running.world.stored(), what).toEqual(rows)
+        else expect(await running.world.stored(), what).not.toEqual(rows)
       }
     })
   })

@@ -21,7 +21,7 @@ import { addRelease } from '../support/releases/add-release.ts'
 import { standInVerifier } from '../support/releases/stand-in-verifier.ts'
 import { startTestIssuer, type TestIssuer } from '../support/sign-in/test-issuer.ts'
 import type { Running } from './loop.ts'
-import { rowDigests } from './row-digests.ts'
+import { createRowDigests } from './row-digests.ts'
 import type { AuditedRow, ConformanceWorld } from './rules/rule.ts'
 import { addApproval } from './approvals.ts'
 import { addUser, createSessionOpener, enrolApp } from './signed-in.ts'
@@ -203,6 +203,7 @@ async function makeWorld(url: string, { root, backend, issuer, name }: Ground): 
     issuer,
     ownDomainId: me.domain_id,
     backend,
+    stored: createRowDigests(backend.datastore),
   }
   const home = await makePlace(base)
   const elsewhere = await makePlace(base)
@@ -232,7 +233,10 @@ async function makeWorld(url: string, { root, backend, issuer, name }: Ground): 
 }
 
 /** What the worlds of all Domains have in common. */
-interface Base extends Pick<World, 'url' | 'root' | 'approver' | 'make' | 'makeAs' | 'name' | 'narrow' | 'issuer'> {
+interface Base extends Pick<
+  World,
+  'url' | 'root' | 'approver' | 'make' | 'makeAs' | 'name' | 'narrow' | 'issuer' | 'stored'
+> {
   /** The Domain that root belongs to. */
   readonly ownDomainId: string
   readonly backend: Backend
@@ -327,7 +331,7 @@ async function registerNode(
 
 /** The world as a scenario sees it that arranges things in that Domain. */
 function worldIn(place: Place, base: Base): DomainWorld {
-  const { url, root, approver, make, makeAs, name, narrow, issuer, backend, ownDomainId } = base
+  const { url, root, approver, make, makeAs, name, narrow, issuer, backend, ownDomainId, stored } = base
   const { domainId, projectId, identityId, nobody, keeper, session } = place
   const openSession = createSessionOpener(backend)
   return {
@@ -358,7 +362,7 @@ function worldIn(place: Place, base: Base): DomainWorld {
       await enrolApp(backend, account.id)
       return openSession({ id: account.user_id, domainId })
     },
-    stored: () => rowDigests(backend.datastore),
+    stored,
     async audited(correlationId, otherDomainId) {
       if (!(await hasAuditRow(backend, correlationId))) return []
       const domains = new Set([domainId, ownDomainId, otherDomainId ?? domainId])

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test, type TestContext } from 'vitest'
 import { startPostgresCluster } from '../support/datastores/postgres-cluster.ts'
 import { startSimulation } from '../support/fleet/simulation.ts'
 import { requirement } from '../support/run/requirements.mjs'
@@ -35,11 +35,12 @@ const STAGES = [
   ['with added as', 'answered'],
 ] as const
 
-describe('kill -9 between the commit of a change and its event', () => {
-  test('leaves no host on an old configuration on the embedded datastore', { timeout: 300_000 }, async () => {
-    const plane = await startPlane({})
+// Both fleets live for more than a minute each, and do little in it.
+describe.concurrent('kill -9 between the commit of a change and its event', () => {
+  test('leaves no host on an old configuration on the embedded datastore', { timeout: 300_000 }, async (context) => {
+    const plane = await startPlane(context, {})
     const fleet = plane.simulate()
-    await expect.poll(fleet.progress, { timeout: 120_000, interval: 100 }).toMatch(IN_CRASHES)
+    await context.expect.poll(fleet.progress, { timeout: 120_000, interval: 100 }).toMatch(IN_CRASHES)
     for (let round = 0; round < STAGES.length; round += 1) {
       // The answer comes with the commit, ahead of the event.
       await plane.changeBridge()
@@ -54,12 +55,12 @@ describe('kill -9 between the commit of a change and its event', () => {
   test.skipIf(requirement('postgresql') === undefined)(
     'leaves no host on an old configuration on PostgreSQL, wherever it comes',
     { timeout: 300_000 },
-    async () => {
+    async (context) => {
       const cluster = await startPostgresCluster()
-      onTestFinished(() => cluster.stop())
-      const plane = await startPlane({ SERVICE_DATABASE_URL: cluster.url })
+      context.onTestFinished(() => cluster.stop())
+      const plane = await startPlane(context, { SERVICE_DATABASE_URL: cluster.url })
       const fleet = plane.simulate()
-      await expect.poll(fleet.progress, { timeout: 120_000, interval: 100 }).toMatch(IN_CRASHES)
+      await context.expect.poll(fleet.progress, { timeout: 120_000, interval: 100 }).toMatch(IN_CRASHES)
       for (const [begins, when] of STAGES) {
         await plane.kill()
         const armed = await plane.start({ NODE_OPTIONS: killingAt(begins, when) })
@@ -88,7 +89,7 @@ function expectInSync({ exitCode, stdout, stderr }: CtlResult): void {
 }
 
 /** A server that can be killed and started again at its address. */
-async function startPlane(env: Readonly<Record<string, string>>) {
+async function startPlane({ onTestFinished }: TestContext, env: Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-bridge-crash-'))
   const scenario = join(folder, 'crashes.yaml')
   writeFileSync(scenario, SCENARIO)

@@ -24,10 +24,11 @@ interface Login {
   readonly ended: Promise<number | null>
 }
 
-describe.skipIf(executablePath === undefined).each(['embedded', 'postgres'] as const)(
+// Most of the time goes into waiting until the command asks again, which it does on both stores at once.
+describe.concurrent.skipIf(executablePath === undefined).each(['embedded', 'postgres'] as const)(
   'ctl login from a box without a browser, on the %s store',
   (kind) => {
-    describe.skipIf(kind === 'postgres' && requirement('postgresql') === undefined)('', () => {
+    describe.sequential.skipIf(kind === 'postgres' && requirement('postgresql') === undefined)('', () => {
       let folder: string
       let cluster: PostgresCluster | undefined
       let server: CtlProcess

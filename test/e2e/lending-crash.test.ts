@@ -40,8 +40,9 @@ interface Act {
   finish(): Promise<void>
 }
 
-describe.each(STORES)('kill -9 at a statement, on the $name store', (store) => {
-  describe.skipIf(store.missing)('', () => {
+// Most of the time goes into waiting for servers that start again, which those of both stores do at once.
+describe.concurrent.each(STORES)('kill -9 at a statement, on the $name store', (store) => {
+  describe.sequential.skipIf(store.missing)('', () => {
     let folder: string
     let place: DatastorePlace
     let ground: LendingGround

@@ -12,7 +12,7 @@ import { callServer } from '../support/server/replicas.ts'
 
 const NODES = 20
 /** About as long as the outages take together. */
-const FLEET_SECONDS = 90
+const FLEET_SECONDS = 75
 
 const isMissing = (['postgresql', 'spicedb'] as const).some((name) => requirement(name) === undefined)
 

@@ -7,7 +7,7 @@ import { requirement } from '../support/run/requirements.mjs'
 
 const NODES = 20
 /** About as long as the outages take together. */
-const FLEET_SECONDS = 70
+const FLEET_SECONDS = 57
 
 const isMissing = (['postgresql', 'nats-server'] as const).some((name) => requirement(name) === undefined)
 

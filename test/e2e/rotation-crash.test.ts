@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test, type TestContext } from 'vitest'
 import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
 import { depth } from '../support/run/depth.ts'
 import { freePort, startPostgresCluster } from '../support/datastores/postgres-cluster.ts'
@@ -16,13 +16,14 @@ const WAVE = ['--batch', '5', '--pause', '0s', '--pause-on', 'never', '--wave-ti
 /** Runs of the command that a round may take: each outage may end one. */
 const RUNS_MAX = 10
 
-describe('waves of rotations under a server that is killed', () => {
+// Most of the time goes into waiting for the agents of both fleets.
+describe.concurrent('waves of rotations under a server that is killed', () => {
   const stores = [
     { store: 'the embedded datastore', isMissing: false, databaseUrl: async () => undefined },
     {
       store: 'PostgreSQL',
       isMissing: requirement('postgresql') === undefined,
-      async databaseUrl() {
+      async databaseUrl({ onTestFinished }: TestContext) {
         const cluster = await startPostgresCluster()
         onTestFinished(() => cluster.stop())
         return cluster.url
@@ -34,11 +35,11 @@ describe('waves of rotations under a server that is killed', () => {
     test.skipIf(isMissing)(
       `leave no edge without a common key and lose no rotation on ${store}`,
       { timeout: (ROUNDS * 240 + 240) * 1_000 },
-      async () => {
-        const plane = await startPlane(await databaseUrl())
+      async (context) => {
+        const plane = await startPlane(context, await databaseUrl(context))
         const life = ['--nodes', String(AGENTS), '--duration', '2h', '--heartbeat-interval', '1s', '--edges', '4']
         const fleet = startSimulation(plane.env, [...life, '-o', 'json'])
-        await expect.poll(fleet.progress, { timeout: 240_000 }).toContain('"phase":"running"')
+        await context.expect.poll(fleet.progress, { timeout: 240_000 }).toContain('"phase":"running"')
         for (let round = 0; round < ROUNDS; round += 1) await rotateUnderKills(plane, round)
         fleet.interrupt()
         const { exitCode, stdout } = await fleet.ended
@@ -99,7 +100,7 @@ interface Plane {
   killAndRestart(): Promise<void>
 }
 
-async function startPlane(databaseUrl: string | undefined): Promise<Plane> {
+async function startPlane({ onTestFinished }: TestContext, databaseUrl: string | undefined): Promise<Plane> {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-rotation-crash-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const tokenFile = join(folder, 'token')

@@ -27,10 +27,11 @@ interface Waiting {
   readonly ended: Promise<{ readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }>
 }
 
-describe.skipIf(executablePath === undefined).each(['embedded', 'postgres'] as const)(
+// Most of the time goes into waiting until the command asks again, which it does on both stores at once.
+describe.concurrent.skipIf(executablePath === undefined).each(['embedded', 'postgres'] as const)(
   'acknowledging a violation that needs a second factor, on the %s store',
   (kind) => {
-    describe.skipIf(kind === 'postgres' && requirement('postgresql') === undefined)('', () => {
+    describe.sequential.skipIf(kind === 'postgres' && requirement('postgresql') === undefined)('', () => {
       let folder: string
       let cluster: PostgresCluster | undefined
       let server: CtlProcess

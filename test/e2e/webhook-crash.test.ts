@@ -11,8 +11,9 @@ import { answer, silent, startReceiver, verified, type Received, type Receiver }
 /** The claim of a killed server ends after half a minute. */
 const DELIVERED = { timeout: 90_000, interval: 250 }
 
-describe.each(STORES)('kill -9 while webhooks are delivered, on the $name store', (store) => {
-  describe.skipIf(store.missing)('', () => {
+// Most of the time goes into waiting for claims to end, which both stores do at once.
+describe.concurrent.each(STORES)('kill -9 while webhooks are delivered, on the $name store', (store) => {
+  describe.sequential.skipIf(store.missing)('', () => {
     let folder: string
     let settings: { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
     let stopStore: () => Promise<void> = async () => undefined
