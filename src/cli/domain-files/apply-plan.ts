@@ -1,11 +1,13 @@
 import { ProblemAnswer } from '../../client/failures.ts'
 import { CliError } from '../errors/cli-error.ts'
 import { EXIT } from '../errors/exit-code.ts'
+import { isSame } from './canonical.ts'
 import { keyOf, MANAGED_BY, titleOf, type Document, type LiveObject } from './document.ts'
 import type { Kind, World } from './kind.ts'
 import { KINDS } from './kinds.ts'
 import type { Change, Plan, Step } from './plan/plan.ts'
 import { liveByKey, sentValue } from './read-domain.ts'
+import { unlessGone } from './unless-gone.ts'
 
 /** What became of the steps of a plan. */
 export interface Outcome {
@@ -103,7 +105,7 @@ function labelsOf(run: Run, kind: Kind): readonly Work[] {
 
 function removalsOf(run: Run, kind: Kind): readonly Work[] {
   const remove = async (object: LiveObject): Promise<void> => {
-    await assertUnchanged(run.world, kind, object)
+    await assertUnchanged(run.world, kind, { object, isRemoval: true })
     await kind.remove?.(run.world, object)
   }
   const steps = stepsOf(run, kind).filter(({ action }) => action === 'remove')
@@ -147,21 +149,33 @@ interface Changing {
 }
 
 async function changeObject(world: World, kind: Kind, { step, object, changes }: Changing): Promise<void> {
-  await assertUnchanged(world, kind, object)
+  await assertUnchanged(world, kind, { object, isRemoval: false })
   const document = documentOf(step)
   await kind.change?.(world, { document, live: object, changes })
 }
 
 /** @throws CliError where somebody has changed the object since it was read. */
-async function assertUnchanged(world: World, kind: Kind, object: LiveObject): Promise<void> {
-  const before = object.row['updated_at']
-  if (kind.updatedAt === undefined || before === undefined) return
-  if ((await kind.updatedAt(world, object)) === before) return
+async function assertUnchanged(
+  world: World,
+  kind: Kind,
+  { object, isRemoval }: { readonly object: LiveObject; readonly isRemoval: boolean },
+): Promise<void> {
+  const revision = kind.revision ?? ['updated_at']
+  // What the run itself has created has no row.
+  if (kind.reread === undefined || revision.every((member) => object.row[member] === undefined)) return
+  const now = await kind.reread(world, object)
+  if (revision.every((member) => isUnchanged(object.row[member], now[member], isRemoval))) return
   throw new CliError(`${titleOf(object)} has changed since it was read`, {
     exitCode: EXIT.conflict,
     code: 'plan_stale',
     hints: ['It is as the other change left it. Look at the difference: ctl diff DIR'],
   })
+}
+
+/** Removals of other objects take them out of the lists of this one. */
+function isUnchanged(before: unknown, now: unknown, isRemoval: boolean): boolean {
+  if (isSame(before, now)) return true
+  return isRemoval && Array.isArray(before) && Array.isArray(now) && now.every((entry) => before.includes(entry))
 }
 
 async function writeLabels(
@@ -173,14 +187,6 @@ async function writeLabels(
     const key = member.slice('labels.'.length)
     const body = { qualified_key: names.qualifiedKey(key), value: sentValue(names, key, to) }
     await api.call('PutObjectLabel', { kind: labels, id: object.id, body })
-  }
-}
-
-async function unlessGone(remove: () => Promise<void>): Promise<void> {
-  try {
-    await remove()
-  } catch (error) {
-    if (!(error instanceof ProblemAnswer) || error.status !== 404) throw error
   }
 }
 

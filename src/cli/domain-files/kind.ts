@@ -18,6 +18,11 @@ export interface Member {
   readonly rule: MemberRule
   readonly schema: ValueSchema
   readonly isRequired?: true
+  /**
+   * Of an additive list: what an entry is about. An entry of a file replaces those about the same that it does not equal, also without
+   * `--prune`.
+   */
+  readonly about?: (entry: unknown) => string
 }
 
 /** The calls and names that a kind works with. */
@@ -69,8 +74,10 @@ export interface Kind {
   /** Changes members of an object. */
   change?(world: World, writing: Writing & { readonly live: LiveObject }): Promise<void>
   remove?(world: World, live: LiveObject): Promise<void>
-  /** Reads `updated_at` again right before a change; absent where the API has a condition, or no such member. */
-  updatedAt?(world: World, live: LiveObject): Promise<unknown>
+  /** Reads the row of an object again right before a change; absent where the API has a condition. */
+  reread?(world: World, live: LiveObject): Promise<Row>
+  /** Members of the row that are the same while nobody has changed the object: `updated_at` where absent. */
+  readonly revision?: readonly string[]
   /** The action of an approval policy under which a change is held; undefined where it is not. */
   heldUnder?(world: World, writing: Pick<Writing, 'document' | 'changes' | 'live'>): string | undefined
 }

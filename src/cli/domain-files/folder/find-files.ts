@@ -3,8 +3,9 @@ import { opendir, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { usageError } from '../../errors/cli-error.ts'
 
-/** More files or deeper folders are no set. */
-const FILES_MAX = 100_000
+/** Files of a set at most. */
+export const FILES_MAX = 100_000
+/** Deeper folders are no set. */
 const DEPTH_MAX = 8
 
 /**

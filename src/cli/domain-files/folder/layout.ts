@@ -3,6 +3,9 @@ import { createHash } from 'node:crypto'
 /** The file that describes a set: its name, and what its files do not have. */
 export const SET_FILE = 'ctl.yaml'
 
+/** A hidden file that a folder has while an export into it is not done. */
+export const UNFINISHED_FILE = '.export-unfinished'
+
 /** Where the schemas of the files are, for editors. */
 export const SCHEMA_FOLDER = '.schema'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { nearest } from '../../../shared/nearest.ts'
-import { CliError } from '../../errors/cli-error.ts'
+import { CliError, usageError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { keyOf, titleOf, type FileDocument } from '../document.ts'
@@ -12,7 +12,7 @@ import { documentSchema, presentSchema } from '../schema/document-schema.ts'
 import { valueFaults, type ValueFault } from '../schema/value-fault.ts'
 import type { ValueSchema } from '../schema/value-schema.ts'
 import { findFiles } from './find-files.ts'
-import { SET_FILE } from './layout.ts'
+import { SET_FILE, UNFINISHED_FILE } from './layout.ts'
 import { readDocument, type FileFault, type ReadFile } from './read-file.ts'
 
 /** Files that are open at a time. */
@@ -38,6 +38,8 @@ export async function readFolder(
 ): Promise<Folder> {
   const folder = resolve(cwd, path)
   const files = await findFiles(folder)
+  if (existsSync(join(folder, UNFINISHED_FILE)))
+    throw usageError(`The export to ${path} was not finished`, `Run it again: ctl export ${path}`)
   const read = await inParallel(files, (file) => readDocument(folder, file), FILES_AT_ONCE)
   const faults: FileFault[] = []
   const documents: FileDocument[] = []

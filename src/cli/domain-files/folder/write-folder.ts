@@ -2,9 +2,9 @@ import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { usageError } from '../../errors/cli-error.ts'
 import { inParallel } from '../gateway.ts'
-import { findFiles } from './find-files.ts'
-import { KIND_FOLDERS, SCHEMA_FOLDER, SET_FILE } from './layout.ts'
-import { writeWhole } from './write-whole.ts'
+import { FILES_MAX, findFiles } from './find-files.ts'
+import { KIND_FOLDERS, SCHEMA_FOLDER, SET_FILE, UNFINISHED_FILE } from './layout.ts'
+import { PART, writeWhole } from './write-whole.ts'
 
 /** A file to write, by its path below the folder. */
 export interface TextFile {
@@ -25,13 +25,13 @@ const FILES_AT_ONCE = 32
 
 /** @throws CliError for a folder that holds something else than a set: an export removes files of objects that are gone. */
 export async function assertSetFolder(folder: string): Promise<void> {
-  const entries = await readdir(folder).catch((cause: unknown) => {
+  const entries: readonly string[] = await readdir(folder).catch((cause: unknown) => {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return []
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
     throw usageError(`${folder} cannot be read (${code})`)
   })
   const others = entries.filter((name) => !name.startsWith('.'))
-  if (others.length === 0 || others.includes(SET_FILE)) return
+  if (others.length === 0 || others.includes(SET_FILE) || entries.includes(UNFINISHED_FILE)) return
   throw usageError(
     `${folder} holds other files and no ${SET_FILE}`,
     'Name an empty folder, or one that an export has written.',
@@ -40,27 +40,34 @@ export async function assertSetFolder(folder: string): Promise<void> {
 
 /**
  * Writes the files of a set, each whole or not at all, and removes files of objects that are gone. Files that are as they should be are
- * not touched. The file of the set itself is the last one: a folder with it was written to the end.
+ * not touched. Until all are there, a hidden file marks the folder: nothing is applied from it, and an export may be run again.
+ *
+ * @throws CliError for more files than a set may have, before any is written.
  */
 export async function writeFolder(folder: string, files: readonly TextFile[]): Promise<Written> {
+  if (files.length > FILES_MAX)
+    throw usageError(`The Domain has ${files.length} objects; a set has at most ${FILES_MAX} files`)
   await mkdir(folder, { recursive: true })
   // Before anything is made: it refuses links out of the folder, and does not look at hidden ones.
   const present = await findFiles(folder)
   await assertNoLink(join(folder, SCHEMA_FOLDER))
   const ownFolders = new Set(files.map(({ path }) => dirname(join(folder, path))))
+  await writeWhole(join(folder, UNFINISHED_FILE), '')
   for (const path of ownFolders) await mkdir(path, { recursive: true })
+  for (const path of ownFolders) await removeParts(path)
   const wanted = new Set(files.map(({ path }) => path))
   const stale = present.filter((path) => !wanted.has(path) && KIND_FOLDERS.includes(path.split('/')[0] ?? ''))
-  const isSet = ({ path }: TextFile): boolean => path === SET_FILE
-  const before = await inParallel(
-    files.filter((file) => !isSet(file)),
-    (file) => writeFile(folder, file),
-    FILES_AT_ONCE,
-  )
+  const results = await inParallel(files, (file) => writeFile(folder, file), FILES_AT_ONCE)
   await inParallel(stale, (path) => rm(join(folder, path)), FILES_AT_ONCE)
-  const last = await inParallel(files.filter(isSet), (file) => writeFile(folder, file), 1)
-  const written = [...before, ...last].filter(Boolean).length
+  await rm(join(folder, UNFINISHED_FILE))
+  const written = results.filter(Boolean).length
   return { written, unchanged: files.length - written, removed: stale }
+}
+
+/** Parts of files that a killed export has left. */
+async function removeParts(folder: string): Promise<void> {
+  const parts = (await readdir(folder)).filter((name) => PART.test(name))
+  await inParallel(parts, (name) => rm(join(folder, name), { force: true }), FILES_AT_ONCE)
 }
 
 async function assertNoLink(path: string): Promise<void> {

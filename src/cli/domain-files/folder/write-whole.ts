@@ -1,6 +1,9 @@
 import { open, rename, rm } from 'node:fs/promises'
 import { usageError } from '../../errors/cli-error.ts'
 
+/** The names of files that are being written. */
+export const PART = /\.(?:yaml|json|export-unfinished)\.\d+\.part$/
+
 /** Writes a file that appears whole or not at all. @throws CliError where it cannot be written. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const part = `${path}.${process.pid}.part`

@@ -27,5 +27,5 @@ export const domain: Kind = {
     const body = replaced(changes, MEMBERS)
     if (Object.keys(body).length > 0) await api.call('PatchDomain', { id: live.id, body })
   },
-  updatedAt: async ({ api }, { id }) => (await api.call('GetDomain', { id }))['updated_at'],
+  reread: ({ api }, { id }) => api.call('GetDomain', { id }),
 }

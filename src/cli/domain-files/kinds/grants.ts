@@ -2,10 +2,11 @@ import { isRow, type Row } from '../../output/members.ts'
 import { CliError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import { titleOf, type Document, type LiveObject } from '../document.ts'
+import { unlessGone } from '../unless-gone.ts'
 import type { Kind, World, Writing } from '../kind.ts'
 import { canonical } from '../canonical.ts'
 import type { ValueSchema } from '../schema/value-schema.ts'
-import { entriesOf, text } from './member-sets.ts'
+import { entriesOf, picked, text } from './member-sets.ts'
 
 const ROLE: ValueSchema = {
   type: 'object',
@@ -32,6 +33,7 @@ export const grants: Kind = {
       rule: 'additive',
       schema: { type: 'array', items: ROLE, description: 'Roles; others of the subject stay' },
       isRequired: true,
+      about: bindingOf,
     },
   ],
   async read(world) {
@@ -68,7 +70,7 @@ export const grants: Kind = {
   },
   change: writeRoles,
   async remove(world, live) {
-    for (const row of Object.values(tupleRows(live))) await removeTuple(world, row)
+    for (const row of Object.values(tupleRows(live))) await unlessGone(() => removeTuple(world, row))
   },
   heldUnder(_world, { changes }) {
     const isAdmin = ({ to }: { readonly to?: unknown }): boolean =>
@@ -84,8 +86,17 @@ function neededBy(role: Row): readonly string[] {
   return on === 'domain' || project === '' ? [on] : [on, `project:${project}`]
 }
 
-/** A role as the server stores it: of a caveat's context the name of the caveat, and of all other members the names alone. */
-function storedRole(role: Row): Row {
+/** A role on an object, whatever its caveat: with another caveat in the file it is replaced. */
+function bindingOf(entry: unknown): string {
+  return canonical(isRow(entry) ? picked(entry, ['on', 'role', 'project']) : entry)
+}
+
+/**
+ * A role as `read` gives it: of a caveat's context the name of the caveat, and of all other members the names alone; the Project only
+ * where the object does not name it.
+ */
+function storedRole({ project, ...named }: Row): Row {
+  const role = project === undefined || project === projectOf(named) ? named : { ...named, project }
   const context = role['caveat_context']
   if (!isRow(context)) return role
   const stored = Object.entries(context).map(([name, value]) => [name, name === 'caveat_name' ? value : null] as const)
@@ -138,25 +149,31 @@ function rolesIn(members: Row): readonly Row[] {
 
 async function writeRoles(world: World, writing: Writing): Promise<void> {
   const subject = world.names.reference(writing.document.name)
-  for (const { name, to } of entriesOf(writing, 'roles')) {
-    const gone = writing.live && tupleRows(writing.live)[name]
-    if (to === undefined && gone !== undefined) await removeTuple(world, gone)
-    if (isRow(to) && subject !== undefined) await createTuple(world, subject, to)
+  for (const { from, to } of entriesOf(writing, 'roles')) {
+    const present = writing.live && tupleRows(writing.live)[canonical(from)]
+    if (!isRow(to)) await unlessGone(async () => present && removeTuple(world, present))
+    else if (subject !== undefined) await putTuple(world, { present, tuple: tupleOf(world, subject, to), role: to })
   }
 }
 
-async function createTuple({ api, names }: World, subject: string, role: Row): Promise<void> {
-  const on = text(role, 'on')
-  const resource = names.reference(on)
-  const body = { subject, relation: role['role'] }
-  if (on === 'domain') {
-    await api.call('CreateDomainGrant', { id: names.domainId, body })
-    return
-  }
-  const project = projectOf(role)
+function tupleOf({ names }: World, subject: string, role: Row): Row {
   const caveat = role['caveat_context']
-  const tuple = { ...body, resource, ...(caveat !== undefined && { caveat_context: caveat }) }
-  await api.call('CreateRelationTuple', { project_id: names.idOf('project', project), body: tuple })
+  const resource = names.reference(text(role, 'on'))
+  return { subject, relation: role['role'], resource, ...(caveat !== undefined && { caveat_context: caveat }) }
+}
+
+interface Putting {
+  /** The tuple that is replaced: it ends before the new one begins. */
+  readonly present: Row | undefined
+  readonly tuple: Row
+  readonly role: Row
+}
+
+async function putTuple({ api, names }: World, { present, tuple, role }: Putting): Promise<void> {
+  if (present !== undefined) await api.call('PatchRelationTuple', { id: present['id'], body: tuple })
+  else if (text(role, 'on') === 'domain')
+    await api.call('CreateDomainGrant', { id: names.domainId, body: picked(tuple, ['subject', 'relation']) })
+  else await api.call('CreateRelationTuple', { project_id: names.idOf('project', projectOf(role)), body: tuple })
 }
 
 /** The Project of a role: `project:web` and `resource:web/edge` name their own. Empty where there is none. */

@@ -1,7 +1,7 @@
-import { ProblemAnswer } from '../../../client/failures.ts'
 import type { Row } from '../../output/members.ts'
 import type { Kind, World, Writing } from '../kind.ts'
 import { SLUG } from '../naming.ts'
+import { unlessGone } from '../unless-gone.ts'
 import { entriesOf, LABELS, picked, replaced, required, ruled, text, TEXTS, valuesOf } from './member-sets.ts'
 
 const MEMBERS = ['display_name']
@@ -29,7 +29,7 @@ export const group: Kind = {
     return api.each(rows, async (row) => {
       const isMirror = typeof row['provider_group'] === 'string'
       const detail = isMirror ? {} : await api.call('GetGroup', { id: names.domainId, group_id: row['id'] })
-      const subjects = Array.isArray(detail['members']) ? detail['members'].map(String) : []
+      const subjects = membersIn(detail)
       const members = subjects.map((subject) => names.shownReference(subject)).toSorted()
       return {
         kind: 'group',
@@ -40,7 +40,7 @@ export const group: Kind = {
           ...(isMirror && { provider_group: row['provider_group'] }),
           ...(members.length > 0 && { members }),
         },
-        row,
+        row: { ...row, members: subjects.toSorted() },
       }
     })
   },
@@ -66,6 +66,12 @@ export const group: Kind = {
   async remove({ api, names }, { id }) {
     await api.call('DeleteGroup', { id: names.domainId, group_id: id })
   },
+  async reread({ api, names }, { id, members: { provider_group: mirrored } }) {
+    const row = await api.call('GetGroup', { id: names.domainId, group_id: id })
+    // The members of a mirror come and go with the identity provider.
+    return { ...row, members: mirrored === undefined ? membersIn(row).toSorted() : [] }
+  },
+  revision: ['display_name', 'members'],
   /** A member of a group that manages the Domain manages it. */
   heldUnder({ live: all }, { changes, document }) {
     const roles = all.get('grants')?.find(({ name }) => name === `group:${document.name}`)?.members['roles']
@@ -82,14 +88,6 @@ async function writeMembers({ api, names }: World, group_id: string, writing: Pi
     const input = { id: names.domainId, group_id, subject }
     if (to !== undefined) await api.call('PutGroupMember', input)
     else await unlessGone(() => api.call('DeleteGroupMember', input))
-  }
-}
-
-async function unlessGone(remove: () => Promise<unknown>): Promise<void> {
-  try {
-    await remove()
-  } catch (error) {
-    if (!(error instanceof ProblemAnswer) || error.status !== 404) throw error
   }
 }
 

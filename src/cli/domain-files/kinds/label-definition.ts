@@ -52,7 +52,7 @@ export const labelDefinition: Kind = {
     const project = projectOf(name)
     return project === undefined ? [] : [project]
   },
-  updatedAt: async ({ api }, { id }) => (await api.call('GetLabelDefinition', { id }))['updated_at'],
+  reread: ({ api }, { id }) => api.call('GetLabelDefinition', { id }),
 }
 
 /** `project:web` of `project:web/weight`. */

@@ -32,5 +32,5 @@ export const project: Kind = {
   async remove({ api }, { id }) {
     await api.call('DeleteProject', { id })
   },
-  updatedAt: async ({ api }, { id }) => (await api.call('GetProject', { id }))['updated_at'],
+  reread: ({ api }, { id }) => api.call('GetProject', { id }),
 }

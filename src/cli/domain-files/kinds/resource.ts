@@ -83,8 +83,7 @@ export const resource: Kind = {
   async remove({ api }, { id, row }) {
     await api.call('DeleteResource', { id: row['project_id'], resource_id: id })
   },
-  updatedAt: async ({ api }, { id, row }) =>
-    (await api.call('GetResource', { id: row['project_id'], resource_id: id }))['updated_at'],
+  reread: ({ api }, { id, row }) => api.call('GetResource', { id: row['project_id'], resource_id: id }),
 }
 
 function membersOf(manifest: Manifest): readonly Member[] {

@@ -1,6 +1,7 @@
 import { CliError } from '../../errors/cli-error.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import type { Row } from '../../output/members.ts'
+import type { Gateway } from '../gateway.ts'
 import type { Kind } from '../kind.ts'
 import { LABELS, picked, replaced, required, ruled, text, valuesOf } from './member-sets.ts'
 
@@ -25,7 +26,7 @@ export const serviceIdentity: Kind = {
   labels: 'serviceaccount',
   async read({ api, names }) {
     const rows = await api.all('ListIdentities', { id: names.domainId, reveal: 'true' })
-    if (rows.some((row) => isService(row) && row['handle'] === undefined)) throw hiddenNames(names.domainSlug)
+    if (await areHidden(api, { domainId: names.domainId, rows })) throw hiddenNames(names.domainSlug)
     const shared = sharedHandles(rows)
     return rows.flatMap((row) => {
       const id = text(row, 'id')
@@ -53,6 +54,23 @@ export const serviceIdentity: Kind = {
   async remove({ api, names }, { id }) {
     await api.call('DeleteServiceIdentity', { id: names.domainId, principal_id: id })
   },
+  reread: ({ api, names }, { id }) => api.call('GetIdentity', { id: names.domainId, principal_id: id }),
+  // Lists have no `updated_at`.
+  revision: SHOWN,
+}
+
+/**
+ * Whether the caller may not read names. A service identity always has one; people of an external identity provider may have none, so
+ * that their rows alone do not say it.
+ */
+async function areHidden(
+  api: Gateway,
+  { domainId, rows }: { readonly domainId: string; readonly rows: readonly Row[] },
+): Promise<boolean> {
+  const [first] = rows
+  if (first === undefined || rows.some((row) => row['handle'] !== undefined)) return false
+  const detail = await api.call('GetIdentity', { id: domainId, principal_id: first['id'] })
+  return detail['external_subject'] === undefined
 }
 
 function isService(row: Row): boolean {

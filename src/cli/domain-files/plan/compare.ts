@@ -19,18 +19,34 @@ export function changesOf(members: readonly Member[], compared: Compared): reado
   })
 }
 
-function changesOfMember({ name, rule }: Member, wanted: unknown, { live, exact }: Compared): readonly Change[] {
+function changesOfMember(member: Member, wanted: unknown, { live, exact }: Compared): readonly Change[] {
+  const { name, rule } = member
   const present = live?.[name]
   if (rule === 'fixed' && live !== undefined) return []
   if (rule === 'value' || rule === 'fixed') return isEqual(present, wanted) ? [] : [changed(name, present, wanted)]
-  const [before, after] = [entriesOf(present), entriesOf(wanted)]
   const isExact = rule === 'whole' || exact.has(name)
-  const removed = isExact ? [...before].filter(([key]) => !after.has(key)) : []
-  const added = [...after].filter(([key, value]) => !isSame(before.get(key), value))
-  return [
-    ...removed.map(([key, from]) => changed(`${name}.${key}`, from, undefined)),
-    ...added.map(([key, to]) => changed(`${name}.${key}`, before.get(key), to)),
-  ]
+  return changesOfEntries(member, { before: entriesOf(present), after: entriesOf(wanted), isExact })
+}
+
+interface Entries {
+  readonly before: ReadonlyMap<string, unknown>
+  readonly after: ReadonlyMap<string, unknown>
+  readonly isExact: boolean
+}
+
+/** What goes comes before what comes, so that no step has more than before and after it. */
+function changesOfEntries({ name, about }: Member, { before, after, isExact }: Entries): readonly Change[] {
+  const subjects = new Set(about === undefined ? [] : [...after.values()].map(about))
+  const isReplaced = (entry: unknown): boolean => about !== undefined && subjects.has(about(entry))
+  const gone = new Map([...before].filter(([key, entry]) => !after.has(key) && (isExact || isReplaced(entry))))
+  const come = [...after].filter(([key, entry]) => !isSame(before.get(key), entry))
+  const added = come.map(([key, to]) => {
+    const [old] = [...gone].find(([, from]) => about !== undefined && about(from) === about(to)) ?? []
+    const from = old === undefined ? before.get(key) : gone.get(old)
+    if (old !== undefined) gone.delete(old)
+    return changed(`${name}.${key}`, from, to)
+  })
+  return [...[...gone].map(([key, from]) => changed(`${name}.${key}`, from, undefined)), ...added]
 }
 
 function changed(member: string, from: unknown, to: unknown): Change {
@@ -58,6 +74,16 @@ function entryKey(entry: unknown): string {
   return isRow(entry) && typeof entry['slug'] === 'string' ? entry['slug'] : canonical(entry)
 }
 
+/** Entries of a list or map that a change takes away. */
+export function removedEntries({ from, to }: Change): number {
+  if (to === undefined) return 1
+  if (Array.isArray(from) && Array.isArray(to)) {
+    const after = new Set(to.map(canonical))
+    return from.filter((one) => !after.has(canonical(one))).length
+  }
+  return isRow(from) && isRow(to) ? Object.keys(from).filter((name) => !Object.hasOwn(to, name)).length : 0
+}
+
 /** Members that a file wants otherwise although they are set at creation. */
 export function fixedMembers(members: readonly Member[], { file, live }: Compared): readonly string[] {
   if (live === undefined) return []
@@ -67,10 +93,16 @@ export function fixedMembers(members: readonly Member[], { file, live }: Compare
   return fixed.filter(({ name }) => !isEqual(file[name], live[name])).map(({ name }) => name)
 }
 
+/** The entries that a change touches: its own, and the one that it replaces. */
+function pathsOf({ member, from }: Change): readonly string[] {
+  const [list = ''] = member.split('.')
+  return isRow(from) && list !== member ? [member, `${list}.${entryKey(from)}`] : [member]
+}
+
 /** A digest of what changes leave as it is. */
 export function othersDigest(live: Row | undefined, changes: readonly Change[]): string {
   if (live === undefined) return digestOf(null)
-  const touched = new Set(changes.map(({ member }) => member))
+  const touched = new Set(changes.flatMap(pathsOf))
   const rest = Object.entries(live).flatMap(([name, value]) => {
     if (touched.has(name)) return []
     const kept = [...entriesOf(value)].filter(([key]) => !touched.has(`${name}.${key}`))

@@ -7,7 +7,7 @@ import { keyOf, MANAGED_BY, titleOf, type FileDocument, type LiveObject } from '
 import type { Kind, World } from '../kind.ts'
 import { KINDS, kindNamed } from '../kinds.ts'
 import { liveByKey } from '../read-domain.ts'
-import { changesOf, fixedMembers, othersDigest, type Compared } from './compare.ts'
+import { changesOf, fixedMembers, othersDigest, removedEntries, type Compared } from './compare.ts'
 import type { Change, Plan, Step, Wait } from './plan.ts'
 
 /** What files are compared with a Domain for. */
@@ -87,6 +87,7 @@ async function compareObject(planning: Planning, kind: Kind, { document, live, w
   const changes = changesOf(kind.members(planning.manifest), compared)
   // Grants without roles are no object of the server.
   if (changes.length === 0) return { waits }
+  assertKnown(document, waits, changes)
   const action = live === undefined ? 'create' : 'change'
   const others = othersDigest(live?.members, changes)
   return { step: { action, kind: kind.name, name: document.name, changes, others }, waits }
@@ -129,7 +130,8 @@ export function isFirstRun({ live }: World, set: string): boolean {
 
 function unnamedObjects({ world, set }: Planning, named: ReadonlySet<string>): readonly LiveObject[] {
   const removable = [...world.live.values()].flat().filter(({ kind }) => kindNamed(kind)?.remove !== undefined)
-  return removable.filter((object) => object.managedBy === set && !named.has(keyOf(object)))
+  const isOwn = (object: LiveObject): boolean => ownerOf(world, object)?.managedBy === set
+  return removable.filter((object) => !named.has(keyOf(object)) && isOwn(object))
 }
 
 /** @throws CliError where more than the bound would be removed. */
@@ -187,6 +189,33 @@ function assertUnfixed(
       ],
     },
   )
+}
+
+/** Members whose entries name other objects. */
+const NAMING_MEMBERS = new Set(['members', 'roles', 'hosts', 'ingress'])
+
+/**
+ * A name that nothing has may be one that is to come, or a mistake. Where it takes the place of something, it is not waited for: the
+ * object would lose what it has, and have nothing instead.
+ *
+ * @throws CliError
+ */
+function assertKnown(document: FileDocument, waits: readonly Wait[], changes: readonly Change[]): void {
+  const [wait] = waits
+  const lost = changes.find((change) => NAMING_MEMBERS.has(change.member.split('.')[0] ?? '') && isLoss(change))
+  if (wait === undefined || lost === undefined) return
+  throw new CliError(`${document.file}: ${wait.what}, and ${titleOf(document)} would lose what it has instead`, {
+    exitCode: EXIT.invalid,
+    code: 'invalid_files',
+    hints: [
+      `Without it, ${lost.member.split('.')[0] ?? ''} would change from ${JSON.stringify(lost.from)} to ${JSON.stringify(lost.to ?? null)}`,
+      'Correct the name. If it is to come later, keep what is there until then.',
+    ],
+  })
+}
+
+function isLoss(change: Change): boolean {
+  return !isRow(change.to) && removedEntries(change) > 0
 }
 
 /** Says of steps whether they will wait for approval. */

@@ -1,7 +1,7 @@
 import { harmless, type Style } from '../../output/style.ts'
-import { isRow } from '../../output/members.ts'
 import { canonical } from '../canonical.ts'
 import { titleOf } from '../document.ts'
+import { removedEntries } from './compare.ts'
 import type { Change, Plan, Step } from './plan.ts'
 
 const MARKS = { create: '+', change: '~', remove: '-' } as const
@@ -29,7 +29,8 @@ function stepLines(step: Step, style: Style): readonly string[] {
 
 /** A list is shown by the entries that come and go. */
 function changeLines({ member, from, to }: Change, style: Style): readonly string[] {
-  const name = harmless(member.startsWith('roles.') ? 'roles' : member)
+  const isRole = member.startsWith('roles.')
+  const name = harmless(isRole ? 'roles' : member)
   if (Array.isArray(from) && Array.isArray(to)) {
     const [before, after] = [new Set(from.map(canonical)), new Set(to.map(canonical))]
     const gone = from.filter((one) => !after.has(canonical(one)))
@@ -43,7 +44,8 @@ function changeLines({ member, from, to }: Change, style: Style): readonly strin
   }
   if (from === undefined) return [style.good(`  + ${name}: ${shown(to)}`)]
   if (to === undefined) return [style.bad(`  - ${name}: ${shown(from)}`)]
-  return [`    ${name}: ${style.bad(shown(from))} -> ${style.good(shown(to))}`]
+  const order = isRole ? style.warn(' (replaced: the old role ends first)') : ''
+  return [`    ${name}: ${style.bad(shown(from))} -> ${style.good(shown(to))}${order}`]
 }
 
 function shown(value: unknown): string {
@@ -71,16 +73,7 @@ export function summaryOf({ steps, waits, unnamed }: Plan): string {
 /** Entries that a change takes away from an object that stays. */
 function removalsIn({ action, changes }: Step): number {
   if (action !== 'change') return 0
-  return changes.reduce((sum, { from, to }) => sum + removedEntries(from, to), 0)
-}
-
-function removedEntries(from: unknown, to: unknown): number {
-  if (to === undefined) return 1
-  if (Array.isArray(from) && Array.isArray(to)) {
-    const after = new Set(to.map(canonical))
-    return from.filter((one) => !after.has(canonical(one))).length
-  }
-  return isRow(from) && isRow(to) ? Object.keys(from).filter((name) => !Object.hasOwn(to, name)).length : 0
+  return changes.reduce((sum, change) => sum + removedEntries(change), 0)
 }
 
 function counted(count: number, noun: string): string {

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findFiles } from '../../../../src/cli/domain-files/folder/find-files.ts'
-import { readSetName } from '../../../../src/cli/domain-files/folder/read-folder.ts'
-import { writeFolder } from '../../../../src/cli/domain-files/folder/write-folder.ts'
+import { UNFINISHED_FILE } from '../../../../src/cli/domain-files/folder/layout.ts'
+import { readFolder, readSetName } from '../../../../src/cli/domain-files/folder/read-folder.ts'
+import { assertSetFolder, writeFolder } from '../../../../src/cli/domain-files/folder/write-folder.ts'
 import { inParallel } from '../../../../src/cli/domain-files/gateway.ts'
+import { manifest } from '../../../support/cli/cli-run.ts'
 
 const SET = { path: 'ctl.yaml', text: 'format: 1\nset: web\n' }
 const GROUP = { path: 'groups/ops.yaml', text: 'kind: group\n' }
@@ -42,6 +44,34 @@ describe('The folder of a set', () => {
     symlinkSync(other, join(folder, name))
     await expect(writeFolder(folder, [SET, GROUP, SCHEMA])).rejects.toThrow(/ is a link/)
     expect(readdirSync(other)).toEqual([])
+  })
+
+  it('is filled by a second export where the first one was killed, and nothing is applied from it before', async () => {
+    // As writeFolder leaves it where it is killed: without its set file, with a part of a file.
+    mkdirSync(join(folder, 'groups'), { recursive: true })
+    writeFileSync(join(folder, UNFINISHED_FILE), '')
+    writeFileSync(join(folder, 'groups/gone.yaml'), 'kind: group\n')
+    writeFileSync(join(folder, 'groups/ops.yaml.4711.part'), 'ki')
+    await expect(readFolder(folder, { cwd: '/', manifest })).rejects.toMatchObject({
+      exitCode: 2,
+      message: `The export to ${folder} was not finished`,
+      hints: [`Run it again: ctl export ${folder}`],
+    })
+    await expect(assertSetFolder(folder)).resolves.toBeUndefined()
+    await writeFolder(folder, [SET, GROUP])
+    expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(['ctl.yaml', 'groups', 'groups/ops.yaml'])
+  })
+
+  it('has the mark of an unfinished export from the first file to the last', async () => {
+    mkdirSync(join(folder, 'groups/ops.yaml'), { recursive: true }) // A file of that name cannot be written.
+    await expect(writeFolder(folder, [SET, GROUP])).rejects.toThrow(/cannot be written/)
+    expect(readdirSync(folder)).toContain(UNFINISHED_FILE)
+  })
+
+  it('is refused before a file is written where it would have more than can be read again', async () => {
+    const files = Array.from({ length: 100_001 }, (_, at) => ({ path: `groups/g${at}.yaml`, text: '' }))
+    await expect(writeFolder(folder, files)).rejects.toThrow('at most 100000 files')
+    expect(existsSync(folder)).toBe(false)
   })
 
   it('has no pipe among its files, whose opening would wait', async () => {

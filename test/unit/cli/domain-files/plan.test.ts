@@ -1,48 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import type { FileDocument, LiveObject } from '../../../../src/cli/domain-files/document.ts'
-import type { Gateway } from '../../../../src/cli/domain-files/gateway.ts'
+import { applyPlan } from '../../../../src/cli/domain-files/apply-plan.ts'
+import { canonical } from '../../../../src/cli/domain-files/canonical.ts'
+import type { LiveObject } from '../../../../src/cli/domain-files/document.ts'
 import type { World } from '../../../../src/cli/domain-files/kind.ts'
 import { policy } from '../../../../src/cli/domain-files/kinds/policy.ts'
 import { serviceIdentity } from '../../../../src/cli/domain-files/kinds/service-identity.ts'
-import { createNames } from '../../../../src/cli/domain-files/names.ts'
-import { makePlan, type Planning } from '../../../../src/cli/domain-files/plan/make-plan.ts'
 import { assertHolds } from '../../../../src/cli/domain-files/plan/plan-file.ts'
+import { planLines } from '../../../../src/cli/domain-files/plan/plan-lines.ts'
 import type { Plan } from '../../../../src/cli/domain-files/plan/plan.ts'
 import { liveByKey } from '../../../../src/cli/domain-files/read-domain.ts'
-import { manifest } from '../../../support/cli/cli-run.ts'
+import { styleOf } from '../../../../src/cli/output/style.ts'
+import { DOMAIN, file, plan, worldOf, type Answers } from '../../../support/domain-files/planned-world.ts'
 
-const DOMAIN = '019c1a10-0000-7000-8000-000000000001'
-
-/** What the API was called with, and what its lists have. */
-interface Answers {
-  readonly calls: { readonly operation: string; readonly input: Readonly<Record<string, unknown>> }[]
-  readonly rows?: readonly Readonly<Record<string, unknown>>[]
-}
-
-function worldOf(objects: readonly LiveObject[] = [], { calls, rows = [] }: Answers = { calls: [] }): World {
-  const api: Gateway = {
-    async call(operation, input) {
-      calls.push({ operation, input })
-      return {}
-    },
-    all: async () => rows,
-    each: (items, task) => Promise.all(items.map(task)),
-  }
-  const names = createNames(DOMAIN, 'acme')
-  names.add('group', 'ops', 'g1')
-  names.add('project', 'web', 'p1')
-  names.add('node', 'web-1', 'n1')
-  const live = new Map(objects.map(({ kind }) => [kind, objects.filter((one) => one.kind === kind)]))
-  return { api, names, domain: {}, live, isKnown: (reference) => names.reference(reference) !== undefined }
-}
-
-function file(kind: string, name: string, members: FileDocument['members']): FileDocument {
-  return { kind, name, members, file: `${kind}.yaml` }
-}
-
-function plan(world: World, documents: readonly FileDocument[], options: Partial<Planning> = {}): Promise<Plan> {
-  return makePlan({ manifest, world, set: 'acme', documents, ...options })
-}
+const PLAIN = styleOf({ env: {} } as never, { isTty: false } as never, true)
 
 const OPS: LiveObject = {
   kind: 'group',
@@ -113,6 +83,143 @@ describe('A plan', () => {
   })
 })
 
+describe('A role with another caveat', () => {
+  const ON = { on: 'project:web', role: 'viewer' }
+  const live = (...roles: readonly object[]): LiveObject => ({
+    kind: 'grants',
+    name: 'group:ops',
+    id: 'group:ops',
+    members: { roles },
+    row: Object.fromEntries(roles.map((role, at) => [canonical(role), { id: `t${at}`, resource: 'project:p1' }])),
+  })
+  const HOURS = { ...ON, caveat_context: { caveat_name: 'within_hours' } }
+  const STRONG = { ...ON, caveat_context: { caveat_name: 'strong_session' } }
+
+  it('is replaced in one call that ends the old one first, and the plan says so', async () => {
+    const calls: Answers['calls'] = []
+    const world = worldOf([live(ON)], { calls })
+    const made = await plan(world, [file('grants', 'group:ops', { roles: [{ ...HOURS, project: 'web' }] })])
+    expect(made.steps).toMatchObject([{ action: 'change', changes: [{ from: ON, to: HOURS }] }])
+    expect(planLines(made, PLAIN).join('\n')).toContain('(replaced: the old role ends first)')
+    await applyPlan(world, made, () => undefined)
+    expect(calls).toEqual([
+      {
+        operation: 'PatchRelationTuple',
+        input: {
+          id: 't0',
+          body: {
+            subject: 'group:g1#member',
+            relation: 'viewer',
+            resource: 'project:p1',
+            caveat_context: { caveat_name: 'within_hours' },
+          },
+        },
+      },
+    ])
+  })
+
+  it('takes the place of each one that the file does not name, before it begins', async () => {
+    const [step] = (await plan(worldOf([live(ON, STRONG)]), [file('grants', 'group:ops', { roles: [HOURS] })])).steps
+    expect(step?.changes.map(({ from, to }) => ({ from, to }))).toEqual([
+      { from: STRONG, to: undefined },
+      { from: ON, to: HOURS },
+    ])
+  })
+
+  it('stays beside another one where the file names both', async () => {
+    const both = [file('grants', 'group:ops', { roles: [HOURS, STRONG] })]
+    expect((await plan(worldOf([live(STRONG, HOURS)]), both)).steps).toEqual([])
+  })
+
+  it('is no later change to a saved plan that was applied', async () => {
+    const documents = [file('grants', 'group:ops', { roles: [HOURS] })]
+    const saved = await plan(worldOf([live(ON)]), documents)
+    const after = worldOf([live(HOURS)])
+    const now = await plan(after, documents)
+    expect(() => assertHolds(saved, { plan: now, live: liveByKey(after) })).not.toThrow()
+  })
+})
+
+describe('Roles whose file is gone', () => {
+  const grants = (name: string): LiveObject => {
+    const role = { on: 'domain', role: 'viewer' }
+    const row = { [canonical(role)]: { id: 't1', resource: `domain:${DOMAIN}` } }
+    return { kind: 'grants', name, id: name, members: { roles: [role] }, row }
+  }
+
+  it('are listed where their subject is of the set, and revoked with --prune', async () => {
+    const calls: Answers['calls'] = []
+    const world = worldOf([OPS, grants('group:ops'), grants('user:ann')], { calls })
+    const documents = [file('group', 'ops', { display_name: 'Ops' })]
+    const unnamed = [{ kind: 'grants', name: 'group:ops' }]
+    expect(await plan(world, documents)).toMatchObject({ steps: [], unnamed })
+    const pruned = await plan(world, documents, { pruneMax: 10 })
+    expect(pruned).toMatchObject({ steps: [{ action: 'remove', ...unnamed[0] }], unnamed: [] })
+    await applyPlan(world, pruned, () => undefined)
+    expect(calls).toEqual([{ operation: 'DeleteDomainGrant', input: { id: DOMAIN, tuple_id: 't1' } }])
+  })
+})
+
+describe('A name that nothing has', () => {
+  const hosted: LiveObject = { ...BRIDGE, members: { type: 'machine', display_name: 'Edge', hosts: ['web-1'] } }
+
+  it.each([
+    ['hosts', hosted, file('resource', 'web/edge', { type: 'machine', display_name: 'Edge', hosts: ['typo'] })],
+    [
+      'ingress',
+      BRIDGE,
+      file('resource', 'web/edge', {
+        type: 'bridge',
+        display_name: 'Edge',
+        ingress: [{ slug: 'other', target_node: 'typo' }],
+      }),
+    ],
+  ])('takes nothing away in its place: %s', async (member, live, document) => {
+    await expect(plan(worldOf([live]), [document])).rejects.toMatchObject({
+      message: 'resource.yaml: there is no node:typo yet, and resource web/edge would lose what it has instead',
+      exitCode: 9,
+      hints: [expect.stringContaining(`Without it, ${member}`), expect.stringContaining('Correct the name')],
+    })
+  })
+
+  it('is waited for where nothing is lost', async () => {
+    const wanted = { type: 'machine', display_name: 'Edge', hosts: ['web-1', 'later'] }
+    const { steps, waits } = await plan(worldOf([hosted]), [file('resource', 'web/edge', wanted)])
+    expect([steps, waits]).toMatchObject([[], [{ what: 'there is no node:later yet' }]])
+  })
+})
+
+describe('An object that has changed since it was read', () => {
+  const service: LiveObject = {
+    kind: 'service-identity',
+    name: 'build',
+    id: 's1',
+    members: { display_name: 'Build', disabled: false },
+    row: { display_name: 'Build', disabled: false },
+  }
+  const group: LiveObject = { ...OPS, row: { display_name: 'Ops', members: ['user:u1'] } }
+
+  it.each([
+    ['service-identity', 'build', service, { GetIdentity: { display_name: 'Build', disabled: true } }],
+    ['group', 'ops', group, { GetGroup: { display_name: 'Ops', members: ['user:u1', 'user:u2'] } }],
+    ['group', 'ops', group, { GetGroup: { display_name: 'Operators', members: ['user:u1'] } }],
+  ])('is not written: %s %s', async (kind, name, live, answers) => {
+    const calls: Answers['calls'] = []
+    const world = worldOf([live], { calls, answers })
+    const made = await plan(world, [file(kind, name, { display_name: 'Other' })])
+    const { failure } = await applyPlan(world, made, () => undefined)
+    expect(failure?.error).toMatchObject({ exitCode: 6, code: 'plan_stale' })
+    expect(calls.map(({ operation }) => operation)).toEqual(Object.keys(answers))
+  })
+
+  it('is removed where it has only lost members, as removals before it do', async () => {
+    const calls: Answers['calls'] = []
+    const world = worldOf([group], { calls, answers: { GetGroup: { display_name: 'Ops', members: [] } } })
+    await applyPlan(world, await plan(world, [], { pruneMax: 10 }), () => undefined)
+    expect(calls.map(({ operation }) => operation)).toEqual(['GetGroup', 'DeleteGroup'])
+  })
+})
+
 describe('A saved plan', () => {
   it('has whether it removes and adopts, and its bound', async () => {
     expect(await plan(worldOf([OPS]), [], { pruneMax: 3, isAdopting: true })).toMatchObject({ prune: 3, adopt: true })
@@ -164,11 +271,21 @@ describe('People and service identities', () => {
     ])
   })
 
-  it('are refused to those who may not read their names, since ids would take their place', async () => {
-    const rows = [{ kind: 'service-identity', display_name: 'Build', id: 's1' }]
-    await expect(serviceIdentity.read(worldOf([], { calls: [], rows }))).rejects.toMatchObject({
-      exitCode: 5,
-      code: 'names_hidden',
-    })
+  it.each(['service-identity', 'user'])(
+    'are refused to those who may not read their names, since ids would take their place: %s',
+    async (kind) => {
+      const rows = [{ kind, display_name: 'Build', id: 's1' }]
+      await expect(serviceIdentity.read(worldOf([], { calls: [], rows }))).rejects.toMatchObject({
+        exitCode: 5,
+        code: 'names_hidden',
+      })
+    },
+  )
+
+  it('keep their ids where an auditor reads people whose identity provider names none', async () => {
+    const answers = { GetIdentity: { external_subject: '00u1' } }
+    const world = worldOf([], { calls: [], rows: [{ ...user, id: 'u1' }], answers })
+    await serviceIdentity.read(world)
+    expect(world.names.shownReference('user:u1')).toBe('user:u1')
   })
 })
