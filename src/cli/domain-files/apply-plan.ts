@@ -135,11 +135,10 @@ async function writeObject({ world, live, created }: Run, kind: Kind, step: Step
     return
   }
   const document = documentOf(step)
-  const id = (await kind.create?.(world, { document, live: undefined, changes: own })) ?? ''
-  const made = { ...document, id, row: {} }
-  created.set(keyOf(step), made)
-  // At once: an object without the mark is never pruned.
-  await writeLabels(world, kind, { object: made, changes: step.changes.filter(isMark) })
+  const mark = step.changes.find(isMark)
+  const managedBy = typeof mark?.to === 'string' ? mark.to : undefined
+  const id = (await kind.create?.(world, { document, live: undefined, managedBy, changes: own })) ?? ''
+  created.set(keyOf(step), { ...document, id, row: {} })
 }
 
 interface Changing {

@@ -41,6 +41,8 @@ export interface World {
 export interface Writing {
   readonly document: Document
   readonly live: LiveObject | undefined
+  /** Of a creation: the set whose mark the object gets. */
+  readonly managedBy?: string | undefined
   /** Changes of members, apart from labels. */
   readonly changes: readonly Change[]
 }

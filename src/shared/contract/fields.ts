@@ -89,6 +89,11 @@ export const Slug = z
   })
   .describe('Name for scripts, unique in its place: lower-case letters, digits and inner hyphens, at most 63')
 
+/** For creations: the label `platform/managed-by`, written together with the object. */
+export const ManagedBy = Slug.optional().describe(
+  'Name of the set of files that creates it: the object has it as its label platform/managed-by from the start',
+)
+
 /** Labels that one node has at most. */
 export const LABELS_MAX = 64
 

@@ -7,6 +7,7 @@ import {
   DisplayName,
   InDomain,
   KiB,
+  ManagedBy,
   OwnId,
   pageOf,
   pageQuery,
@@ -48,6 +49,7 @@ const GroupCreateRequest = z
       .max(256)
       .optional()
       .describe('Mirrors the members of this group of the identity provider, at every sign-in'),
+    managed_by: ManagedBy,
   })
   .meta({ id: 'GroupCreateRequest', description: 'A new group.' })
 

@@ -8,6 +8,7 @@ import {
   InDomain,
   Instant,
   KiB,
+  ManagedBy,
   OwnId,
   pageOf,
   pageQuery,
@@ -79,6 +80,7 @@ const ServiceIdentityCreateRequest = z
       ),
     jwks: Jwks.optional(),
     spiffe_id: SpiffeId.optional(),
+    managed_by: ManagedBy,
   })
   .meta({
     id: 'ServiceIdentityCreateRequest',

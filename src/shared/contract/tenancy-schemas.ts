@@ -4,6 +4,7 @@ import {
   DisplayName,
   InDomain,
   InProject,
+  ManagedBy,
   OwnId,
   ShownName,
   ShownSlug,
@@ -140,7 +141,7 @@ export const Project = z
   .meta({ id: 'Project', description: 'A part of a Domain with its own resources and roles.' })
 
 export const ProjectCreateRequest = z
-  .strictObject({ slug: Slug, display_name: DisplayName })
+  .strictObject({ slug: Slug, display_name: DisplayName, managed_by: ManagedBy })
   .meta({ id: 'ProjectCreateRequest', description: 'A new Project.' })
 
 export const ProjectPatchRequest = z
@@ -174,6 +175,7 @@ export const ResourceCreateRequest = z
     slug: Slug,
     display_name: DisplayName,
     host_node_ids: HostNodes.optional(),
+    managed_by: ManagedBy,
   })
   .meta({ id: 'ResourceCreateRequest', description: 'A new resource.' })
 

@@ -50,8 +50,9 @@ export const group: Kind = {
     return named === undefined ? others : { ...others, members: membersIn(members).filter(isKnown).toSorted() }
   },
   later: 'members',
-  async create(world, { document }) {
-    const body = { slug: document.name, ...picked(document.members, [...MEMBERS, 'provider_group']) }
+  async create(world, { document, managedBy }) {
+    const members = picked(document.members, [...MEMBERS, 'provider_group'])
+    const body = { slug: document.name, ...members, managed_by: managedBy }
     const row = await world.api.call('CreateGroup', { id: world.names.domainId, body })
     world.names.add('group', document.name, text(row, 'id'))
     return text(row, 'id')

@@ -19,8 +19,8 @@ export const project: Kind = {
       return { kind: 'project', name: text(row, 'slug'), id: text(row, 'id'), members: picked(row, MEMBERS), row }
     })
   },
-  async create({ api, names }, { document }) {
-    const body = { slug: document.name, ...picked(document.members, MEMBERS) }
+  async create({ api, names }, { document, managedBy }) {
+    const body = { slug: document.name, ...picked(document.members, MEMBERS), managed_by: managedBy }
     const row = await api.call('CreateProject', { id: names.domainId, body })
     names.add('project', document.name, text(row, 'id'))
     return text(row, 'id')

@@ -53,7 +53,7 @@ export const resource: Kind = {
     return Object.fromEntries(known)
   },
   async create(world, writing) {
-    const { document } = writing
+    const { document, managedBy } = writing
     const { project, slug } = inProject(document.name)
     const id = world.names.idOf('project', project)
     const host_node_ids = nodeIds(world, document.members['hosts'])
@@ -62,6 +62,7 @@ export const resource: Kind = {
       kind: document.members['type'],
       ...picked(document.members, ['display_name']),
       ...(host_node_ids.length > 0 && { host_node_ids }),
+      managed_by: managedBy,
     }
     const row = await world.api.call('CreateResource', { id, body })
     world.names.add('resource', document.name, text(row, 'id'))

@@ -36,9 +36,9 @@ export const serviceIdentity: Kind = {
       return isService(row) ? [{ kind: 'service-identity', name, id, members: picked(row, SHOWN), row }] : []
     })
   },
-  async create(world, { document }) {
+  async create(world, { document, managedBy }) {
     const { disabled, ...members } = picked(document.members, MEMBERS)
-    const body = { subject: document.name, ...members }
+    const body = { subject: document.name, ...members, managed_by: managedBy }
     const input = { id: world.names.domainId }
     const row = await world.api.call('CreateServiceIdentity', { ...input, body })
     const principal_id = text(row, 'id')

@@ -12,6 +12,7 @@ import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { SubjectDirectory } from '../../ports/subject-directory.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
+import { markOfSet } from '../../labels/managed-by.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
 import { bySlug } from '../../sql/keyset.ts'
 import { announce, announceMember } from './announce.ts'
@@ -29,11 +30,13 @@ export function createGroups({ datastore, ids, subjects }: GroupsDeps): Handlers
   const db = () => datastore.pool('interactive')
   return {
     async CreateGroup(ctx, { id: domainId, body }) {
-      const { slug, display_name, provider_group = null } = body
+      const { slug, display_name, provider_group = null, managed_by } = body
+      const mark = await markOfSet(ctx, db(), managed_by)
       const created_at = new Date(ctx.nowMs)
       const group = { id: ids.next(), domain_id: domainId, slug, display_name, provider_group, created_at }
       await ctx.change(async (change) => {
         await addGroup(change, group)
+        await mark(change, { kind: 'group', id: group.id })
         ctx.about(`group:${group.id}`, domainId)
       })
       ctx.header('Location', `/v1/domains/${domainId}/groups/${group.id}`)

@@ -5,6 +5,7 @@ import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { OwnedTokens } from '../../ports/owned-tokens.ts'
+import { markOfSet } from '../../labels/managed-by.ts'
 import { byCreatedAtDescending } from '../../sql/keyset.ts'
 import { addServiceIdentity, newServiceIdentity, sealedSubjectOf, type PrincipalKeys } from './add-service-identity.ts'
 import { deleteServiceIdentity, patchServiceIdentity } from './change-service-identity.ts'
@@ -72,7 +73,11 @@ export function createIdentities({
       const createdAt = new Date(ctx.nowMs)
       const draft = { id: ids.next(), domainId, displayName, subject, jwks, spiffeId, createdAt }
       const identity = await newServiceIdentity(draft, keys)
-      await ctx.change((change) => addServiceIdentity(change, identity))
+      const mark = await markOfSet(ctx, db(), body.managed_by)
+      await ctx.change(async (change) => {
+        await addServiceIdentity(change, identity)
+        await mark(change, { kind: 'serviceaccount', id: identity.id })
+      })
       ctx.header('Location', `/v1/domains/${domainId}/identities/${identity.id}`)
       return toSummary(identity)
     },

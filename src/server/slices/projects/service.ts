@@ -5,6 +5,7 @@ import type { Handlers } from '../../http/request-context.ts'
 import type { ApprovalQueue } from '../../ports/approval-queue.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
+import { markOfSet } from '../../labels/managed-by.ts'
 import { assertNoContents, type ChildTable } from '../../sql/contents.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
 import { bySlug } from '../../sql/keyset.ts'
@@ -24,12 +25,14 @@ export interface ProjectsDeps {
 /** Serves the Projects of a Domain. They are listed by slug. */
 export function createProjects({ datastore, ids, contents, approvalQueue }: ProjectsDeps): Handlers<typeof projects> {
   return {
-    async CreateProject(ctx, { id: domainId, body }) {
+    async CreateProject(ctx, { id: domainId, body: { managed_by, ...body } }) {
+      const mark = await markOfSet(ctx, datastore.pool('interactive'), managed_by)
       const at = new Date(ctx.nowMs)
       const project = { id: ids.next(), domain_id: domainId, ...body, created_at: at, updated_at: at }
       await ctx.change(async (change) => {
         if (!(await holdDomain(change.db, domainId))) throw problem('domain_not_found')
         await addProject(change, project)
+        await mark(change, { kind: 'project', id: project.id })
         ctx.about(`project:${project.id}`, domainId)
       })
       ctx.header('Location', `/v1/projects/${project.id}`)

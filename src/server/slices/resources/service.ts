@@ -6,6 +6,7 @@ import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { announceHosts, assertHostable, removeConfig } from '../../bridges/configured-hosts.ts'
+import { markOfSet } from '../../labels/managed-by.ts'
 import { holdProject } from '../../sql/hold-project.ts'
 import { bySlug } from '../../sql/keyset.ts'
 import { normalizeHosts, referencesOf, toAnswer } from './resource.ts'
@@ -20,7 +21,8 @@ export interface ResourcesDeps {
 export function createResources({ datastore, ids }: ResourcesDeps): Handlers<typeof resources> {
   return {
     async CreateResource(ctx, { id: projectId, body }) {
-      const { host_node_ids: hosts = [], ...fields } = body
+      const { host_node_ids: hosts = [], managed_by, ...fields } = body
+      const mark = await markOfSet(ctx, datastore.pool('interactive'), managed_by)
       const id = ids.next()
       const at = new Date(ctx.nowMs)
       const created = await ctx.change(async (change) => {
@@ -30,6 +32,7 @@ export function createResources({ datastore, ids }: ResourcesDeps): Handlers<typ
         const times = { created_at: at, updated_at: at }
         const resource = { ...place, ...fields, host_node_ids: normalizeHosts(hosts), ...times }
         await addResource(change, resource)
+        await mark(change, { kind: 'resource', id })
         ctx.about(`resource:${id}`, domainId)
         return resource
       })
