@@ -10,6 +10,7 @@ export const LIST_ORDERS: Readonly<Record<string, string>> = {
   ListCredentialAssignments: 'id',
   ListDomainIntegrityViolations: '-reported_at',
   ListDomainGrants: 'created_at',
+  ListDomainLabels: 'kind',
   ListDomains: 'slug',
   ListExecutions: '-execution_id',
   ListGroups: 'slug',

@@ -448,6 +448,7 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl labels set node:web-1 tier=web env=dev', exit: 9 },
     { line: 'ctl labels list node:web-1', exit: 0 },
     { line: 'ctl labels list node:web-1 --effective', exit: 0 },
+    { line: 'ctl labels assigned --kind node', exit: 0 },
     { line: 'ctl labels remove node:web-1 env tier', exit: 0 },
     { line: "ctl labels preview 'env=prod'", exit: 0 },
     { line: "ctl labels preview 'env=🚀,tier ~ web,x in (a'", exit: 9 },

@@ -47,10 +47,16 @@ async function labelled(world: World, kind: Kind): Promise<readonly LiveObject[]
   const { labels } = kind
   if (labels === undefined) return objects
   if (kind.name === 'node') return objects.map((object) => withLabels(world.names, object, shownLabels(object)))
-  return world.api.each(objects, async (object) => {
-    const rows = await world.api.all('ListObjectLabels', { kind: labels, id: object.id })
-    const defined = rows.filter((row) => row['definition_id'] !== null)
-    const entries = defined.map((row) => [world.names.shownKey(String(row['qualified_key'])), row['value']] as const)
+  const rows = await world.api.all('ListDomainLabels', { id: world.names.domainId, kind: labels })
+  const byObject = new Map<unknown, Row[]>()
+  for (const row of rows) {
+    const own = byObject.get(row['object_id'])
+    if (own === undefined) byObject.set(row['object_id'], [row])
+    else own.push(row)
+  }
+  return objects.map((object) => {
+    const own = byObject.get(object.id) ?? []
+    const entries = own.map((row) => [world.names.shownKey(String(row['qualified_key'])), row['value']] as const)
     return withLabels(world.names, object, Object.fromEntries(entries))
   })
 }

@@ -140,6 +140,13 @@ export const byAcceptedAtDescending = keyset<Readonly<Record<'accepted_at', Date
 /** By kind in the order of its bytes, then by id. */
 export const byKindAndId = keyset<Readonly<Record<'kind' | 'id', string>>>('asc', [text('kind'), text('id')])
 
+/** Labels by kind and id of their object, then by qualified key. */
+export const byLabelledObject = keyset<Readonly<Record<'kind' | 'object_id' | 'qualified_key', string>>>('asc', [
+  text('kind'),
+  text('object_id'),
+  text('qualified_key'),
+])
+
 /** Newest version first, of one object that has versions. */
 export const byVersionDescending = keyset('desc', [integer('version')])
 

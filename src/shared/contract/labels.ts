@@ -181,6 +181,39 @@ export const labels = defineSurface(
       problems: ['object_not_found'],
       cli: { command: 'labels list', columns: labelColumns, wide: labelWide },
     },
+    ListDomainLabels: {
+      ...common,
+      ...ofObject,
+      method: 'GET',
+      path: '/v1/domains/{id}/labels',
+      summary: 'List the labels of all objects of a Domain',
+      description:
+        'Own labels of the Domain, its Projects, nodes, resources, groups, users and service identities, by kind and id of the object. Labels of objects that you may not read, with Definitions that you may not see, or whose Definition was deleted are left out.',
+      params: z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') }),
+      query: z.strictObject({
+        kind: z
+          .enum(LABEL_KINDS)
+          .optional()
+          .meta({ problem: 'invalid_kind', description: 'Only labels of objects of this kind' }),
+        ...pageQuery,
+      }),
+      gate: {
+        ...check('read', 'domain:{path.id}'),
+        rows: { relation: 'read', object: '{row.kind}:{row.object_id}' },
+      },
+      audit: { relation: 'domain_label.list', when: 'all' },
+      paging: { limit: 'rejected', cursor: 'operation', parents: ['kind'] },
+      responses: {
+        200: pageOf(LabelAssignment).meta({ id: 'DomainLabelList', description: 'A page of labels of objects.' }),
+      },
+      problems: [],
+      cli: {
+        command: 'labels assigned',
+        refs: { id: 'domains' },
+        columns: ['kind', 'object_id', ...labelColumns],
+        wide: ['definition_id', 'created_at'],
+      },
+    },
     PutObjectLabel: {
       ...common,
       ...ofObject,

@@ -36,6 +36,13 @@ export const labelScenarios: Scenarios<World, typeof labels> = {
     await world.make('PutObjectLabel', { kind: 'node', id, body: { qualified_key: 'platform/env', value: 'prod' } })
     return { input: { kind: 'node', id, view: 'effective' }, as: world.root, lesser: world.nobody }
   },
+  async ListDomainLabels(world) {
+    for (const value of ['prod', 'dev', 'test']) {
+      const { id } = await world.node()
+      await world.make('PutObjectLabel', { kind: 'node', id, body: { qualified_key: 'platform/env', value } })
+    }
+    return { input: { id: world.domainId, kind: 'node' }, as: world.root, lesser: world.nobody }
+  },
   async PutObjectLabel(world) {
     const { id } = await world.node()
     const { key } = await makeDefinition(world)

@@ -66,6 +66,55 @@ describe.each(STORES)('Labels of objects on the $name store', (store) => {
       expect([absent.status, await world.announced(absent)]).toEqual([204, []])
     })
 
+    test('are on an object from its creation where that names the set of files it belongs to', async () => {
+      const name = () => `m${world.ids.next()}`
+      const named = { display_name: 'Marked', managed_by: 'acme-files' }
+      const made = [
+        ['group', `domains/${domainId}/groups`, { slug: name(), ...named }],
+        ['project', `domains/${domainId}/projects`, { slug: name(), ...named }],
+        ['resource', `projects/${projectId}/resources`, { slug: name(), kind: 'network', ...named }],
+      ] as const
+      for (const [kind, path, body] of made) {
+        const created = await root(`POST /v1/${path}`, body)
+        const { body: found } = await root(`GET /v1/objects/${kind}/${created.body['id']}/labels`)
+        expect([created.status, found['items']]).toMatchObject([
+          201,
+          [{ kind, qualified_key: 'platform/managed-by', value: 'acme-files', assigned_by: world.root }],
+        ])
+        expect((await world.announced(created)).map(([event]) => event)).toContain('LabelAssigned')
+      }
+    })
+
+    test('are listed for a Domain to those who may read the objects, without Definitions that they may not see', async () => {
+      const other = await world.domain()
+      const project = await world.project(other)
+      const members = [
+        await world.member({ domainId: other }),
+        await world.member({ domainId: other, projectId: project }),
+      ]
+      const [seen, orphaned] = [`domain:${other}/seen`, `domain:${other}/gone`]
+      await world.define(`domain:${other}`, 'seen')
+      await world.define(`domain:${other}`, 'gone', { on_delete: 'orphan' })
+      for (const member of members) await world.put(`node/${member}`, seen, 'yes')
+      await world.put(`project/${project}`, 'platform/env', 'prod')
+      await world.put(`project/${project}`, orphaned, 'left')
+      const { id } = await world.db
+        .selectFrom('label_definitions')
+        .select('id')
+        .where('qualified_key', '=', orphaned)
+        .executeTakeFirstOrThrow()
+      expect((await root(`DELETE /v1/label-definitions/${id}`)).status).toBe(204)
+      const shown = async (as: string, query = '') => {
+        const { status, body } = await world.call(as, `GET /v1/domains/${other}/labels${query}`)
+        const items = (body['items'] ?? []) as readonly Readonly<Record<string, unknown>>[]
+        return [status, items.map((label) => [label['kind'], label['object_id'], label['qualified_key']])]
+      }
+      const ofNodes = members.toSorted().map((member) => ['node', member, seen])
+      expect(await shown(world.root)).toEqual([200, [...ofNodes, ['project', project, 'platform/env']]])
+      expect(await shown(world.root, '?kind=project')).toEqual([200, [['project', project, 'platform/env']]])
+      expect(await shown(world.root, '?kind=network')).toEqual([200, []])
+    })
+
     test('keep integers and booleans as such, and as text in the row of a node', async () => {
       const member = await world.member({ domainId })
       const [weight, spare] = [

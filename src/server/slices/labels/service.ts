@@ -24,13 +24,14 @@ import {
 } from '../../labels/definition.ts'
 import { findByKey, findDefinition } from '../../labels/definition-store.ts'
 import { labelValue } from '../../labels/label-value.ts'
+import { knowsDefinition } from '../../labels/known-definitions.ts'
 import { assertRelayValue, RELAY_LABEL } from '../../labels/relay-label.ts'
 import { holdDomain } from '../../sql/hold-domain.ts'
 import { holdProject } from '../../sql/hold-project.ts'
-import { byQualifiedKey } from '../../sql/keyset.ts'
+import { byLabelledObject, byQualifiedKey } from '../../sql/keyset.ts'
 import { changeDefinition, removeDefinition } from './change-definition.ts'
 import { assertDefinable, newDefinition, toAnswer } from './definition-body.ts'
-import { listDefinitions } from './store.ts'
+import { listDefinitions, listLabels } from './store.ts'
 
 export interface LabelsDeps {
   readonly datastore: Datastore
@@ -117,7 +118,10 @@ async function holdScope(db: Db, scope: string): Promise<DefinitionScope> {
   return { scope_kind: 'project', domain_id: domainId, project_id: id }
 }
 
-type ObjectHandlers = Pick<Handlers<typeof labels>, 'ListObjectLabels' | 'PutObjectLabel' | 'DeleteObjectLabel'>
+type ObjectHandlers = Pick<
+  Handlers<typeof labels>,
+  'ListObjectLabels' | 'ListDomainLabels' | 'PutObjectLabel' | 'DeleteObjectLabel'
+>
 
 function objectHandlers(db: () => Db): ObjectHandlers {
   return {
@@ -128,6 +132,17 @@ function objectHandlers(db: () => Db): ObjectHandlers {
       const own = { kind: storedKind(kind), id }
       const read = view === 'effective' ? readEffective(db(), object) : readAssignments(db(), own)
       return { items: (await read).map((label) => labelAnswer(label, kind)) }
+    },
+
+    ListDomainLabels(ctx, { id: domainId, kind }) {
+      const knows = knowsDefinition(ctx)
+      const filter = { domainId, kind: kind && storedKind(kind) }
+      return listPage(ctx, (range) => listLabels(db(), filter, range), {
+        positionOf: byLabelledObject.positionOf,
+        visible: (label) => ({ kind: label.kind, object_id: label.object_id }),
+        matches: ({ definition_id: definition }) => definition !== null && knows(definition),
+        toAnswer: (label) => labelAnswer(label, kind),
+      })
     },
 
     async PutObjectLabel(ctx, { kind, id, body: { qualified_key: key, value } }) {
@@ -161,9 +176,9 @@ async function assertRelay(
 }
 
 /** A label as the API shows it: of the kind that was asked for, or of the object that it is inherited from. */
-function labelAnswer(label: AssignmentRecord, asked: LabelKind): Label {
+function labelAnswer(label: AssignmentRecord, asked: LabelKind | undefined): Label {
   return {
-    kind: label.kind === storedKind(asked) ? asked : label.kind,
+    kind: asked !== undefined && label.kind === storedKind(asked) ? asked : label.kind,
     object_id: label.object_id,
     qualified_key: label.qualified_key,
     definition_id: label.definition_id,

@@ -1,10 +1,12 @@
 import { sql, type ExpressionBuilder, type Expression, type SqlBool } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
+import type { StoredLabelKind } from '../../../shared/labels/label-kinds.ts'
 import type { PageRange } from '../../ports/page-range.ts'
 import type { Tables } from '../../ports/tables/tables.ts'
 import type { DefinitionRecord } from '../../labels/definition.ts'
 import type { StoredValue } from '../../labels/label-value.ts'
-import { byQualifiedKey } from '../../sql/keyset.ts'
+import type { AssignmentRecord } from '../../labels/assignment-store.ts'
+import { byLabelledObject, byQualifiedKey } from '../../sql/keyset.ts'
 
 /** Which Definitions a list shows. */
 export interface DefinitionFilter {
@@ -35,6 +37,32 @@ function scopesOf(row: Row, { scope, isEnclosing }: DefinitionFilter): Expressio
   const own = row('project_id', '=', id)
   const around = sql<string>`(select domain_id from projects where id = ${id})`
   return isEnclosing ? [own, inDomain(around), ofPlatform] : [own]
+}
+
+/** Which labels of objects of a Domain a list shows. */
+export interface LabelFilter {
+  readonly domainId: string
+  readonly kind: StoredLabelKind | undefined
+}
+
+/** Reads the own labels of the objects of a Domain, without those whose Definition was deleted. */
+export function listLabels(db: Db, { domainId, kind }: LabelFilter, range: PageRange): Promise<AssignmentRecord[]> {
+  let rows = db
+    .selectFrom('label_assignments')
+    .selectAll()
+    .where('definition_id', 'is not', null)
+    .where((row) =>
+      row.exists(
+        row
+          .selectFrom('label_objects as object')
+          .select(sql`1`.as('one'))
+          .whereRef('object.kind', '=', 'label_assignments.kind')
+          .whereRef('object.id', '=', 'label_assignments.object_id')
+          .where('object.domain_id', '=', domainId),
+      ),
+    )
+  if (kind !== undefined) rows = rows.where('kind', '=', kind)
+  return byLabelledObject.page(rows, range).execute()
 }
 
 /** Locks the Definition against changes, and against labels and selectors that would use it. */
