@@ -1,12 +1,14 @@
 // A backup of the embedded datastore with a million audit rows, beside heartbeats that come at a steady pace: how long it
-// takes, how long heartbeats and the longest write wait meanwhile. `--rows=N` (1000000), `--keep=DIR` keeps the filled store.
+// takes, how long heartbeats and the longest write wait meanwhile; then how long its restore and its verification take.
+// `--rows=N` (1000000), `--keep=DIR` keeps the filled store.
 import { spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { callApi, CTL, memoryOf, startCtl } from './support/servers.mjs'
@@ -15,7 +17,7 @@ import { printRecord, printTable } from './support/report.mjs'
 const NODES = 50
 const PAUSE_MS = 500
 const BEFORE_MS = 10_000
-const GOALS = { seconds: 60, p99Ms: 150, stopMs: 200 }
+const GOALS = { seconds: 60, p99Ms: 150, stopMs: 200, proofSeconds: 120 }
 
 const valueOf = (args, name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3)
 
@@ -59,40 +61,52 @@ async function measure(directory, rows) {
   await sleep(BEFORE_MS)
   const before = load.take()
   const file = join(directory, 'bench.ctlbackup')
-  const beganMs = performance.now()
-  await backup(file, join(directory, 'data'))
-  const seconds = (performance.now() - beganMs) / 1000
+  const seconds = await secondsOf(() =>
+    admin('backup', 'create', file, '--data-dir', join(directory, 'data'), '--force'),
+  )
   const during = load.take()
   await load.stop()
   const memory = await memoryOf(server.pid)
   const { size } = await stat(file)
-  await rm(file)
   await server.stop()
-  report({ rows, seconds, size, before, during, memory })
+  const proof = await prove(directory, file)
+  await rm(file)
+  report({ rows, seconds, size, before, during, memory, proof })
 }
 
-/** The bootstrap token of the first start is gone: the store has one already, and another is issued beside the stopped server. */
+/** The bootstrap token of the first start is gone: another is issued beside the stopped server. */
 async function startFilled(directory) {
-  const token = join(directory, 'token')
-  const data = join(directory, 'data')
-  const issued = spawn(
-    process.execPath,
-    [CTL, 'admin', 'bootstrap-token', '--data-dir', data, '--bootstrap-token-file', token],
-    {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  )
-  const [code] = await once(issued, 'exit')
-  if (code !== 0) throw new Error('no token was issued')
+  const token = await admin('bootstrap-token', '--data-dir', join(directory, 'data'))
+  await writeFile(join(directory, 'token'), token, { mode: 0o600 })
   return startCtl({ directory })
 }
 
-async function backup(file, data) {
-  const made = spawn(process.execPath, [CTL, 'admin', 'backup', 'create', file, '--data-dir', data, '--force'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  const [code] = await once(made, 'exit')
-  if (code !== 0) throw new Error('no backup was made')
+/** Runs `ctl admin …`. Resolves with what it printed. */
+async function admin(...words) {
+  const child = spawn(process.execPath, [CTL, 'admin', ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const printed = text(child.stdout)
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`ctl admin ${words.join(' ')} failed:\n${await printed}`)
+  return printed
+}
+
+async function secondsOf(work) {
+  const beganMs = performance.now()
+  await work()
+  return (performance.now() - beganMs) / 1000
+}
+
+/** Restores the backup into an empty place, and verifies it, with no server beside. */
+async function prove(directory, file) {
+  const place = join(directory, 'restored')
+  const key = ['--master-key-file', join(directory, 'data', 'master.key')]
+  await rm(place, { recursive: true, force: true })
+  const restore = await secondsOf(() => admin('backup', 'restore', file, '--data-dir', place, ...key))
+  await rm(place, { recursive: true, force: true })
+  const verify = await secondsOf(() =>
+    admin('backup', 'verify', file, '--scratch-dir', directory, '--data-dir', place, ...key),
+  )
+  return { restore, verify }
 }
 
 async function register(server) {
@@ -153,7 +167,7 @@ function startHeartbeats(server, nodes) {
   }
 }
 
-function report({ rows, seconds, size, before, during, memory }) {
+function report({ rows, seconds, size, before, during, memory, proof }) {
   printTable(
     ['when', 'heartbeats', 'p50 ms', 'p99 ms', 'longest ms', 'failures'],
     [
@@ -166,6 +180,11 @@ function report({ rows, seconds, size, before, during, memory }) {
     ['audit rows', 'seconds', 'goal', 'file MB', 'rss peak MB'],
     [[rows, seconds.toFixed(1), GOALS.seconds, Math.round(size / 1e6), memory.peakMb]],
   )
+  const { restore, verify } = proof
+  printTable(
+    ['restore s', 'verify s', 'together s', 'goal'],
+    [[restore.toFixed(1), verify.toFixed(1), (restore + verify).toFixed(1), GOALS.proofSeconds]],
+  )
   printRecord({
     bench: 'backup',
     rows,
@@ -176,5 +195,7 @@ function report({ rows, seconds, size, before, during, memory }) {
     longest_write_ms: during.max,
     failures: during.failures,
     rss_peak_mb: memory.peakMb,
+    restore_seconds: Number(restore.toFixed(1)),
+    verify_seconds: Number(verify.toFixed(1)),
   })
 }
