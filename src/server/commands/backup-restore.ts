@@ -1,15 +1,16 @@
-import { outsideSentences } from '../backup/restore/outside.ts'
-import { assertFits, placeFor, writeAuthority, writeKey } from '../backup/restore/master-key-plan.ts'
-import { restoreBackup, type Restored } from '../backup/restore/restore.ts'
-import type { RestoreTarget } from '../backup/restore/restore-target.ts'
+import { createMasterKeyPlan, writeAuthority, writeKey } from '../backup/restore/master-key-plan.ts'
+import type { Restored } from '../backup/restore/restore.ts'
 import { assertSpace } from '../backup/restore/space.ts'
 import type { SealedSecrets } from '../backup/archive/format.ts'
-import { systemClock } from '../adapters/system/clock.ts'
+import { createBackupProof, masterKeys } from '../composition/backup-proof.ts'
 import { createLog } from '../composition/log.ts'
+import { openRestoreTarget, restoreInto } from '../composition/restore-target.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config-error.ts'
+import type { RestoreTarget } from '../ports/restore-target.ts'
 import { configOf, runAdmin, type AdminCall } from './admin.ts'
 import { checkedBackup, openSecrets, type CheckedBackup } from './checked-backup.ts'
+import { outsideSentences } from './outside-backup.ts'
 import { takeOwnWords, type TakenWords } from './own-words.ts'
 import { PASSPHRASE_FLAG } from './passphrase.ts'
 import { reconcileEngine } from './reconcile-engine.ts'
@@ -39,6 +40,8 @@ export function runBackupRestore(call: AdminCall): Promise<number> {
       valued: { [PASSPHRASE_FLAG]: 'FILE' },
       switches: [WITH_KEY],
     })
+    if (words.valueOf(PASSPHRASE_FLAG) !== undefined && !words.has(WITH_KEY))
+      throw new ConfigError(2, `${PASSPHRASE_FLAG} opens the master key in the backup: it needs ${WITH_KEY}.`)
     const config = configOf(words.rest, call.env)
     if (config.storage.kind === 'memory')
       throw new ConfigError(1, '--dev keeps nothing: name a datastore to restore into.')
@@ -48,18 +51,19 @@ export function runBackupRestore(call: AdminCall): Promise<number> {
 
 /** Writes each sentence once it is true: a failure of what comes later does not hide that the backup is restored. */
 async function restore(config: Config, call: AdminCall, words: TakenWords): Promise<void> {
-  const target = await openTarget(config, call)
+  const { schema } = createBackupProof()
+  const target = await openRestoreTarget(config, createLog(config.logLevel, call.stderr))
   try {
-    const backup = await checkedBackup(words.operand)
+    const backup = await checkedBackup(words.operand, schema)
     const { path } = backup
     const secrets = words.has(WITH_KEY) ? await openSecrets(backup, call, words.valueOf(PASSPHRASE_FLAG)) : undefined
     const keyPath = planKey(config, backup, secrets)
     if (target.directory !== undefined) await assertSpace(target.directory, backup.manifest, '--data-dir')
     let authority: string | undefined
-    const restored = await restoreBackup({
+    const restored = await restoreInto({
       path,
       target,
-      clock: systemClock,
+      schema,
       beforeCommit() {
         if (secrets === undefined) return
         if (keyPath !== undefined) writeKey(keyPath, secrets)
@@ -87,18 +91,6 @@ function write({ stderr }: AdminCall, lines: readonly string[]): void {
   for (const line of lines) stderr.write(`${line}\n`)
 }
 
-async function openTarget({ storage, pools, logLevel }: Config, { stderr }: AdminCall): Promise<RestoreTarget> {
-  const log = createLog(logLevel, stderr)
-  const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
-  if (storage.kind === 'postgres') {
-    const { openPostgresTarget } = await import('../backup/restore/postgres-target.ts')
-    return openPostgresTarget({ url: storage.url, pools, warn })
-  }
-  if (storage.kind === 'memory') throw new Error('a datastore in memory is refused before')
-  const { openEmbeddedTarget } = await import('../backup/restore/embedded-target.ts')
-  return openEmbeddedTarget(storage.directory, warn)
-}
-
 /** Where the key is to be written; undefined where it is in place. @throws BootError */
 function planKey(
   { masterKey }: Config,
@@ -106,8 +98,9 @@ function planKey(
   secrets: SealedSecrets | undefined,
 ): string | undefined {
   const { fingerprint } = head.master_key
-  if (secrets !== undefined && fingerprint !== null) return placeFor(masterKey, fingerprint)
-  assertFits(masterKey, head)
+  const plan = createMasterKeyPlan(masterKeys)
+  if (secrets !== undefined && fingerprint !== null) return plan.placeFor(masterKey, fingerprint)
+  plan.assertFits(masterKey, head)
   return undefined
 }
 

@@ -3,6 +3,7 @@ import { assertPassed, type CheckResult } from '../backup/verify/checks.ts'
 import { keyAtHand } from '../backup/verify/key-at-hand.ts'
 import { SCRATCH_FLAG, withScratch } from '../backup/verify/scratch.ts'
 import { verifyBackup } from '../backup/verify/verify.ts'
+import { createBackupProof, masterKeys } from '../composition/backup-proof.ts'
 import { createLog } from '../composition/log.ts'
 import { configOf, runAdmin, type AdminCall } from './admin.ts'
 import { checkTable, isJson, OUTPUT_FLAGS } from './check-table.ts'
@@ -47,14 +48,15 @@ interface Verified {
 async function verify(call: AdminCall, words: TakenWords): Promise<Verified> {
   const config = configOf(words.rest, call.env)
   const log = createLog(config.logLevel, call.stderr)
-  const backup = await checkedBackup(words.operand)
+  const proof = createBackupProof()
+  const backup = await checkedBackup(words.operand, proof.schema)
   const file = words.valueOf(PASSPHRASE_FLAG)
   const secrets = file === undefined ? undefined : await openSecrets(backup, call, file)
-  const key = keyAtHand(config.masterKey, backup.head, secrets)
+  const key = keyAtHand(masterKeys, { source: config.masterKey, head: backup.head, secrets })
   const results = await withScratch(words.valueOf(SCRATCH_FLAG), async ({ path: directory, parent }) => {
     await assertSpace(parent, backup.manifest, SCRATCH_FLAG)
     const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
-    return verifyBackup({ path: backup.path, directory, key, warn })
+    return verifyBackup({ path: backup.path, directory, key, warn, proof })
   })
   return { backup, results: [backup.result, ...results] }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { resultOf, type CheckResult, type Fault } from '../backup/verify/checks.ts'
-import type { KeyAtHand } from '../backup/verify/key-check.ts'
+import type { KeyAtHand } from '../backup/verify/key-at-hand.ts'
 import { openBackend } from '../composition/backend.ts'
 import { createLog, type TextSink } from '../composition/log.ts'
 import { serve, type RunningServer } from '../composition/serve.ts'

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
-import { MIGRATIONS } from '../adapters/postgres/migrate.ts'
 import { checkArchive, readHead, type CheckedArchive } from '../backup/archive/read-archive.ts'
 import type { SealedSecrets } from '../backup/archive/format.ts'
-import { migrationsOf } from '../backup/restore/backup-migrations.ts'
-import { assertOwnKey } from '../backup/restore/master-key-plan.ts'
+import { countMigrations } from '../backup/restore/backup-migrations.ts'
 import { openSealedKey } from '../backup/restore/open-sealed-key.ts'
 import { resultOf, type CheckResult } from '../backup/verify/checks.ts'
+import { masterKeys } from '../composition/backup-proof.ts'
+import type { BackupSchema } from '../ports/backup-schema.ts'
 import { BootError } from '../ports/boot-error.ts'
 import type { AdminCall } from './admin.ts'
 import { givenPassphrase } from './passphrase.ts'
@@ -23,10 +23,10 @@ export interface CheckedBackup extends CheckedArchive {
  *
  * @throws BootError in one sentence
  */
-export async function checkedBackup(operand: string): Promise<CheckedBackup> {
+export async function checkedBackup(operand: string, schema: BackupSchema): Promise<CheckedBackup> {
   const path = resolve(operand)
   const startedAt = performance.now()
-  migrationsOf(await readHead(path), MIGRATIONS)
+  countMigrations(await readHead(path), schema.migrations)
   const archive = await checkArchive(path)
   const looked = { count: archive.manifest.entries.length, what: 'entries', faults: [] }
   return { ...archive, path, result: resultOf('archive', looked, performance.now() - startedAt) }
@@ -51,4 +51,14 @@ export async function openSecrets(
   const secrets = await openSealedKey({ path, sealed, headSha256 }, passphrase)
   assertOwnKey(path, secrets, head.master_key.fingerprint)
   return secrets
+}
+
+/** @throws BootError unless the key in the backup is the one that its head names. */
+function assertOwnKey(path: string, secrets: SealedSecrets, fingerprint: string | null): void {
+  const { id } = masterKeys.keyOf(Buffer.from(secrets.master_key, 'base64'))
+  if (id !== fingerprint)
+    throw new BootError(
+      1,
+      `The master key in ${path} is ${id}, and the backup is sealed under ${fingerprint}: use another backup.`,
+    )
 }

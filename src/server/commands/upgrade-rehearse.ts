@@ -3,9 +3,11 @@ import { assertSpace, bytesNeeded, mebibytes } from '../backup/restore/space.ts'
 import { assertPassed } from '../backup/verify/checks.ts'
 import { keyAtHand } from '../backup/verify/key-at-hand.ts'
 import { SCRATCH_FLAG, withScratch } from '../backup/verify/scratch.ts'
+import { createBackupProof, masterKeys } from '../composition/backup-proof.ts'
 import { createLog } from '../composition/log.ts'
 import { packageVersion } from '../composition/package-version.ts'
 import { ConfigError } from '../config/config-error.ts'
+import type { BackupProof } from '../ports/backup-proof.ts'
 import { configOf, runAdmin, type AdminCall } from './admin.ts'
 import { bootCopy } from './boot-copy.ts'
 import { checkTable, isJson, OUTPUT_FLAGS } from './check-table.ts'
@@ -39,26 +41,32 @@ export function runUpgradeRehearse(call: AdminCall): Promise<number> {
     const json = isJson(words.valueOf('-o') ?? words.valueOf('--output'))
     const path = words.valueOf(BACKUP_FLAG)
     if (path === undefined) throw new ConfigError(2, `Name the backup: ctl admin upgrade rehearse ${BACKUP_FLAG} FILE`)
-    const backup = await checkedBackup(path)
-    const rehearsal = await rehearseOn(backup, call, words)
+    const proof = createBackupProof()
+    const backup = await checkedBackup(path, proof.schema)
+    const rehearsal = await rehearseOn({ backup, proof }, call, words)
     const version = packageVersion()
     call.stdout.write(json ? jsonOf(backup, version, rehearsal) : textOf(backup, version, rehearsal))
     assertPassed(rehearsal.checks, `The rehearsal of the upgrade to ${version}`)
   })
 }
 
-async function rehearseOn(backup: CheckedBackup, call: AdminCall, words: TakenWords): Promise<Rehearsal> {
+interface Subject {
+  readonly backup: CheckedBackup
+  readonly proof: BackupProof
+}
+
+async function rehearseOn({ backup, proof }: Subject, call: AdminCall, words: TakenWords): Promise<Rehearsal> {
   const { stderr } = call
   const config = configOf(words.rest, call.env)
   const file = words.valueOf(PASSPHRASE_FLAG)
   const secrets = file === undefined ? undefined : await openSecrets(backup, call, file)
-  const key = keyAtHand(config.masterKey, backup.head, secrets)
+  const key = keyAtHand(masterKeys, { source: config.masterKey, head: backup.head, secrets })
   const log = createLog(config.logLevel, stderr)
   const warn = (message: string, cause?: unknown): void => log.warn({ err: cause }, message)
   return withScratch(words.valueOf(SCRATCH_FLAG), async ({ path: directory, parent }) => {
     await assertSpace(parent, backup.manifest, SCRATCH_FLAG)
     stderr.write(`The copy takes about ${mebibytes(bytesNeeded(backup.manifest))} in ${parent} while it is there.\n`)
-    const rehearsal = await rehearse({ path: backup.path, directory, key, warn })
+    const rehearsal = await rehearse({ path: backup.path, directory, key, warn, proof })
     const isSound = rehearsal.checks.every(({ verdict }) => verdict !== 'failed')
     const start = isSound ? [await bootCopy(config, directory, { key, stderr })] : []
     return { ...rehearsal, checks: [backup.result, ...rehearsal.checks, ...start] }

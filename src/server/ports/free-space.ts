@@ -1,8 +1,13 @@
 import { statfs } from 'node:fs/promises'
 import { BackupRefusal } from './snapshot.ts'
 
-/** What a backup leaves free on a disk: twice of what makes the embedded datastore read-only. */
-const SPARE_BYTES = 128 * 1024 * 1024
+/**
+ * Space that the embedded datastore keeps free for writes that must always succeed: the engine aborts when its log or a
+ * checkpoint cannot be written. Four log segments of 16 MiB.
+ */
+export const RESERVE_BYTES = 64 * 1024 * 1024
+/** What a backup leaves free on a disk. */
+const SPARE_BYTES = 2 * RESERVE_BYTES
 
 const MEBIBYTE = 1024 * 1024
 

@@ -1,3 +1,5 @@
+import type { KeyObject } from 'node:crypto'
+
 /** What a key of the ring is for. Each purpose has one current key; retired ones still verify and open. */
 export type KeyPurpose = 'cursor' | 'fingerprint' | 'pseudonym' | 'sealing' | 'session'
 
@@ -14,6 +16,14 @@ export interface Keyring {
   cacheKey(credential: string): string
   /** Ids of every key of the purpose, current first. */
   keyIds(purpose: KeyPurpose): readonly string[]
+}
+
+/** A key that seals: the master key, or one of the ring. */
+export interface SealingKey {
+  /** 1 to 255 ASCII characters. */
+  readonly id: string
+  /** 32 bytes. A `KeyObject`, since raw bytes would be imported at each use. */
+  readonly secret: KeyObject
 }
 
 /** Which stored value is sealed; part of the associated data, so that sealed bytes cannot be moved to another row. */

@@ -1,4 +1,5 @@
-import { closeSync, constants, fsyncSync, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 
 /** Neither follows a symbolic link nor overwrites a file. */
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
@@ -16,6 +17,34 @@ export function writeSecretFile(path: string, text: string): void {
   } finally {
     closeSync(file)
   }
+}
+
+/**
+ * Creates a file of mode 0600 that is complete or absent, on disk before it returns: a temporary file is written and then
+ * linked. Makes its directory where there is none.
+ *
+ * @throws the system's error, with `EEXIST` where there is a file of that name, which stays.
+ */
+export function placeSecretFile(path: string, text: string): void {
+  const staging = `${path}.${process.pid}`
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  removeStaging(path)
+  writeSecretFile(staging, text)
+  try {
+    linkSync(staging, path)
+  } finally {
+    rmSync(staging)
+  }
+  syncDirectory(dirname(path))
+}
+
+/** Removes the temporary files of processes that were killed: they hold a secret, perhaps the one in use. */
+export function removeStaging(path: string): void {
+  const prefix = `${basename(path)}.`
+  const left = readdirSync(dirname(path)).filter(
+    (name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)),
+  )
+  for (const name of left) rmSync(join(dirname(path), name), { force: true })
 }
 
 /** Syncs the entries of a directory, so that a file created in it survives a power loss. */

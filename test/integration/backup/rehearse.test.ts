@@ -2,8 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { createBackupSchema } from '../../../src/server/adapters/postgres/backup-schema.ts'
 import { MIGRATIONS } from '../../../src/server/adapters/postgres/migrate.ts'
 import { rehearse } from '../../../src/server/backup/rehearse/rehearse.ts'
+import { createBackupProof } from '../../../src/server/composition/backup-proof.ts'
 import { runUpgradeRehearse } from '../../../src/server/commands/upgrade-rehearse.ts'
 import { runAdminCommand } from '../../support/backup/admin-run.ts'
 import { backUp, flagsOf, served, type Place } from '../../support/backup/served.ts'
@@ -55,12 +57,14 @@ it('a migration that fails is named with its reason, and no later one is tried',
     directory: scratchDirectory('failing'),
     key: { skipped: 'not asked for' },
     warn: () => undefined,
-    known: [
-      ...MIGRATIONS,
-      { name: '9997-works', sql: 'create table added (id integer primary key)' },
-      { name: '9998-fails', sql: 'select 1 / 0' },
-      { name: '9999-later', sql: 'select 1' },
-    ],
+    proof: createBackupProof(
+      createBackupSchema([
+        ...MIGRATIONS,
+        { name: '9997-works', sql: 'create table added (id integer primary key)' },
+        { name: '9998-fails', sql: 'select 1 / 0' },
+        { name: '9999-later', sql: 'select 1' },
+      ]),
+    ),
   })
   expect(migrations.map(({ name, failure }) => [name, failure])).toEqual([
     ['9997-works', null],

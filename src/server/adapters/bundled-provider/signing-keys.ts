@@ -69,6 +69,7 @@ async function sealedKey(
   return { kid, private_sealed: sealed, created_at: new Date(clock.now()) }
 }
 
-function placeOf(kid: string): SealedPlace {
+/** Where a private key of the provider is sealed. */
+export function placeOf(kid: string): SealedPlace {
   return { table: 'provider_keys', column: 'private_sealed', rowId: kid }
 }

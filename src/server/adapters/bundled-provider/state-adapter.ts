@@ -62,6 +62,7 @@ function hashOf(id: string): Buffer {
   return createHash('sha256').update(id).digest()
 }
 
-function placeOf({ model, idHash }: store.StateKey): SealedPlace {
+/** Where a state of the provider is sealed. */
+export function placeOf({ model, idHash }: store.StateKey): SealedPlace {
   return { table: 'provider_states', column: 'sealed', rowId: `${model}:${idHash.toString('hex')}` }
 }

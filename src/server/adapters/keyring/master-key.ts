@@ -1,10 +1,10 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { syncDirectory, writeSecretFile } from '../../ports/secret-file.ts'
+import { readFileSync, renameSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { placeSecretFile, removeStaging, syncDirectory } from '../../ports/secret-file.ts'
 import { BootError } from '../../ports/boot-error.ts'
+import type { SealingKey } from '../../ports/keyring.ts'
 import type { MasterKeySource } from '../../ports/master-key-source.ts'
-import type { SealingKey } from './sealed-bytes.ts'
 
 const KEY_BYTES = 32
 
@@ -41,7 +41,6 @@ export function readNextKey(source: MasterKeySource): SealingKey | undefined {
 
 /**
  * Makes a master key in a file of mode 0600, on disk before it returns: what is sealed under it outlives this process.
- * A temporary file is written and then linked, so that the file is complete or absent.
  *
  * @param advice what to do when it cannot be written, the end of a sentence
  * @throws BootError when it cannot be written, or a file exists already.
@@ -51,17 +50,8 @@ export function makeMasterKey(
   advice = 'give a --data-dir that can be written, or SERVICE_MASTER_KEY',
 ): SealingKey {
   const bytes = randomBytes(KEY_BYTES)
-  const staging = `${path}.${process.pid}`
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    removeStaging(path)
-    writeSecretFile(staging, `${bytes.toString('base64')}\n`)
-    try {
-      linkSync(staging, path)
-    } finally {
-      rmSync(staging)
-    }
-    syncDirectory(dirname(path))
+    placeSecretFile(path, `${bytes.toString('base64')}\n`)
   } catch (error) {
     throw new BootError(1, `The master key cannot be written to ${path} (${codeOf(error)}); ${advice}.`, error)
   }
@@ -86,15 +76,6 @@ export function promoteNextKey(source: { readonly path: string }): void {
       error,
     )
   }
-}
-
-/** The temporary file of a process that was killed: it holds a key, perhaps the one in use. */
-function removeStaging(path: string): void {
-  const prefix = `${basename(path)}.`
-  const left = readdirSync(dirname(path)).filter(
-    (name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)),
-  )
-  for (const name of left) rmSync(join(dirname(path), name), { force: true })
 }
 
 /** Says what is wrong with the mode of the key's file; undefined when nobody else can read it, or there is no file. */

@@ -4,10 +4,9 @@ import { randomBase62 } from '../../../shared/base62.ts'
 import { BootError } from '../../ports/boot-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
-import type { KeyPurpose } from '../../ports/keyring.ts'
+import type { KeyPurpose, SealingKey } from '../../ports/keyring.ts'
 import { makeMasterKey, nextPathOf, readMasterKey, readNextKey } from './master-key.ts'
 import { KEY_PURPOSES, type Ring, type RingKey } from './ring.ts'
-import type { SealingKey } from './sealed-bytes.ts'
 import { lockRing, storedRows, unwrapKey, wrapKey, wrappedUnder, wraps, type KeyringRow } from './stored-ring.ts'
 
 /**

@@ -1,13 +1,10 @@
 import { createHmac, hash, randomBytes, type KeyObject } from 'node:crypto'
-import type { KeyPurpose, Keyring, Sealing } from '../../ports/keyring.ts'
+import type { KeyPurpose, Keyring, Sealing, SealingKey } from '../../ports/keyring.ts'
 import { openBytes, sealBytes, sealedUnder } from './sealed-bytes.ts'
 
 /** A key of the ring, unwrapped. */
-export interface RingKey {
-  readonly id: string
+export interface RingKey extends SealingKey {
   readonly purpose: KeyPurpose
-  /** 32 bytes. A `KeyObject`, since raw bytes would be imported at each use. */
-  readonly secret: KeyObject
 }
 
 export const KEY_PURPOSES = [

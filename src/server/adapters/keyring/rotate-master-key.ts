@@ -2,9 +2,9 @@ import { chownSync, rmSync, statSync } from 'node:fs'
 import type { MasterKeySource } from '../../ports/master-key-source.ts'
 import { BootError } from '../../ports/boot-error.ts'
 import type { Datastore } from '../../ports/datastore.ts'
+import type { SealingKey } from '../../ports/keyring.ts'
 import { fittingKey } from './open-keyring.ts'
 import { makeMasterKey, promoteNextKey, readMasterKey, readNextKey } from './master-key.ts'
-import type { SealingKey } from './sealed-bytes.ts'
 import { lockRing, rewrapRing, storedRows, wraps, type KeyringRow } from './stored-ring.ts'
 
 /** The result of a rotation; `id` names the master key that now wraps the ring, `path` its file. */

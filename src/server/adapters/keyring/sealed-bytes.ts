@@ -1,16 +1,9 @@
-import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto'
-import type { SealedPlace } from '../../ports/keyring.ts'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { SealedPlace, SealingKey } from '../../ports/keyring.ts'
 
 const FORMAT = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-
-export interface SealingKey {
-  /** 1 to 255 ASCII characters. */
-  readonly id: string
-  /** 32 bytes. */
-  readonly secret: KeyObject
-}
 
 /**
  * Seals with AES-256-GCM: `format (1) | id length (1) | key id | nonce (12) | ciphertext | tag (16)`. The associated data

@@ -1,9 +1,9 @@
 import { sql, type Selectable } from 'kysely'
 import { BootError } from '../../ports/boot-error.ts'
 import type { Db } from '../../ports/datastore.ts'
-import type { SealedPlace } from '../../ports/keyring.ts'
+import type { SealedPlace, SealingKey } from '../../ports/keyring.ts'
 import type { Tables } from '../../ports/tables/tables.ts'
-import { openBytes, sealBytes, sealedUnder, type SealingKey } from './sealed-bytes.ts'
+import { openBytes, sealBytes, sealedUnder } from './sealed-bytes.ts'
 
 /** A key of the ring as stored, wrapped by the master key. */
 export type KeyringRow = Selectable<Tables['keyring']>

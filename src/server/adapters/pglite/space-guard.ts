@@ -1,11 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
+import { RESERVE_BYTES } from '../../ports/free-space.ts'
 
-/**
- * Space that is kept free for writes that must always succeed: the engine aborts when its log or a checkpoint
- * cannot be written. Four log segments of 16 MiB.
- */
-export const RESERVE_BYTES = 64 * 1024 * 1024
 /** Additional free space before writes are accepted again, so that the store does not switch back and forth. */
 const RESUME_BYTES = RESERVE_BYTES + 16 * 1024 * 1024
 

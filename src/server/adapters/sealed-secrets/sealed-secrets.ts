@@ -46,7 +46,8 @@ export function createSealedSecrets({ datastore, sealing }: SealedSecretsDeps): 
   }
 }
 
-function placeOf(path: string, version: number): SealedPlace {
+/** Where a version of a secret is sealed. */
+export function placeOf(path: string, version: number): SealedPlace {
   return { table: 'secret_versions', column: 'sealed', rowId: `${path}@${version}` }
 }
 

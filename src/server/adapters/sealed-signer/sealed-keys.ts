@@ -37,6 +37,7 @@ async function opened({ public: { kid }, sealed }: StoredKey, sealing: Sealing):
   }
 }
 
-function placeOf(kid: string): SealedPlace {
+/** Where a private key that signs events is sealed. */
+export function placeOf(kid: string): SealedPlace {
   return { table: 'signing_keys', column: 'private_sealed', rowId: kid }
 }

@@ -1,11 +1,11 @@
-import { sql } from 'kysely'
-import { migrate, MIGRATIONS } from '../../adapters/postgres/migrate.ts'
-import type { Migration } from '../../adapters/postgres/migration.ts'
+import type { BackupProof } from '../../ports/backup-proof.ts'
+import type { BackupSchema } from '../../ports/backup-schema.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { loadBackup } from '../restore/load-backup.ts'
 import { resultOf, type CheckResult } from '../verify/checks.ts'
-import type { KeyAtHand } from '../verify/key-check.ts'
-import { checkStore, loadResults, openScratchStore } from '../verify/verify.ts'
+import { readDatabaseBytes } from '../verify/consistency-store.ts'
+import type { KeyAtHand } from '../verify/key-at-hand.ts'
+import { checkStore, loadResults } from '../verify/verify.ts'
 
 export interface Rehearsing {
   readonly path: string
@@ -13,8 +13,7 @@ export interface Rehearsing {
   readonly directory: string
   readonly key: KeyAtHand
   readonly warn: (message: string, cause?: unknown) => void
-  /** Every migration of this version; another list in tests. */
-  readonly known?: readonly Migration[]
+  readonly proof: BackupProof
 }
 
 /** A migration that was tried. */
@@ -42,33 +41,35 @@ export interface Rehearsal {
  * @throws BootError where the backup cannot be loaded at all
  */
 export async function rehearse(rehearsing: Rehearsing): Promise<Rehearsal> {
-  const { path, directory, key, warn, known = MIGRATIONS } = rehearsing
+  const { path, directory, key, warn, proof } = rehearsing
+  const { schema } = proof
   const startedAt = performance.now()
-  const datastore = await openScratchStore(directory, warn)
+  const datastore = await proof.openScratch(directory, warn)
   try {
-    const loaded = await datastore.transaction('bulk', (tx) => loadBackup(tx, { path, isOwn: true, known }))
+    const loaded = await datastore.transaction('bulk', (tx) => loadBackup(tx, { path, isOwn: true, schema }))
     const loads = loadResults(loaded, performance.now() - startedAt)
-    const bytesBefore = await sizeOf(datastore)
-    const migrations = await tryMigrations(datastore, loaded.head.schema.length, known)
+    const bytesBefore = await readDatabaseBytes(datastore.pool('bulk'))
+    const migrations = await tryMigrations(datastore, loaded.head.schema.length, schema)
     const isMigrated = migrations.every(({ failure }) => failure === null)
-    const checks = [...loads, migrationResult(migrations), ...(isMigrated ? await checkStore(datastore, key) : [])]
-    return { migrations, bytes_before: bytesBefore, bytes_after: await sizeOf(datastore), checks }
+    const checks = [
+      ...loads,
+      migrationResult(migrations),
+      ...(isMigrated ? await checkStore(datastore, { key, proof }) : []),
+    ]
+    const bytesAfter = await readDatabaseBytes(datastore.pool('bulk'))
+    return { migrations, bytes_before: bytesBefore, bytes_after: bytesAfter, checks }
   } finally {
     await datastore.close()
   }
 }
 
-async function tryMigrations(
-  datastore: Datastore,
-  done: number,
-  known: readonly Migration[],
-): Promise<TriedMigration[]> {
+async function tryMigrations(datastore: Datastore, done: number, schema: BackupSchema): Promise<TriedMigration[]> {
   const tried: TriedMigration[] = []
-  for (let count = done + 1; count <= known.length; count++) {
+  for (let count = done + 1; count <= schema.migrations.length; count++) {
     const startedAt = performance.now()
-    const failure = await failureOf(migrate(datastore, known.slice(0, count)))
+    const failure = await failureOf(schema.migrateTo(datastore, count))
     const duration = Math.round(performance.now() - startedAt)
-    tried.push({ name: known[count - 1]?.name ?? '', duration_ms: duration, failure })
+    tried.push({ name: schema.migrations[count - 1] ?? '', duration_ms: duration, failure })
     if (failure !== null) break
   }
   return tried
@@ -93,11 +94,4 @@ function migrationResult(migrations: readonly TriedMigration[]): CheckResult {
   )
   const ms = migrations.reduce((sum, { duration_ms: each }) => sum + each, 0)
   return resultOf('migrations', { count: migrations.length, what: 'migrations', faults }, ms)
-}
-
-async function sizeOf(datastore: Datastore): Promise<number> {
-  const { rows } = await sql<{ bytes: string }>`select pg_database_size(current_database()) as bytes`.execute(
-    datastore.pool('bulk'),
-  )
-  return Number(rows[0]?.bytes ?? 0)
 }

@@ -1,15 +1,16 @@
-import { restartAfterRestore } from '../../adapters/postgres/after-restore.ts'
-import { migrateWithin, MIGRATIONS } from '../../adapters/postgres/migrate.ts'
+import type { BackupSchema } from '../../ports/backup-schema.ts'
 import { BootError } from '../../ports/boot-error.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Db } from '../../ports/datastore.ts'
+import type { RestoreTarget } from '../../ports/restore-target.ts'
 import type { BackupHead } from '../archive/format.ts'
 import { loadBackup } from './load-backup.ts'
-import type { RestoreTarget } from './restore-target.ts'
 
 export interface Restoring {
   readonly path: string
   readonly target: RestoreTarget
-  readonly clock: Clock
+  readonly schema: BackupSchema
+  /** Restarts what the restored rows number lower than nodes have seen it. Resolves with the number of nodes. */
+  readonly restart: (tx: Db) => Promise<{ readonly lanes: number }>
   /** Runs last, before the restored datastore counts: what fails there leaves the target empty. */
   readonly beforeCommit: () => void
 }
@@ -31,17 +32,17 @@ export interface Restored {
  *
  * @throws BootError in one sentence; the target is empty then.
  */
-export function restoreBackup({ path, target, clock, beforeCommit }: Restoring): Promise<Restored> {
+export function restoreBackup({ path, target, schema, restart, beforeCommit }: Restoring): Promise<Restored> {
   return target.fill(async (tx) => {
-    const { head, tables, rows, broken } = await loadBackup(tx, { path, isOwn: target.isOwn })
+    const { head, tables, rows, broken } = await loadBackup(tx, { path, isOwn: target.isOwn, schema })
     const [first] = broken
     if (first !== undefined)
       throw new BootError(
         1,
         `Rows of the table ${first.table} in the backup refer to rows that it does not have (${first.name}): use another backup.`,
       )
-    const migrated = await migrateWithin(tx, MIGRATIONS)
-    const { lanes } = await restartAfterRestore(tx, clock.now())
+    const migrated = await schema.migrateWithin(tx)
+    const { lanes } = await restart(tx)
     beforeCommit()
     return { head, tables, rows, migrated, lanes }
   })

@@ -1,6 +1,5 @@
-import { RESERVE_BYTES } from '../../adapters/pglite/space-guard.ts'
 import { BootError } from '../../ports/boot-error.ts'
-import { freeBytesBelow } from '../../ports/free-space.ts'
+import { freeBytesBelow, RESERVE_BYTES } from '../../ports/free-space.ts'
 import type { Manifest } from '../archive/format.ts'
 
 /** Bytes on disk for each byte of rows: the tables with their indexes, and the write-ahead log of one load. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../../ports/datastore.ts'
+import type { Datastore, Db } from '../../ports/datastore.ts'
+import type { SealedColumn } from './sealed-columns.ts'
 
 /** Something that is not as it must be. */
 export interface Finding {
@@ -53,6 +54,12 @@ export async function countAudit(db: Db): Promise<AuditCounts> {
       (select coalesce(sum(row_count), 0) from audit_unsealed) as waiting`.execute(db)
   const [found = { rows: '0', sealed: '0', waiting: '0' }] = rows
   return { rows: Number(found.rows), sealed: Number(found.sealed), waiting: Number(found.waiting) }
+}
+
+/** Bytes of the database. */
+export async function readDatabaseBytes(db: Db): Promise<number> {
+  const { rows } = await sql<{ bytes: string }>`select pg_database_size(current_database()) as bytes`.execute(db)
+  return Number(rows[0]?.bytes ?? 0)
 }
 
 /** Counts tuples with a revision that was not given out yet. */
@@ -110,78 +117,81 @@ export async function readCursors(db: Db): Promise<{ readonly name: string; read
   return rows.map(({ name, seq }) => ({ name, seq: BigInt(seq) }))
 }
 
-/**
- * Reads the lanes of nodes. Resolves with their number and those whose stored events have a gap, a number above the last
- * one given, or, where some are undelivered, no event with the last one.
- */
-export async function readLanes(db: Db): Promise<{ readonly count: number; readonly broken: Finding[] }> {
+/** Counts the lanes of nodes, and names those ahead of the outbox: their nodes would miss the changes up to there. */
+export async function readLanes(db: Db): Promise<{ readonly count: number; readonly ahead: readonly string[] }> {
   const { rows: counted } = await sql<{ count: string }>`select count(*) as count from node_lanes`.execute(db)
-  const { rows } = await sql<{ node_id: string; found: string }>`
-    select lane.node_id,
-      case when stored.last > lane.last_seq then 'a number above the last one given' else 'a gap' end as found
-    from node_lanes as lane
-    join (
-      select node_id, min(node_seq) as first, max(node_seq) as last, count(*) as count, bool_or(is_waiting) as is_waiting
-      from (
-        select node_id, node_seq, bool_or(is_waiting) as is_waiting from (
-          select node_id, node_seq, true as is_waiting from outgoing_events
-          union all select node_id, node_seq, false from event_log
-        ) as copies group by node_id, node_seq
-      ) as numbers group by node_id
-    ) as stored on stored.node_id = lane.node_id
-    where stored.last > lane.last_seq or stored.last - stored.first + 1 <> stored.count
-      or (stored.is_waiting and stored.last <> lane.last_seq)
-    order by lane.node_id`.execute(db)
-  const broken = rows.map(({ node_id: nodeId, found }) => ({ subject: `node:${nodeId}`, found }))
-  return { count: Number(counted[0]?.count ?? 0), broken }
+  const { rows } = await sql<{ node_id: string }>`
+    select node_id from node_lanes where hinted_seq > (select seq from outbox_head where id = 1)
+    order by node_id`.execute(db)
+  return { count: Number(counted[0]?.count ?? 0), ahead: rows.map(({ node_id: nodeId }) => nodeId) }
 }
 
-/** Whether the head of the event log is at or above every stored event, and its marks are at or below it. */
+/** Whether the marks of the event log are at or below its head. */
 export async function isEventHeadSound(db: Db): Promise<boolean> {
   const { rows } = await sql<{ sound: boolean }>`
-    select pruned_seq <= seq and counted_seq <= seq
-      and seq >= coalesce((select max(seq) from event_log), 0) as sound
-    from event_log_head where id = 1`.execute(db)
+    select pruned_seq <= seq and counted_seq <= seq as sound from event_log_head where id = 1`.execute(db)
   return rows[0]?.sound === true
 }
 
-/** A column with bytes under a key of the ring. */
-export interface SealedColumn {
-  readonly table: string
-  readonly column: string
+/** Tables of the objects of each type; a platform has no row. Both halves of a principal are in one table. */
+const OBJECT_TABLES: Readonly<Record<string, string>> = {
+  cloud: 'clouds',
+  cloudcredential: 'cloud_credentials',
+  domain: 'domains',
+  group: 'groups',
+  labeldefinition: 'label_definitions',
+  network: 'resources',
+  node: 'nodes',
+  project: 'projects',
+  provider_bundle: 'provider_bundles',
+  resource: 'resources',
+  serviceaccount: 'principals',
+  token: 'api_tokens',
+  user: 'principals',
+  workload: 'resources',
 }
 
-/** Every such column but that of the ring itself: by convention its name ends in `sealed`. */
-export async function readSealedColumns(db: Db): Promise<SealedColumn[]> {
-  const { rows } = await sql<SealedColumn>`
-    select class.relname::text as "table", attname::text as "column"
-    from pg_attribute join pg_class as class on class.oid = attrelid
-    where class.relnamespace = current_schema()::regnamespace and class.relkind in ('r', 'p')
-      and attnum > 0 and not attisdropped and atttypid = 'bytea'::regtype
-      and attname ~ '(^|_)sealed$' and class.relname <> 'keyring'
-    order by 1, 2`.execute(db)
-  return rows
-}
-
-/** Reads the ids of the keys that sealed the values of a column. Byte 1 of a value is the length of the id. */
-export async function readSealingKeys(
+/** Counts the tuples of each type on objects that are gone: what deletes an object deletes its tuples with it. */
+export async function countTuplesOfNothing(
   db: Db,
-  { table, column }: SealedColumn,
-): Promise<{ readonly keyId: string; readonly values: number }[]> {
-  const value = sql.ref(column)
-  const { rows } = await sql<{ key_id: Buffer | null; values: string }>`
-    select case when length(${value}) > 2 then substring(${value} from 3 for get_byte(${value}, 1)) end as key_id,
-      count(*) as values
-    from ${sql.table(table)} where ${value} is not null group by 1`.execute(db)
-  return rows.map(({ key_id: id, values }) => ({ keyId: id?.toString('latin1') ?? '', values: Number(values) }))
+): Promise<readonly { readonly type: string; readonly count: number }[]> {
+  const found = []
+  for (const [type, table] of Object.entries(OBJECT_TABLES)) {
+    const { rows } = await sql<{ count: string }>`
+      select count(*) as count from relation_tuples as tuple
+      where resource_type = ${type} and state = 'live'
+        and not exists (select from ${sql.table(table)} as object where object.id::text = tuple.resource_id)`.execute(
+      db,
+    )
+    found.push({ type, count: Number(rows[0]?.count ?? 0) })
+  }
+  return found.filter(({ count }) => count > 0)
 }
 
-/** Reads the sealed preshared keys of nodes after one id, in the order of their ids. */
-export function readPresharedKeys(
-  db: Db,
-  after: string | undefined,
-  count: number,
-): Promise<{ id: string; psk_sealed: Buffer }[]> {
-  const page = db.selectFrom('nodes').select(['id', 'psk_sealed']).orderBy('id').limit(count)
-  return (after === undefined ? page : page.where('id', '>', after)).execute()
+/** A value of a sealed column. */
+export interface SealedValue {
+  readonly rowId: string
+  readonly sealed: Buffer
+}
+
+/** Values that are in memory at a time: one may have more than a megabyte. */
+const VALUES_AT_ONCE = 50
+
+/** Visits every value of a column, one after another. */
+export async function eachSealedValue(
+  datastore: Datastore,
+  { table, column, rowId }: SealedColumn,
+  visit: (value: SealedValue) => Promise<void>,
+): Promise<void> {
+  await datastore.transaction('bulk', async (tx) => {
+    await sql`
+      declare sealed_values no scroll cursor for
+      select ${sql.raw(rowId)} as "rowId", ${sql.ref(column)} as sealed from ${sql.table(table)}
+      where ${sql.ref(column)} is not null`.execute(tx)
+    for (;;) {
+      const { rows } = await sql<SealedValue>`fetch ${sql.raw(String(VALUES_AT_ONCE))} from sealed_values`.execute(tx)
+      for (const value of rows) await visit(value)
+      if (rows.length < VALUES_AT_ONCE) return
+    }
+  })
 }

@@ -1,13 +1,10 @@
-import { createEmbeddedAuthorizer } from '../../adapters/embedded-authz/authorizer.ts'
-import { createChangeFeed } from '../../adapters/postgres/change-feed.ts'
-import { readExpired, readKeys } from '../../adapters/signing-keys/key-store.ts'
+import type { BackupProof, ChainPart, VerifiedPart } from '../../ports/backup-proof.ts'
 import type { Datastore } from '../../ports/datastore.ts'
-import type { VerificationKey } from '../../ports/signer.ts'
-import { verifyChain, type VerificationDeps } from '../../slices/audit/verification.ts'
 import type { Check, Fault, Looked } from './checks.ts'
 import {
   countAudit,
   countTuplesAhead,
+  countTuplesOfNothing,
   isEventHeadSound,
   readChainDomains,
   readCursors,
@@ -18,12 +15,14 @@ import {
 
 const ANOTHER = 'use another backup'
 
+type Proof = Pick<BackupProof, 'chainVerifier' | 'compareTuples'>
+
 /** The checks of a migrated scratch datastore that need no key. */
-export function datastoreChecks(datastore: Datastore): readonly Check[] {
+export function datastoreChecks(datastore: Datastore, proof: Proof): readonly Check[] {
   return [
     { name: 'sequences', run: () => checkSequences(datastore) },
-    { name: 'audit chains', run: () => checkChains(datastore) },
-    { name: 'relation tuples', run: () => checkTuples(datastore) },
+    { name: 'audit chains', run: () => checkChains(datastore, proof) },
+    { name: 'relation tuples', run: () => checkTuples(datastore, proof) },
     { name: 'outbox', run: () => checkOutbox(datastore) },
     { name: 'event sequence', run: () => checkEvents(datastore) },
   ]
@@ -36,17 +35,16 @@ async function checkSequences(datastore: Datastore): Promise<Looked> {
 }
 
 /** The code of `ctl audit verify`, over every chain from its first kept row. */
-async function checkChains(datastore: Datastore): Promise<Looked> {
+async function checkChains(datastore: Datastore, proof: Proof): Promise<Looked> {
   const db = datastore.pool('bulk')
-  const keys = await publishedKeys(datastore)
-  const deps: VerificationDeps = { db, signer: { keys: () => keys, expired: async () => [] } }
+  const verify = await proof.chainVerifier(datastore)
   const { rows, sealed, waiting } = await countAudit(db)
   const faults: Fault[] = []
   if (rows !== sealed + waiting)
     faults.push(`Of ${rows} audit rows ${sealed} are sealed and ${waiting} wait for their seal: ${ANOTHER}.`)
   let count = 0
   for (const domainId of await readChainDomains(db)) {
-    const walked = await walkChain(deps, domainId)
+    const walked = await walkChain(verify, domainId)
     count += walked.rows
     if (walked.fault !== undefined) faults.push(walked.fault)
   }
@@ -58,10 +56,10 @@ interface Walked {
   readonly fault: Fault | undefined
 }
 
-async function walkChain(deps: VerificationDeps, domainId: string | null): Promise<Walked> {
+async function walkChain(verify: (part: ChainPart) => Promise<VerifiedPart>, domainId: string | null): Promise<Walked> {
   let rows = 0
   for (let fromSeq: number | undefined; ;) {
-    const part = await verifyChain(deps, { domainId, fromSeq })
+    const part = await verify({ domainId, fromSeq })
     rows += part.rows
     if (part.first_bad !== null) {
       const { seq, reason } = part.first_bad
@@ -72,36 +70,12 @@ async function walkChain(deps: VerificationDeps, domainId: string | null): Promi
   }
 }
 
-async function publishedKeys(datastore: Datastore): Promise<readonly VerificationKey[]> {
+async function checkTuples(datastore: Datastore, proof: Proof): Promise<Looked> {
+  const { checked, unresolved, unknown } = await proof.compareTuples(datastore)
   const db = datastore.pool('bulk')
-  const now = new Date()
-  const kept = await readKeys(db, now)
-  const publicHalves = [...kept.map((key) => key.public), ...(await readExpired(db, now))]
-  return publicHalves.map((key) => ({ ...key, state: 'current' }))
-}
-
-/** The comparison of `ctl authz reconcile`, with an index that is built from the tuples alone. */
-async function checkTuples(datastore: Datastore): Promise<Looked> {
-  // A scratch datastore has no operator: what matters is in the numbers.
-  const warn = (): void => undefined
-  const changeFeed = createChangeFeed({ datastore, warn })
-  const authorizer = createEmbeddedAuthorizer({ datastore, changeFeed, warn })
-  try {
-    await changeFeed.start()
-    const { checked, unresolved } = await authorizer.reconciler.reconcile()
-    return {
-      count: checked,
-      what: 'tuples',
-      faults: await tupleFaults(datastore, unresolved, authorizer.stats().unknownTuples),
-    }
-  } finally {
-    changeFeed.stop()
-  }
-}
-
-async function tupleFaults(datastore: Datastore, unresolved: number, unknown: number): Promise<readonly Fault[]> {
-  const ahead = await countTuplesAhead(datastore.pool('bulk'))
-  return [
+  const ofNothing = await countTuplesOfNothing(db)
+  const ahead = await countTuplesAhead(db)
+  const faults = [
     ...(unresolved > 0
       ? [`${unresolved} relation tuples differ from the index that is built of them: ${ANOTHER}.`]
       : []),
@@ -111,7 +85,9 @@ async function tupleFaults(datastore: Datastore, unresolved: number, unknown: nu
         ]
       : []),
     ...(ahead > 0 ? [`${ahead} relation tuples have a revision that was not given out yet: ${ANOTHER}.`] : []),
+    ...ofNothing.map(({ type, count }) => `${count} relation tuples are on a ${type} that does not exist: ${ANOTHER}.`),
   ]
+  return { count: checked, what: 'tuples', faults }
 }
 
 async function checkOutbox(datastore: Datastore): Promise<Looked> {
@@ -131,10 +107,11 @@ async function checkOutbox(datastore: Datastore): Promise<Looked> {
   return { count: cursors.length, what: 'cursors', faults }
 }
 
+/** Events themselves are in no backup: what is checked is where they go on. */
 async function checkEvents(datastore: Datastore): Promise<Looked> {
   const db = datastore.pool('bulk')
-  const { count, broken } = await readLanes(db)
-  const faults = broken.map(({ subject, found }) => `The events of ${subject} have ${found}: ${ANOTHER}.`)
-  if (!(await isEventHeadSound(db))) faults.push(`The head of the event log is behind its events: ${ANOTHER}.`)
+  const { count, ahead } = await readLanes(db)
+  const faults = ahead.map((id) => `The events of node:${id} go on ahead of the outbox: ${ANOTHER}.`)
+  if (!(await isEventHeadSound(db))) faults.push(`The marks of the event log are above its head: ${ANOTHER}.`)
   return { count, what: 'lanes', faults }
 }

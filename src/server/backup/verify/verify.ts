@@ -1,35 +1,27 @@
-import { openPglite } from '../../adapters/pglite/database.ts'
-import { migrateWithin, MIGRATIONS } from '../../adapters/postgres/migrate.ts'
+import type { BackupProof } from '../../ports/backup-proof.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import { loadBackup, type Loaded } from '../restore/load-backup.ts'
-import { RESTORE_STATEMENT_MS } from '../restore/restore-target.ts'
 import { resultOf, runChecks, type CheckResult, type Looked } from './checks.ts'
 import { datastoreChecks } from './datastore-checks.ts'
-import { keyCheck, type KeyAtHand } from './key-check.ts'
+import type { KeyAtHand } from './key-at-hand.ts'
+import { keyCheck } from './key-check.ts'
 
-type Warn = (message: string, cause?: unknown) => void
-
-/** Opens an embedded datastore in a scratch directory. Nothing of it is synced: it ends with this process. */
-export function openScratchStore(directory: string, warn: Warn): Promise<Datastore> {
-  return openPglite({
-    dataDir: directory,
-    warn,
-    statementDeadlinesMs: { bulk: RESTORE_STATEMENT_MS },
-    engine: { isScratch: true, isForeground: true },
-  })
+/** By which parts of the server, and with which key a datastore is checked. */
+interface Checking {
+  readonly key: KeyAtHand
+  readonly proof: BackupProof
 }
 
 /** Checks a datastore into which a backup was loaded and that has the schema of this version. */
-export function checkStore(datastore: Datastore, key: KeyAtHand): Promise<CheckResult[]> {
-  return runChecks([...datastoreChecks(datastore), keyCheck(datastore, key)])
+export function checkStore(datastore: Datastore, { key, proof }: Checking): Promise<CheckResult[]> {
+  return runChecks([...datastoreChecks(datastore, proof), keyCheck(datastore, { key, proof })])
 }
 
-export interface Verifying {
+export interface Verifying extends Checking {
   readonly path: string
   /** Where the scratch datastore is made. */
   readonly directory: string
-  readonly key: KeyAtHand
-  readonly warn: Warn
+  readonly warn: (message: string, cause?: unknown) => void
 }
 
 /**
@@ -38,16 +30,16 @@ export interface Verifying {
  *
  * @throws BootError where it cannot be loaded at all
  */
-export async function verifyBackup({ path, directory, key, warn }: Verifying): Promise<CheckResult[]> {
+export async function verifyBackup({ path, directory, key, warn, proof }: Verifying): Promise<CheckResult[]> {
   const startedAt = performance.now()
-  const datastore = await openScratchStore(directory, warn)
+  const datastore = await proof.openScratch(directory, warn)
   try {
     const loaded = await datastore.transaction('bulk', async (tx) => {
-      const done = await loadBackup(tx, { path, isOwn: true })
-      await migrateWithin(tx, MIGRATIONS)
+      const done = await loadBackup(tx, { path, isOwn: true, schema: proof.schema })
+      await proof.schema.migrateWithin(tx)
       return done
     })
-    return [...loadResults(loaded, performance.now() - startedAt), ...(await checkStore(datastore, key))]
+    return [...loadResults(loaded, performance.now() - startedAt), ...(await checkStore(datastore, { key, proof }))]
   } finally {
     await datastore.close()
   }

@@ -191,7 +191,8 @@ function reasonOf(isCounted: boolean, isRight: boolean): string {
   return isRight ? 'account_disabled' : 'wrong_password'
 }
 
-function totpPlace(accountId: string): SealedPlace {
+/** Where the secret of one-time codes is sealed. */
+export function totpPlace(accountId: string): SealedPlace {
   return { table: 'local_accounts', column: 'totp_sealed', rowId: accountId }
 }
 

@@ -81,7 +81,8 @@ export function createSessions({ ids, clock, keyring, sealing, forgetSignIns }: 
   }
 }
 
-const idTokenPlace = (rowId: string): SealedPlace => ({ table: 'sessions', column: 'id_token_sealed', rowId })
+/** Where the ID token of a session is sealed. */
+export const idTokenPlace = (rowId: string): SealedPlace => ({ table: 'sessions', column: 'id_token_sealed', rowId })
 
 async function sealedIn(sealing: Sealing, id: string, idToken: string | undefined): Promise<Buffer | null> {
   if (idToken === undefined || idToken.length > ID_TOKEN_LENGTH_MAX) return null

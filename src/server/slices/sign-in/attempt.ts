@@ -47,6 +47,7 @@ export async function openSecrets(sealing: Sealing, begun: Begun): Promise<SignI
   return JSON.parse(opened.toString('utf8')) as SignInSecrets
 }
 
-function placeOf(stateHash: Buffer): SealedPlace {
+/** Where the secrets of a sign-in are sealed. */
+export function placeOf(stateHash: Buffer): SealedPlace {
   return { table: 'sign_ins', column: 'sealed', rowId: stateHash.toString('hex') }
 }

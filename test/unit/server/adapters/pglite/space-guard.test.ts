@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { openPglite } from '../../../../../src/server/adapters/pglite/database.ts'
-import { RESERVE_BYTES, startSpaceGuard } from '../../../../../src/server/adapters/pglite/space-guard.ts'
+import { startSpaceGuard } from '../../../../../src/server/adapters/pglite/space-guard.ts'
+import { RESERVE_BYTES } from '../../../../../src/server/ports/free-space.ts'
 import type { Datastore } from '../../../../../src/server/ports/datastore.ts'
 
 const MIB = 1024 * 1024

@@ -1,4 +1,4 @@
-import type { Db } from '../../ports/datastore.ts'
+import type { Db } from './datastore.ts'
 
 /** An empty datastore that a backup is restored into, held by this process. */
 export interface RestoreTarget {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { openEmbeddedTarget } from '../../../../../src/server/backup/restore/embedded-target.ts'
+import { openEmbeddedTarget } from '../../../../../src/server/adapters/pglite/restore-target.ts'
 import { BootError } from '../../../../../src/server/ports/boot-error.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ctl-target-'))

@@ -1,9 +1,9 @@
-import { openPostgres, type PostgresOptions } from '../../adapters/postgres/database.ts'
-import { lockMigrations } from '../../adapters/postgres/migrate.ts'
 import { BootError } from '../../ports/boot-error.ts'
 import type { Db } from '../../ports/datastore.ts'
-import { RESTORE_STATEMENT_MS, type RestoreTarget } from './restore-target.ts'
-import { readTables } from './schema-store.ts'
+import { RESTORE_STATEMENT_MS, type RestoreTarget } from '../../ports/restore-target.ts'
+import { readTables } from './backup-schema.ts'
+import { openPostgres, type PostgresOptions } from './database.ts'
+import { lockMigrations } from './migrate.ts'
 
 const NAMED_MAX = 3
 

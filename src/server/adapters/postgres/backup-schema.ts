@@ -1,15 +1,46 @@
 import { CompiledQuery, sql } from 'kysely'
-import { codeOf, hasSqlState } from '../../adapters/postgres/errors.ts'
-import { migrateWithin } from '../../adapters/postgres/migrate.ts'
-import type { Migration } from '../../adapters/postgres/migration.ts'
+import type {
+  BackupSchema,
+  ForeignKeyName,
+  SchemaLoad,
+  SequenceValues,
+  TableColumns,
+} from '../../ports/backup-schema.ts'
 import { BootError } from '../../ports/boot-error.ts'
 import { DatastoreError, type Db } from '../../ports/datastore.ts'
-import type { SequenceStates, TableHead } from '../archive/format.ts'
+import { codeOf, hasSqlState } from './errors.ts'
+import { migrate, migrateWithin, MIGRATIONS } from './migrate.ts'
+import type { Migration } from './migration.ts'
+
+/** The schema that these migrations make; another list in tests. */
+export function createBackupSchema(migrations: readonly Migration[] = MIGRATIONS): BackupSchema {
+  return {
+    migrations: migrations.map(({ name }) => name),
+    async begin(tx, { count, isOwn }) {
+      await makeSchema(tx, migrations.slice(0, count), isOwn)
+      return loadInto(tx, await openSchema(tx))
+    },
+    migrateWithin: (tx) => migrateWithin(tx, migrations),
+    migrateTo: (datastore, count) => migrate(datastore, migrations.slice(0, count)),
+  }
+}
+
+function loadInto(tx: Db, foreignKeys: readonly ForeignKey[]): SchemaLoad {
+  return {
+    beginTable: (table) => emptyTable(tx, table),
+    addRows: (table, rows) => copyRows(tx, table, rows),
+    setSequences: (values) => setSequences(tx, values),
+    async finish() {
+      const broken: ForeignKey[] = []
+      for (const key of foreignKeys) if (!(await addForeignKey(tx, key))) broken.push(key)
+      await closeSchema(tx)
+      return { count: foreignKeys.length, broken }
+    },
+  }
+}
 
 /** A foreign key of the schema, to be made again with its own words. */
-export interface ForeignKey {
-  readonly table: string
-  readonly name: string
+interface ForeignKey extends ForeignKeyName {
   readonly definition: string
 }
 
@@ -22,11 +53,8 @@ export async function readTables(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/**
- * Makes the tables of exactly these migrations, as the first ones of an empty database. `isOwn`: the database belongs to
- * this process alone, and may have the schema of this version already.
- */
-export async function makeSchema(tx: Db, migrations: readonly Migration[], isOwn: boolean): Promise<void> {
+/** Makes the tables of exactly these migrations, as the first ones of an empty database. */
+async function makeSchema(tx: Db, migrations: readonly Migration[], isOwn: boolean): Promise<void> {
   // The image of a new embedded datastore has a later schema; it has no row of anyone.
   if (isOwn) await sql.raw('drop schema public cascade; create schema public').execute(tx)
   await migrateWithin(tx, migrations)
@@ -36,7 +64,7 @@ export async function makeSchema(tx: Db, migrations: readonly Migration[], isOwn
  * Removes the foreign keys and switches off the triggers of the schema, so that rows may come in any order and cause no
  * further ones. Needs the rights of the tables' owner, no more. Resolves with what `closeSchema` restores.
  */
-export async function openSchema(tx: Db): Promise<readonly ForeignKey[]> {
+async function openSchema(tx: Db): Promise<readonly ForeignKey[]> {
   const { rows } = await sql<ForeignKey>`
     select conrelid::regclass::text as "table", conname::text as name, pg_get_constraintdef(oid) as definition
     from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace
@@ -48,7 +76,7 @@ export async function openSchema(tx: Db): Promise<readonly ForeignKey[]> {
 }
 
 /** Makes a foreign key again. Resolves with whether every row has what it refers to; the key is missing where not. */
-export async function addForeignKey(tx: Db, { table, name, definition }: ForeignKey): Promise<boolean> {
+async function addForeignKey(tx: Db, { table, name, definition }: ForeignKey): Promise<boolean> {
   await sql`savepoint foreign_key`.execute(tx)
   try {
     await sql`alter table ${sql.table(table)} add constraint ${sql.ref(name)} ${sql.raw(definition)}`.execute(tx)
@@ -62,7 +90,7 @@ export async function addForeignKey(tx: Db, { table, name, definition }: Foreign
 }
 
 /** Switches the triggers on again, and has the planner know the new rows. */
-export async function closeSchema(tx: Db): Promise<void> {
+async function closeSchema(tx: Db): Promise<void> {
   await turnTriggers(tx, 'enable')
   await sql`analyze`.execute(tx)
 }
@@ -75,7 +103,7 @@ async function turnTriggers(tx: Db, to: 'enable' | 'disable'): Promise<void> {
 }
 
 /** Empties a table, whose first rows a migration may have made. @throws BootError where the schema does not have it */
-export async function emptyTable(tx: Db, table: string): Promise<void> {
+async function emptyTable(tx: Db, table: string): Promise<void> {
   const { rows } = await sql<{ found: boolean }>`select to_regclass(${table}) is not null as found`.execute(tx)
   if (rows[0]?.found !== true)
     throw new BootError(1, `The backup has a table that its schema does not have, ${table}: use another backup.`)
@@ -86,7 +114,7 @@ export async function emptyTable(tx: Db, table: string): Promise<void> {
 const ROW_FAILURES: ReadonlySet<string> = new Set(['unique', 'constraint'])
 
 /** Writes rows in COPY's text format. @throws BootError naming the table where they do not fit it. */
-export async function copyRows(tx: Db, { table, columns }: TableHead, rows: Buffer): Promise<void> {
+async function copyRows(tx: Db, { table, columns }: TableColumns, rows: Buffer): Promise<void> {
   const text = `copy "${table}" (${columns.map((column) => `"${column}"`).join(', ')}) from stdin`
   try {
     await tx.executeQuery(CompiledQuery.raw(text, [rows]))
@@ -103,8 +131,8 @@ export async function copyRows(tx: Db, { table, columns }: TableHead, rows: Buff
 }
 
 /** Sets every sequence that the backup names. @throws BootError naming one that the schema does not have. */
-export async function setSequences(tx: Db, states: SequenceStates): Promise<void> {
-  for (const [name, { last_value: last, is_called: isCalled }] of Object.entries(states)) {
+async function setSequences(tx: Db, values: SequenceValues): Promise<void> {
+  for (const [name, { last_value: last, is_called: isCalled }] of Object.entries(values)) {
     const { rows } = await sql<{ found: boolean }>`select to_regclass(${name}) is not null as found`.execute(tx)
     if (rows[0]?.found !== true)
       throw new BootError(1, `The backup has a sequence that its schema does not have, ${name}: use another backup.`)

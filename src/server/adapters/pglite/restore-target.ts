@@ -1,11 +1,11 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { directoryErrorOf, makeDataDirectory } from '../../adapters/pglite/data-directory.ts'
-import { openPglite } from '../../adapters/pglite/database.ts'
-import { lockDirectory, type DirectoryLock } from '../../adapters/pglite/directory-lock.ts'
 import { BootError } from '../../ports/boot-error.ts'
+import { RESTORE_STATEMENT_MS, type RestoreTarget } from '../../ports/restore-target.ts'
 import { syncDirectory } from '../../ports/secret-file.ts'
-import { RESTORE_STATEMENT_MS, type RestoreTarget } from './restore-target.ts'
+import { directoryErrorOf, makeDataDirectory } from './data-directory.ts'
+import { openPglite } from './database.ts'
+import { lockDirectory, type DirectoryLock } from './directory-lock.ts'
 
 /** Within the data directory, so that its database can be renamed into place. */
 const SCRATCH = 'restoring'
