@@ -18,7 +18,7 @@ export interface JobReports {
   onLost(error: LeadershipLost): void
 }
 
-/** Concurrent passes: fewer than the connections of the worker pool, which the change feed needs too. */
+/** Concurrent passes of the jobs that are not long: fewer than the connections of the worker pool, which the change feed needs too. */
 const PASSES_MAX = 4
 /** Maximum backoff after consecutive failures, unless the job's own pause is longer. */
 const PAUSE_MAX_MS = 10_000
@@ -53,6 +53,7 @@ type PassOutcome = 'more' | 'done' | 'failed'
 
 function repeat(job: LeaderJob, leading: Leading, deps: LoopDeps): Loop {
   const { signal } = leading
+  const slots = job.isLong === true ? createSlots(1) : deps.slots
   const yieldTimes = job.isUrgent === true ? URGENT_YIELD_TIMES : YIELD_TIMES
   let resting: Pause | undefined
   let isWoken = false
@@ -85,7 +86,7 @@ function repeat(job: LeaderJob, leading: Leading, deps: LoopDeps): Loop {
     while (!signal.aborted) {
       const began = performance.eventLoopUtilization()
       const beganMs = performance.now()
-      const outcome = await deps.slots.run(pass)
+      const outcome = await slots.run(pass)
       failures = outcome === 'failed' ? failures + 1 : 0
       if (outcome !== 'more') await rest(failures)
       else if (performance.eventLoopUtilization(began).utilization > BUSY_SHARE)

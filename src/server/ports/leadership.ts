@@ -18,6 +18,8 @@ export interface LeaderJob {
   readonly everyMs: number
   /** Whether nodes wait for what it does: while there is more to do, it leaves a busy event loop for a shorter time. */
   readonly isUrgent?: boolean
+  /** Whether a pass may take minutes: it then counts among no others, so that they keep their turns. */
+  readonly isLong?: boolean
   /** One bounded pass. Resolves with whether there is more to do at once. */
   run(leading: Leading): Promise<boolean>
 }

@@ -2,8 +2,11 @@
 export interface Snapshot {
   /** Rows of a query without parameters. Values are as the driver gives them. @throws DatastoreError */
   rows(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Rows of `COPY (…) TO STDOUT` in the text format, whole lines in chunks. All of them are in memory: ask for few. @throws DatastoreError */
-  copyOut(text: string): Promise<readonly Buffer[]>
+  /**
+   * Rows of `COPY (…) TO STDOUT` in the text format, whole lines in chunks. All of them are in memory: undefined where they
+   * have more bytes than `bytesMax`. @throws DatastoreError
+   */
+  copyOut(text: string, bytesMax: number): Promise<readonly Buffer[] | undefined>
   /** Ends it, and removes what it took. */
   close(): Promise<void>
 }

@@ -11,11 +11,24 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { MIGRATIONS } from '../../../src/server/adapters/postgres/migrate.ts'
+import { readMasterKey } from '../../../src/server/adapters/keyring/master-key.ts'
+import { loadBackup } from '../../../src/server/backup/restore/load-backup.ts'
+import { datastoreChecks } from '../../../src/server/backup/verify/datastore-checks.ts'
+import { keyCheck } from '../../../src/server/backup/verify/key-check.ts'
+import { loadResults } from '../../../src/server/backup/verify/verify.ts'
 import { runBackupRestore } from '../../../src/server/commands/backup-restore.ts'
+import { runUpgradeRehearse } from '../../../src/server/commands/upgrade-rehearse.ts'
 import { runBackupVerify } from '../../../src/server/commands/backup-verify.ts'
+import { createBackupProof } from '../../../src/server/composition/backup-proof.ts'
+import type { BackupProof } from '../../../src/server/ports/backup-proof.ts'
+import type { LoadedKeys } from '../../../src/server/ports/backup-schema.ts'
+import type { Datastore } from '../../../src/server/ports/datastore.ts'
 import type { RunningServer } from '../../../src/server/composition/serve.ts'
 import { runAdminCommand } from '../../support/backup/admin-run.ts'
+import { makeOlderStore } from '../../support/backup/older-store.ts'
 import { backUp, flagsOf, served, type Place } from '../../support/backup/served.ts'
 import { startPostgresCluster, type PostgresCluster } from '../../support/datastores/postgres-cluster.ts'
 import { textUntil } from '../../support/network/stream-text.ts'
@@ -37,6 +50,9 @@ afterAll(() => cluster?.stop())
 
 type Kind = 'embedded' | 'postgres'
 let made = 0
+
+/** What a version had whose backups are restored here. */
+const OLDER_MIGRATIONS = 15
 
 async function newPlace(kind: Kind): Promise<Place> {
   made += 1
@@ -95,6 +111,65 @@ async function auditVerdict(server: RunningServer, token: string): Promise<unkno
     path: `/v1/audit/verify?domain_id=${String(whoami['domain_id'])}`,
   })
   return (body['rows'] as number) > 0 ? body['verdict'] : body
+}
+
+/** What is changed in a datastore, and the only fault that the check of it then finds. */
+const DAMAGES = [
+  {
+    name: 'audit chains',
+    change: `update audit set outcome = outcome || '.' where id =
+      (select audit_id from audit_seals where seq = 3 order by chain_id limit 1)`,
+    fault: /^The chain \S+ is broken at row 3 \(\w+\): use another backup\.$/,
+  },
+  {
+    name: 'relation tuples',
+    change: `update relation_tuples set resource_id = '01900000-0000-7000-8000-000000000001'
+      where id = (select min(id::text)::uuid from relation_tuples where resource_type = 'node')`,
+    fault: /^1 relation tuples are on a node that does not exist: use another backup\.$/,
+  },
+  {
+    name: 'outbox',
+    change: `update outbox_consumers set seq = (select seq from outbox_head) + 5 where name = 'event-relay'`,
+    fault: /^The consumer event-relay is at \d+, outside of the outbox \(\d+ to \d+\): use another backup\.$/,
+  },
+  {
+    name: 'sequences',
+    change: `select setval('outbox_id_seq', 1)`,
+    fault: /^The sequence of outbox\.id is behind its rows: use another backup\.$/,
+  },
+  {
+    name: 'event sequence',
+    change: `update node_lanes set hinted_seq = (select seq from outbox_head) + 1
+      where node_id = (select min(node_id::text)::uuid from node_lanes)`,
+    fault: /^The events of node:\S+ go on ahead of the outbox: use another backup\.$/,
+  },
+  {
+    name: 'sealed values',
+    change: `update nodes set psk_sealed = set_byte(psk_sealed, length(psk_sealed) - 1, get_byte(psk_sealed, length(psk_sealed) - 1) # 1)
+      where id = (select min(id::text)::uuid from nodes)`,
+    fault: /^1 of 2 values of nodes\.psk_sealed do not open under the keyring: use another backup\.$/,
+  },
+] as const
+
+/** The foreign keys that a row without its parent breaks. Nothing of it stays. */
+async function brokenKeys(store: Datastore, { schema }: BackupProof): Promise<LoadedKeys['broken']> {
+  let broken: LoadedKeys['broken'] = []
+  const undone = new Error('undone')
+  await expect(
+    store.transaction('bulk', async (tx) => {
+      const load = await schema.begin(tx, { count: schema.migrations.length, isOwn: true })
+      const columns = ['id', 'project_id', 'name', 'created_at', 'updated_at']
+      const id = '01900000-0000-7000-8000-000000000001'
+      await load.beginTable('project_secrets')
+      await load.addRows(
+        { table: 'project_secrets', columns },
+        Buffer.from(`${id}\t${id}\tn\t2026-03-01\t2026-03-01\n`),
+      )
+      ;({ broken } = await load.finish())
+      throw undone
+    }),
+  ).rejects.toBe(undone)
+  return broken
 }
 
 const restore = (argv: readonly string[], typed?: string) => runAdminCommand(runBackupRestore, argv, typed)
@@ -185,6 +260,82 @@ describe.each(['embedded', 'postgres'] as const)('a backup of the %s store', (fr
       },
     )
   })
+
+  describe('made by an older version', () => {
+    const older = join(folder, `${from}-older.ctlbackup`)
+    const passphraseFile = join(folder, `${from}-older-passphrase`)
+    beforeAll(async () => {
+      if (from === 'postgres' && !hasPostgres) return
+      writeFileSync(passphraseFile, `${PASSPHRASE}\n`)
+      const place = await newPlace(from)
+      await makeOlderStore({ place, count: OLDER_MIGRATIONS, of: origin })
+      await backUp(place, older, PASSPHRASE)
+    })
+
+    it.skipIf(from === 'postgres' && !hasPostgres)('is migrated by its restore, and works', async () => {
+      const place = await newPlace(from)
+      const { exitCode, stderr } = await restore([older, '--with-master-key', ...flagsOf(place)], PASSPHRASE)
+      expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
+      expect(stderr).toContain('and brought its schema from 00')
+      await served(place, async (server) => {
+        const { token, nodes } = origin
+        expect(await auditVerdict(server, token)).toBe('intact')
+        for (const node of nodes) expect((await callServer(server, heartbeatOf(node))).status).toBe(200)
+        await pull(server, nodes[0] as EnrolledNode)
+        const whoami = await callServer(server, { token, path: '/v1/auth/whoami' })
+        await enrol(server, { token, domainId: String(whoami.body['domain_id']), nodes: 1 })
+      })
+    })
+
+    it.skipIf(from === 'postgres')('has its upgrade rehearsed, migration by migration', async () => {
+      const empty = await newPlace('embedded')
+      const own = ['--backup', older, '--scratch-dir', folder, '--passphrase-file', passphraseFile, '-o', 'json']
+      const { exitCode, stdout } = await runAdminCommand(runUpgradeRehearse, [...own, ...flagsOf(empty)])
+      const { migrations, checks } = JSON.parse(stdout) as {
+        migrations: { name: string; failure: unknown }[]
+        checks: { verdict: string }[]
+      }
+      expect(checks.filter(({ verdict }) => verdict !== 'ok')).toEqual([])
+      expect(migrations.map(({ name, failure }) => ({ name, failure }))).toEqual(
+        MIGRATIONS.slice(OLDER_MIGRATIONS).map(({ name }) => ({ name, failure: null })),
+      )
+      expect(exitCode).toBe(0)
+    })
+  })
+
+  it.skipIf(from === 'postgres')(
+    'whose rows were changed before it was made does not pass its verification',
+    async () => {
+      const proof = createBackupProof()
+      const scratch = mkdtempSync(join(folder, 'damaged-'))
+      const store = await proof.openScratch(scratch, () => undefined)
+      try {
+        const loaded = await store.transaction('bulk', (tx) =>
+          loadBackup(tx, { path: origin.backup, isOwn: true, schema: proof.schema }),
+        )
+        const key = readMasterKey({ kind: 'file', path: join(origin.place.data, 'master.key') })
+        if (key === undefined) throw new Error('there is no master key')
+        const checks = [...datastoreChecks(store, proof), keyCheck(store, { key, proof })]
+        for (const { name, change, fault } of DAMAGES) {
+          const check = checks.find((each) => each.name === name)
+          expect(await check?.run()).toMatchObject({ faults: [] })
+          await sql.raw(change).execute(store.pool('bulk'))
+          expect(await check?.run()).toMatchObject({ faults: [expect.stringMatching(fault)] })
+        }
+        const broken = await brokenKeys(store, proof)
+        expect(loadResults({ ...loaded, broken }, 0).filter(({ verdict }) => verdict === 'failed')).toMatchObject([
+          {
+            check: 'foreign keys',
+            details: [
+              'Rows of project_secrets refer to rows that the backup does not have (project_secrets_project_id_fkey): use another backup.',
+            ],
+          },
+        ])
+      } finally {
+        await store.close()
+      }
+    },
+  )
 
   it.skipIf(from === 'postgres')('needs its master key unless it brings it, and never overwrites another', async () => {
     const place = await newPlace('embedded')

@@ -2,9 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { isUnavailable, type Db } from '../../ports/datastore.ts'
+import { DatastoreStopped, isUnavailable, type Db } from '../../ports/datastore.ts'
 import { assertRoom } from '../../ports/free-space.ts'
 import type { SnapshotRequest } from '../../ports/snapshot.ts'
+import { hasSqlState } from '../postgres/errors.ts'
 import { copyFile, listTree, type FoundFile } from './copy-tree.ts'
 import type { Maintenance } from './maintenance.ts'
 
@@ -19,12 +20,16 @@ export interface OnlineCopyDeps {
 const NOT_COPIED =
   /^(pg_wal\/|pg_replslot\/|pg_dynshmem\/|pg_notify\/|pg_serial\/|pg_snapshots\/|pg_stat_tmp\/|pg_subtrans\/|postmaster\.|backup_label|global\/pg_control$)|pgsql_tmp/
 const CONTROL_FILE = 'global/pg_control'
+/** SQLSTATE of `pg_backup_stop` where no backup is in progress. */
+const NOT_IN_PROGRESS = '55000'
 const LOG_FILE = /^[0-9A-F]{24}$/
 
 const ROOM_ADVICE = 'name another place with --backup-scratch-dir'
 /** Bytes between two looks at the free space. */
 const LOOK_BYTES = 32 * 1024 * 1024
 const STOP_ATTEMPTS = 60
+/** Once nobody waits for the backup any more: the next one ends what is left under way. */
+const STOP_ATTEMPTS_ENDED = 3
 const STOP_AGAIN_MS = 1_000
 /** After a statement that stopped writes, others have the session for this multiple of its duration. */
 const YIELD_TIMES = 4
@@ -42,7 +47,7 @@ export async function copyOnline(deps: OnlineCopyDeps, to: string, request: Snap
   try {
     // Most of what the start would write is written before it: writes wait twice for a short time instead of once for long.
     await inTurn(() => sql`checkpoint`.execute(db))
-    await inTurn(() => sql`select pg_backup_start('ctl', true)`.execute(db))
+    await startBackup(db, request.signal)
     const { failure } = await copyFiles(engineDirectory, to, request)
     const label = await stopBackup(db, request.signal)
     if (failure !== undefined) throw failure.reason
@@ -60,6 +65,26 @@ async function inTurn<T>(statement: () => Promise<T>): Promise<T> {
   return answer
 }
 
+/** A start whose deadline passed may begin a backup afterwards: the session must not stay in it. */
+async function startBackup(db: Db, signal: AbortSignal): Promise<void> {
+  await endLeftOver(db, signal)
+  try {
+    await inTurn(() => sql`select pg_backup_start('ctl', true)`.execute(db))
+  } catch (reason) {
+    await endLeftOver(db, signal)
+    throw reason
+  }
+}
+
+/** Ends a backup that is under way in the session; does nothing where there is none. */
+async function endLeftOver(db: Db, signal: AbortSignal): Promise<void> {
+  try {
+    await stopBackup(db, signal)
+  } catch (error) {
+    if (!hasSqlState(error, NOT_IN_PROGRESS)) throw error
+  }
+}
+
 /** Resolves with the content of `backup_label`, from which an engine learns where its replay begins. */
 async function stopBackup(db: Db, signal: AbortSignal): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
@@ -68,7 +93,8 @@ async function stopBackup(db: Db, signal: AbortSignal): Promise<string> {
       return rows[0]?.labelfile ?? ''
     } catch (error) {
       // A session that stays in a backup could never begin another: an overloaded queue is asked again.
-      if (attempt === STOP_ATTEMPTS || signal.aborted || !isUnavailable(error)) throw error
+      const attemptsMax = signal.aborted ? STOP_ATTEMPTS_ENDED : STOP_ATTEMPTS
+      if (attempt >= attemptsMax || !isUnavailable(error) || error instanceof DatastoreStopped) throw error
       await sleep(STOP_AGAIN_MS)
     }
   }

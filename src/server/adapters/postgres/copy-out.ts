@@ -5,16 +5,29 @@ interface CopyData {
   readonly chunk: Buffer
 }
 
-/** A `COPY … TO STDOUT`: collects the rows, which the driver's own query ignores. */
+/** A `COPY … TO STDOUT`: collects the rows, which the driver's own query ignores, up to a number of bytes. */
 export class CopyOut extends Query {
-  readonly chunks: Buffer[] = []
+  readonly #bytesMax: number
+  #chunks: Buffer[] = []
+  #bytes = 0
 
-  constructor(text: string, callback: (error: Error | undefined, result: QueryResult) => void) {
+  constructor(
+    { text, bytesMax }: { readonly text: string; readonly bytesMax: number },
+    callback: (error: Error | undefined, result: QueryResult) => void,
+  ) {
     super(text, [], callback)
+    this.#bytesMax = bytesMax
+  }
+
+  /** Every row; undefined where they have more bytes: none of them is kept then. */
+  rows(): readonly Buffer[] | undefined {
+    return this.#bytes > this.#bytesMax ? undefined : this.#chunks
   }
 
   /** The driver's buffer is its own again after the call, hence the copy. */
   handleCopyData({ chunk }: CopyData): void {
-    this.chunks.push(Buffer.from(chunk))
+    this.#bytes += chunk.length
+    if (this.#bytes > this.#bytesMax) this.#chunks = []
+    else this.#chunks.push(Buffer.from(chunk))
   }
 }

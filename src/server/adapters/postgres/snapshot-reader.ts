@@ -50,11 +50,11 @@ function readerOver(client: Client): Omit<Snapshot, 'close'> {
         throw translateError(error)
       }
     },
-    copyOut: (text) =>
+    copyOut: (text, bytesMax) =>
       new Promise((resolve, reject) => {
-        const query = new CopyOut(text, (error) => {
+        const query = new CopyOut({ text, bytesMax }, (error) => {
           if (error) reject(translateError(error))
-          else resolve(query.chunks)
+          else resolve(query.rows())
         })
         client.query(query)
       }),

@@ -214,7 +214,7 @@ function refusalOf(path: string, error: unknown): unknown {
   if (['ENOENT', 'EACCES', 'EISDIR', 'EIO', 'ENOTDIR'].includes(code))
     return new BootError(1, `The backup ${path} cannot be read (${code}): check the path and its mode.`, error)
   // The library's own words for a broken header or a stream that ends within an entry.
-  return /invalid tar header|unexpected end of data|unknown format/i.test(error.message)
+  return /invalid (?:tar )?header|header exceeds max size|unexpected end of data|unknown format/i.test(error.message)
     ? notWhole(path, 'it is cut off or was changed')
     : error
 }

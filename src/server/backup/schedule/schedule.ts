@@ -105,7 +105,7 @@ export function createSchedule(deps: ScheduleDeps): BackupSchedule {
   }
 
   return {
-    job: { name: 'backup-schedule', everyMs: LOOK_EVERY_MS, run },
+    job: { name: 'backup-schedule', everyMs: LOOK_EVERY_MS, isLong: true, run },
     status: () =>
       leading === undefined || leading.aborted
         ? undefined

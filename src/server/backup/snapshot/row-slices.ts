@@ -4,6 +4,8 @@ import type { SnapshotTable } from './read-catalog.ts'
 
 /** Stored bytes that one statement reads: short enough for others that wait for the same processor. */
 const SLICE_BYTES = 2 * 1024 * 1024
+/** Bytes of rows that one statement may give: compressed values, or wide ones side by side, have more than is stored. */
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024
 
 const NEWLINE = 0x0a
 
@@ -13,27 +15,56 @@ export interface RowPiece {
   readonly rows: number
 }
 
-/**
- * Reads a table in pieces. A table that one statement reads is in the order of its primary key; a larger one in the order
- * of its pages, range by range, so that neither side holds more than one range in memory.
- */
-export async function* readPieces(snapshot: Snapshot, table: SnapshotTable): AsyncGenerator<RowPiece> {
-  for (const text of slicesOf(table)) yield* cutPieces(await snapshot.copyOut(text))
+/** More rows than a page of 32 KiB can have. */
+const PAGE_PLACES = 2048
+
+/** Places of rows, from the first to before the last: the page times `PAGE_PLACES`, plus the number of the row in its page. */
+interface Range {
+  readonly from: number
+  readonly to: number
 }
 
-/** Statements that together read every row once. */
-export function slicesOf({ name, columns, key, pages, bytes }: SnapshotTable): readonly string[] {
-  const selected = `select ${columns.map(quoted).join(', ')} from ${quoted(name)}`
+/**
+ * Reads a table in pieces. A table that one statement reads is in the order of its primary key; a larger one in the order
+ * of its pages, range by range. A range whose rows have too many bytes is read in halves, so that neither side holds more
+ * than `bytesMax`, or one row, in memory.
+ */
+export async function* readPieces(
+  snapshot: Snapshot,
+  table: SnapshotTable,
+  bytesMax = ANSWER_BYTES_MAX,
+): AsyncGenerator<RowPiece> {
+  const { pages, bytes } = table
   if (bytes <= SLICE_BYTES) {
-    const order = key.length === 0 ? '' : ` order by ${key.map(quoted).join(', ')}`
-    return [`copy (${selected}${order}) to stdout`]
+    const rows = await snapshot.copyOut(statementOf(table, orderOf(table)), bytesMax)
+    if (rows !== undefined) return yield* cutPieces(rows)
   }
-  const step = Math.max(1, Math.floor((SLICE_BYTES * pages) / bytes))
-  const slices: string[] = []
-  for (let from = 0; from < pages; from += step)
-    slices.push(`copy (${selected} where ctid >= '(${from},0)' and ctid < '(${from + step},0)') to stdout`)
-  return slices
+  const stepMax = Math.max(1, Math.floor((SLICE_BYTES * pages) / bytes)) * PAGE_PLACES
+  const end = pages * PAGE_PLACES
+  let step = stepMax
+  for (let from = 0; from < end;) {
+    const range = { from, to: from + step }
+    const rows = await snapshot.copyOut(statementOf(table, within(range)), step === 1 ? Infinity : bytesMax)
+    if (rows === undefined) {
+      step = Math.ceil(step / 2)
+      continue
+    }
+    yield* cutPieces(rows)
+    from = range.to
+    // Wide rows may be few: later ranges become longer again.
+    step = Math.min(stepMax, step * 2)
+  }
 }
+
+function statementOf({ name, columns }: SnapshotTable, rest: string): string {
+  return `copy (select ${columns.map(quoted).join(', ')} from ${quoted(name)}${rest}) to stdout`
+}
+
+const orderOf = ({ key }: SnapshotTable): string => (key.length === 0 ? '' : ` order by ${key.map(quoted).join(', ')}`)
+
+const within = ({ from, to }: Range): string => ` where ctid >= '${placeOf(from)}' and ctid < '${placeOf(to)}'`
+
+const placeOf = (place: number): string => `(${Math.floor(place / PAGE_PLACES)},${place % PAGE_PLACES})`
 
 /** Cuts between rows. Each row ends in a line feed; one within a value is escaped. */
 export function* cutPieces(chunks: readonly Buffer[], bytesMax = ARCHIVE_LIMITS.pieceBytes): Generator<RowPiece> {

@@ -101,6 +101,22 @@ describe('a backup', () => {
     expect(await readHead(cut)).toEqual(HEAD)
   })
 
+  it.each([
+    ['an entry', 0x30],
+    ['a header of its own kind', 0x78],
+  ])('is refused where the size of %s is no number', async (_what, type) => {
+    const path = changed(await backup(), (tar) => {
+      tar.write('zzzzzzzzzzz', 124, 'latin1')
+      tar[156] = type
+      // The checksum of a header is made with spaces in its place.
+      tar.fill(0x20, 148, 156)
+      const sum = tar.subarray(0, 512).reduce((total, byte) => total + byte, 0)
+      tar.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1')
+      return tar
+    })
+    expect(await refusal(path)).toMatch(/is not (a whole backup|a backup made by)/)
+  })
+
   it('is refused wherever it is cut off', async () => {
     const bytes = readFileSync(await backup())
     for (let length = 30; length < bytes.length; length += 37) {
