@@ -1,10 +1,20 @@
 // Builds the container image of deploy/Containerfile from the packed tarball with buildah, on a base of Debian (mmdebstrap)
 // and a Node of the npm registry, and runs it: as its user, in a network of its own, with the image's own entry point,
-// health check and stop signal. Needs root, buildah and mmdebstrap; nothing of it is left behind.
+// health check and stop signal. Needs root with the right to make namespaces, buildah and mmdebstrap; removes all that it makes.
 // The last line is for scripts: `N passed, N failed, N skipped`.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,8 +25,12 @@ import { assert, runSteps } from './lib/steps.mjs'
 /** The line of Node with long-term support that the documentation recommends. */
 const NODE = '24'
 const SOURCES = '/etc/apt/sources.list.d/debian.sources'
+/** The authorities that this machine trusts, for the registry behind a proxy. */
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
-const NPM = '/usr/local/lib/node_modules/npm'
+/** What Node and deploy/Containerfile use of Debian; apt adds what these depend on. */
+const PACKAGES = ['base-files', 'coreutils', 'dash', 'libstdc++6']
+/** Where the official image of Node has npm. */
+const NPM = 'usr/local/lib/node_modules/npm'
 const START_DEADLINE_MS = 120_000
 const STOP_DEADLINE_MS = 30_000
 
@@ -27,51 +41,54 @@ const state = {}
 
 const buildah = (command, ...args) => runWell('buildah', [...store, command, ...args])
 
-/** Resolves when the programs are there. */
 async function findPrograms() {
-  const { code } = await run('sh', ['-c', 'command -v buildah mmdebstrap unshare nsenter'])
-  assert(code === 0 && process.getuid() === 0, 'it takes root, and apt-get install buildah mmdebstrap util-linux')
+  assert(process.getuid() === 0, 'root is needed, for chroot and for namespaces: run it as root')
+  for (const program of ['buildah', 'mmdebstrap', 'unshare', 'nsenter', 'ip']) {
+    const { code } = await run('sh', ['-c', `command -v ${program}`])
+    assert(code === 0, `${program} is missing: apt-get install buildah mmdebstrap util-linux iproute2`)
+  }
+  const { code, stderr } = await run('unshare', ['--net', '--pid', '--mount', '--fork', 'true'])
+  assert(code === 0, `no namespaces can be made, which takes CAP_SYS_ADMIN: ${stderr.trim()}`)
 }
 
-/** The smallest Debian that Node runs on: no package manager's lists, manuals or translations. */
+/**
+ * A base as the official image of Node has it: Debian, Node, and npm in `NPM`. The packages are unpacked and not configured:
+ * nothing here needs that, and it takes the longest.
+ */
 async function makeBase() {
-  const tar = join(scratch, 'base.tar')
-  const left = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/locale/*', '/usr/share/info/*']
-  const excluded = left.map((path) => `--dpkgopt=path-exclude=${path}`)
-  // Nothing of it has to survive a loss of power.
-  excluded.push('--dpkgopt=force-unsafe-io')
   const { codename } = /VERSION_CODENAME=(?<codename>\w+)/.exec(readFileSync('/etc/os-release', 'utf8')).groups
-  const packages = '--include=libstdc++6,ca-certificates'
-  await runWell('mmdebstrap', [
-    '--quiet',
-    '--mode=root',
-    '--variant=essential',
-    packages,
-    ...excluded,
-    codename,
-    tar,
-    SOURCES,
-  ])
-  const { node, version } = await installNode(NODE, join(scratch, 'node'))
   const container = (await buildah('from', 'scratch')).trim()
-  await buildah('add', '--quiet', container, tar, '/')
-  await buildah('copy', '--quiet', '--chmod', '0755', container, node, '/usr/local/bin/node')
+  const folder = (await buildah('mount', container)).trim()
+  const debian = ['--variant=extract', `--include=${PACKAGES.join()}`, codename, folder, SOURCES]
+  await runWell('mmdebstrap', ['--quiet', '--mode=root', '--format=directory', ...debian])
+  const { node, version } = await installNode(NODE, join(scratch, 'node'))
+  cpSync(node, join(folder, 'usr/local/bin/node'))
+  await addNpm(folder)
   await buildah('commit', '--quiet', '--rm', container, 'localhost/ctl-base')
-  rmSync(tar)
   return `Debian ${codename} with Node ${version}`
+}
+
+/** npm of this machine, with the registry and the authorities that it uses here. */
+async function addNpm(folder) {
+  const npm = join(folder, NPM)
+  cpSync(await npmFolder(), npm, { recursive: true })
+  for (const name of ['npm', 'npx'])
+    symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(folder, 'usr/local/bin', name))
+  const registry = (await runWell('npm', ['config', 'get', 'registry'], { cwd: scratch })).trim()
+  const settings = [`registry=${registry}`]
+  if (existsSync(CERTIFICATES)) {
+    cpSync(CERTIFICATES, join(npm, 'authorities.pem'), { dereference: true })
+    settings.push(`cafile=/${NPM}/authorities.pem`)
+  }
+  writeFileSync(join(npm, 'npmrc'), `${settings.join('\n')}\n`)
 }
 
 async function build() {
   await pack(root, context)
-  const npmrc = join(scratch, 'npmrc')
-  const registry = (await runWell('npm', ['config', 'get', 'registry'], { cwd: scratch })).trim()
-  writeFileSync(npmrc, `registry=${registry}\ncafile=${CERTIFICATES}\n`)
-  const binds = [`${await npmFolder()}:${NPM}:ro`, `${npmrc}:/root/.npmrc:ro`, `${CERTIFICATES}:${CERTIFICATES}:ro`]
-  const volumes = binds.flatMap((bind) => ['--volume', bind])
   // The health check is a member of Docker's format alone.
   const format = ['--isolation', 'chroot', '--format', 'docker', '--build-arg', 'BASE=localhost/ctl-base']
   const file = ['--file', join(root, 'deploy/Containerfile'), '--tag', 'localhost/ctl', context]
-  await buildah('build', '--quiet', ...format, ...volumes, ...file)
+  await buildah('build', '--quiet', ...format, ...file)
   const images = JSON.parse(await buildah('images', '--json', 'localhost/ctl'))
   state.config = JSON.parse(await buildah('inspect', '--type', 'image', 'localhost/ctl')).Docker.config
   return `${images[0].size} with the base`
@@ -90,9 +107,9 @@ function checkConfig() {
 async function mount() {
   state.container = (await buildah('from', 'localhost/ctl')).trim()
   state.folder = (await buildah('mount', state.container)).trim()
-  const { code, stdout } = await run('chroot', [state.folder, 'test', '-e', NPM])
-  assert(code !== 0, `npm is in the image: ${stdout}`)
-  assert(!existsSync(join(state.folder, 'root/.npmrc')), 'the settings of npm are in the image')
+  const left = [NPM, 'usr/local/bin/npm', 'usr/local/bin/npx', 'root/.npmrc', 'root/.npm', 'tmp/package']
+  const found = left.filter((path) => lstatSync(join(state.folder, path), { throwIfNoEntry: false }) !== undefined)
+  assert(found.length === 0, `the image has ${found.join(', ')}`)
   mkdirSync(join(state.folder, 'proc'), { recursive: true })
 }
 
@@ -154,11 +171,11 @@ async function stop() {
 }
 
 const steps = [
-  { name: 'buildah and mmdebstrap are there', run: findPrograms },
+  { name: 'the machine can build and run an image', run: findPrograms },
   { name: 'the base is made', run: makeBase },
   { name: 'the image is built from the tarball', run: build },
   { name: 'it has a user, a volume, a health check and a stop signal', run: checkConfig },
-  { name: 'it holds neither npm nor its settings', run: mount },
+  { name: 'it has no npm, no settings and no cache of npm', run: mount },
   { name: 'it starts and becomes healthy', run: start },
   { name: 'it runs without rights, and its data is its own', run: checkRights },
   { name: 'SIGTERM ends it in order', run: stop },

@@ -1,9 +1,7 @@
-// Runs the package on each Node that it promises to run on. On each: npm installs the packed tarball into an empty prefix
-// without a warning of an engine or a deprecation; the installed command serves, signs in, plays a small fleet, stops in
-// order and has everything after another start, without a warning of Node. On the recommended and the newest, the tests that
-// start processes run as well; on the Node of this machine the suite has run them. Node comes from the npm registry.
-// Arguments are majors, such as `24`; all when there are none. The last line is for scripts: `N passed, N failed, N skipped`.
-import { spawn } from 'node:child_process'
+// Runs the package on each Node that it promises to run on, three at once. On each: npm installs the packed tarball into an
+// empty prefix without a warning of an engine or a deprecation; the installed command serves, signs in, plays a small fleet,
+// stops in order and has everything after another start, without a warning of Node. The tests that start processes run on
+// each line as well; on the Node of this machine the suite has run them. Node comes from the npm registry. Arguments are majors, such as `24`; all when there are none. The last line is for scripts: `N passed, N failed, N skipped`.
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,13 +17,14 @@ import {
   registrySettings,
   runWell,
 } from './lib/package-manager.mjs'
+import { spawnGroup } from './lib/process-group.mjs'
 import { root } from './lib/root.mjs'
-import { assert, runSteps } from './lib/steps.mjs'
+import { assert, runLanes } from './lib/steps.mjs'
 
 /** The oldest that is supported, exactly, and the newest of each line behind it. A line that the registry lacks is left out. */
 const VERSIONS = ['20.19.0', '22', '24', '26']
-/** Where the tests of processes run as well: the line that is recommended, and the newest. The others are between these and the oldest. */
-const THOROUGH = ['24', '26']
+/** A line waits for the registry, for starts and for stops most of the time. */
+const LANES_MAX = 3
 const NODES = 3
 const FIRST_START_DEADLINE_MS = 180_000
 
@@ -50,8 +49,7 @@ function stepsOn(version) {
     { name: 'serves, stops and has it all after another start', run: unlessMissing(() => smoke(state)) },
   ]
   // The suite itself runs on the Node of this machine.
-  const isOwn = process.versions.node.startsWith(`${major}.`)
-  if (THOROUGH.includes(major) && !isOwn)
+  if (!process.versions.node.startsWith(`${major}.`))
     steps.push({ name: 'passes the tests of processes', run: unlessMissing(runProcessTests) })
   return steps.map(({ name, run }) => ({ name: `Node ${version} ${name}`, run }))
 }
@@ -93,8 +91,8 @@ async function startByNpx(folder) {
   const command = ['ctl-mesh', 'serve', '--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data')]
   const args = [join(await npmFolder(), 'bin/npm-cli.js'), 'exec', '--yes', '--package', tarball, '--', ...command]
   const env = { ...registrySettings(), HOME: home, PATH: `${bin}:${process.env.PATH}` }
-  const child = spawn(node, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  running.push({ kill: () => child.kill('SIGKILL') })
+  const { child, kill } = spawnGroup(node, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  running.push({ kill })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (chunk) => (said += chunk))
   const signal = AbortSignal.timeout(FIRST_START_DEADLINE_MS)
@@ -129,12 +127,11 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 const chosen = VERSIONS.filter((version) => asked.length === 0 || asked.includes(version.split('.')[0]))
-const steps = [
-  { name: 'the package is packed', run: async () => void (tarball = await pack(root, scratch)) },
-  ...chosen.flatMap(stepsOn),
-  { name: 'npx starts the server where nothing is installed', run: () => startByNpx(join(scratch, 'npx')) },
-]
-await runSteps(steps, () => {
+const before = [{ name: 'the package is packed', run: async () => void (tarball = await pack(root, scratch)) }]
+const npx = { name: 'npx starts the server where nothing is installed', run: () => startByNpx(join(scratch, 'npx')) }
+// The longest lanes, with the tests of processes, start first.
+const lanes = [...chosen.map(stepsOn).toReversed(), [npx]]
+await runLanes({ before, lanes, lanesMax: LANES_MAX }, () => {
   for (const ctl of running) ctl.kill()
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgresCluster } from '../test/support/datastores/postgres-cluster.mjs'
-import { findFormerVersion, hasFormerSchema, packCommit } from './lib/former-version.mjs'
+import { formerVersions, hasFormerSchema, packFirst } from './lib/former-version.mjs'
 import { createInstalledCtl } from './lib/installed-ctl.mjs'
 import { installPackage, ownNode, pack } from './lib/package-manager.mjs'
 import { root } from './lib/root.mjs'
@@ -20,19 +20,17 @@ let cluster
 let former
 
 async function packFormer() {
-  former = await findFormerVersion()
-  scripts.formerTarball = await packCommit(former.commit, join(scratch, 'former'))
+  former = await packFirst(await formerVersions(), join(scratch, 'former'))
   return former.words
 }
 
 async function installBoth() {
   const node = ownNode(scratch)
   const current = await pack(root, join(scratch, 'current'))
-  for (const [name, tarball] of [
-    ['former', scripts.formerTarball],
-    ['current', current],
-  ])
+  const install = async (name, tarball) => {
     scripts[name] = (await installPackage(tarball, node, join(scratch, name, 'installed'))).script
+  }
+  await Promise.all([install('former', former.tarball), install('current', current)])
 }
 
 /** `ctl` of one version, on one store and its data directory. */

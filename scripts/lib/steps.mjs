@@ -10,23 +10,49 @@ export function assert(holds, sentence) {
  * @param steps `{ name, run }`; what `run` resolves with is printed when it is a string
  * @param cleanUp runs at the end, whatever happened
  */
-export async function runSteps(steps, cleanUp) {
-  let passed = 0
-  let failed = 0
+export const runSteps = (steps, cleanUp) => runLanes({ before: steps, lanes: [], lanesMax: 1 }, cleanUp)
+
+/**
+ * Like `runSteps`, with lanes of steps behind the first ones. Some lanes run at once. A step that fails ends its lane only.
+ *
+ * @param before steps; where one fails no lane starts
+ * @param lanes lists of steps
+ * @param lanesMax how many lanes run at once; they start in their order
+ */
+export async function runLanes({ before, lanes, lanesMax }, cleanUp) {
+  const count = { passed: 0, failed: 0 }
+  const all = [before, ...lanes].flat().length
   try {
-    for (const { name, run } of steps) {
-      const startedAt = Date.now()
-      const said = await run()
-      passed += 1
-      const note = typeof said === 'string' ? `: ${said}` : ''
-      process.stdout.write(`ok      ${name}${note} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)\n`)
+    if (await runLane(before, count)) {
+      const waiting = [...lanes]
+      const work = async () => {
+        while (waiting.length > 0) await runLane(waiting.shift(), count)
+      }
+      await Promise.all(Array.from({ length: lanesMax }, work))
     }
-  } catch (error) {
-    failed = 1
-    process.stdout.write(`FAILED  ${steps[passed].name}: ${error.message}\n`)
   } finally {
     await cleanUp()
   }
-  process.stdout.write(`${passed} passed, ${failed} failed, ${steps.length - passed - failed} skipped\n`)
-  process.exitCode = failed
+  const { passed, failed } = count
+  process.stdout.write(`${passed} passed, ${failed} failed, ${all - passed - failed} skipped\n`)
+  process.exitCode = failed === 0 ? 0 : 1
+}
+
+/** Resolves with whether every step passed. */
+async function runLane(steps, count) {
+  for (const { name, run } of steps) {
+    const startedAt = Date.now()
+    try {
+      const said = await run()
+      const note = typeof said === 'string' ? `: ${said}` : ''
+      process.stdout.write(`ok      ${name}${note} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)\n`)
+      count.passed += 1
+    } catch (error) {
+      // One line, since .ci/run repeats it at its end.
+      process.stdout.write(`FAILED  ${name}: ${error.message.trim().replaceAll(/\s*\n\s*/g, ' | ')}\n`)
+      count.failed += 1
+      return false
+    }
+  }
+  return true
 }
