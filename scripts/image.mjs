@@ -133,7 +133,7 @@ async function start() {
   }
   const answer = await within('http://127.0.0.1:7443/readyz')
   assert(answer.startsWith('200 '), `/readyz answers ${answer}`)
-  return `/readyz answers ${answer.trim()}`
+  return '/readyz answers 200'
 }
 
 /** The first process of the container as this machine knows it; undefined before it is there. */

@@ -57,21 +57,34 @@ export const RELEASE_FILES = [
 ]
 
 /**
- * Why a release cannot be made; empty when it can.
+ * How far an earlier run for this version came: `tagged`, `committed`, or `none` of it.
  *
- * @param state `{ version, former, changelog, repository, status, hasTag }`: `status` is what git says of uncommitted files
+ * @param state `{ version, former, subject, tag, head }`: what package.json names, the title of the last commit, the commit of
+ *   the version's tag or undefined, and the last commit
+ */
+export function progressOf({ version, former, subject, tag, head }) {
+  if (former !== version) return 'none'
+  if (tag !== undefined) return tag === head ? 'tagged' : 'none'
+  return subject === titleOf(version) ? 'committed' : 'none'
+}
+
+/** The title of the commit of a release, and what its tag says. */
+export const titleOf = (version) => `Release ${version}`
+
+/**
+ * Why a release cannot be made or gone on with; empty when it can.
+ *
+ * @param state what `progressOf` takes, and `{ changelog, repository, status }`: `status` is what git says of uncommitted files
  * @param isPublished whether it is to be published
  */
-export function obstacles({ version, former, changelog, repository, status, hasTag }, isPublished) {
+export function obstacles(state, isPublished) {
+  const { status, repository } = state
   const found = [
-    [!VERSION.test(version), `${version} is no version: write three numbers, such as 1.2.3.`],
+    ...(progressOf(state) === 'none' ? obstaclesOfNew(state) : []),
     [
-      VERSION.test(version) && !isNewer(version, former),
-      `${version} is not newer than ${former}, which package.json names.`,
+      status !== '',
+      'The checkout has uncommitted changes: commit them first, or undo those of an interrupted release by git reset --hard.',
     ],
-    [unreleased(changelog) === '', 'CHANGELOG.md has no entry under Unreleased: say what is new.'],
-    [hasTag, `The tag v${version} exists: choose another version.`],
-    [status !== '', 'The checkout has uncommitted changes: commit them first.'],
     [
       isPublished && !repository,
       'package.json names no repository: provenance needs it, and the registry resolves the links of README.md by it. Add it.',
@@ -79,3 +92,16 @@ export function obstacles({ version, former, changelog, repository, status, hasT
   ]
   return found.flatMap(([holds, sentence]) => (holds ? [sentence] : []))
 }
+
+const obstaclesOfNew = ({ version, former, changelog, tag }) => [
+  [!VERSION.test(version), `${version} is no version: write three numbers, such as 1.2.3.`],
+  [
+    VERSION.test(version) && !isNewer(version, former),
+    `${version} is not newer than ${former}, which package.json names.`,
+  ],
+  [unreleased(changelog) === '', 'CHANGELOG.md has no entry under Unreleased: say what is new.'],
+  [
+    tag !== undefined,
+    `The tag v${version} exists: choose another version, or go on with that one after git checkout v${version}.`,
+  ],
+]

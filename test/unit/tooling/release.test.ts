@@ -2,7 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { isNewer, obstacles, RELEASE_FILES, releasedFiles, unreleased } from '../../../scripts/lib/release.mjs'
+import {
+  isNewer,
+  obstacles,
+  progressOf,
+  RELEASE_FILES,
+  releasedFiles,
+  unreleased,
+} from '../../../scripts/lib/release.mjs'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const read = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8')
@@ -13,7 +20,9 @@ const READY = {
   changelog: '# Changelog\n\n## Unreleased\n\n- **New.** Why.\n',
   repository: { type: 'git', url: 'git+https://example.net/ctl.git' },
   status: '',
-  hasTag: false,
+  subject: 'Fix a fault',
+  head: 'c2',
+  tag: undefined as string | undefined,
 }
 
 describe('A release', () => {
@@ -46,7 +55,7 @@ describe('A release', () => {
       { changelog: '## Unreleased\n\n## 0.1.0 - 2026-01-01\n\n- Old.\n' },
       /no entry under Unreleased/,
     ],
-    ['the tag is taken', { hasTag: true }, /The tag v0\.2\.0 exists/],
+    ['the tag is taken', { tag: 'c1' }, /^The tag v0\.2\.0 exists: .* git checkout v0\.2\.0\.$/],
     ['files are not committed', { status: ' M src/x.ts' }, /uncommitted changes/],
   ])('is refused where %s', (_why, difference, sentence) => {
     const found = obstacles({ ...READY, ...difference }, false)
@@ -60,6 +69,19 @@ describe('A release', () => {
     expect(obstacles({ ...READY, repository: undefined as never }, true)).toEqual([
       expect.stringMatching(/^package\.json names no repository/),
     ])
+  })
+
+  test.each([
+    ['none', { former: '0.1.0', subject: 'Release 0.2.0' }],
+    ['none', { subject: 'Change the version by hand' }],
+    ['committed', { subject: 'Release 0.2.0' }],
+    ['tagged', { subject: 'Release 0.2.0', tag: 'c2' }],
+    ['none', { subject: 'Release 0.2.0', tag: 'c1' }],
+  ])('was %s by an earlier run where the checkout has %j', (progress, difference) => {
+    const state = { ...READY, former: '0.2.0', changelog: '## Unreleased\n\n## 0.2.0 - 2026-01-01\n', ...difference }
+    expect(progressOf(state)).toBe(progress)
+    // What is begun needs no new entries and no newer version.
+    expect(obstacles(state, false).length === 0).toBe(progress !== 'none')
   })
 
   test('finds the entries of the next version alone', () => {
