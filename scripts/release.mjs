@@ -36,8 +36,12 @@ async function commitOf(name) {
 async function stateOf(version) {
   const { version: former, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
-  const [subject, status] = [await git('log', '-1', '--format=%s'), await git('status', '--porcelain')]
-  const [head, tag] = [await commitOf('HEAD'), await commitOf(`refs/tags/v${version}`)]
+  const [subject, status, head, tag] = await Promise.all([
+    git('log', '-1', '--format=%s'),
+    git('status', '--porcelain'),
+    commitOf('HEAD'),
+    commitOf(`refs/tags/v${version}`),
+  ])
   return { version, former, repository, changelog, subject, status, head, tag }
 }
 

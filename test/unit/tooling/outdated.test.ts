@@ -57,13 +57,14 @@ describe('the check of outdated dependencies', () => {
     expect(judge({ outdated: {}, newest: NEWEST, heldBack: HELD_BACK }).complaints).toEqual([complaint])
   })
 
-  test('holds back only packages that the project asks for, each with a sentence', () => {
-    const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, object>
-    const held = JSON.parse(readFileSync('scripts/held-back.json', 'utf8')) as Record<
-      string,
-      { readonly reason: string }
-    >
-    expect(Object.keys({ ...dependencies, ...devDependencies })).toEqual(expect.arrayContaining(Object.keys(held)))
-    for (const { reason } of Object.values(held)) expect(reason).toMatch(/^.{10,}\.$/)
+  test('compares both manifests of the project, and holds back only packages that they ask for, each with a sentence', () => {
+    const read = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T
+    const heldBack = read<Record<string, Record<string, { readonly reason: string }>>>('scripts/held-back.json')
+    expect(Object.keys(heldBack)).toEqual(['package.json', 'tools/openapi/package.json'])
+    for (const [path, held] of Object.entries(heldBack)) {
+      const { dependencies, devDependencies } = read<Record<string, object>>(path)
+      expect(Object.keys({ ...dependencies, ...devDependencies })).toEqual(expect.arrayContaining(Object.keys(held)))
+      for (const { reason } of Object.values(held)) expect(reason).toMatch(/^.{10,}\.$/)
+    }
   })
 })

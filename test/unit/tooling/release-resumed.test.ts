@@ -3,34 +3,30 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { RELEASE_FILES } from '../../../scripts/lib/release.mjs'
+
+vi.setConfig({ testTimeout: 120_000 })
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** npm that packs a file, has a registry of one file, and fails at the command that the file `fails` names. */
-const NPM = `#!/usr/bin/env node
-const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs')
-const here = __dirname + '/'
-const [command, ...rest] = process.argv.slice(2)
-appendFileSync(here + 'calls', command + '\\n')
-if (existsSync(here + 'fails') && readFileSync(here + 'fails', 'utf8') === command) {
-  console.error('npm error ' + command)
-  process.exit(1)
-}
-const version = JSON.parse(readFileSync('package.json', 'utf8')).version
-if (command === 'pack') {
-  const filename = 'ctl-mesh-' + version + '.tgz'
-  writeFileSync(rest.at(-1) + '/' + filename, 'packed at ' + process.hrtime.bigint())
-  console.log(JSON.stringify([{ filename }], null, 2))
-}
-if (command === 'sbom') console.log('{}')
-if (command === 'publish') writeFileSync(here + 'published', version)
-if (command === 'view' && !existsSync(here + 'published')) {
-  console.error('npm error code E404')
-  process.exit(1)
-}
-if (command === 'view') console.log(version)
+const NPM = `#!/bin/sh
+here=$(dirname "$0")
+echo "$1" >> "$here/calls"
+if [ "$(cat "$here/fails" 2> /dev/null)" = "$1" ]; then
+  echo "npm error $1" >&2
+  exit 1
+fi
+case $1 in
+  pack)
+    for folder; do :; done
+    echo "packed by $$" > "$folder/ctl-mesh-98.7.6.tgz"
+    printf '[\\n{ "filename": "ctl-mesh-98.7.6.tgz" }\\n]\\n' ;;
+  sbom) echo '{}' ;;
+  publish) echo 98.7.6 > "$here/published" ;;
+  view) cat "$here/published" 2> /dev/null || { echo 'npm error code E404' >&2; exit 1; } ;;
+esac
 `
 
 describe('A release that was interrupted', () => {
