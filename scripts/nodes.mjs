@@ -1,4 +1,4 @@
-// Runs the package on each Node that it promises to run on, three at once. On each: npm installs the packed tarball into an
+// Runs the package on each Node that it promises to run on, two at once. On each: npm installs the packed tarball into an
 // empty prefix without a warning of an engine or a deprecation; the installed command serves, signs in, plays a small fleet,
 // stops in order and has everything after another start, without a warning of Node. The tests that start processes run on
 // each line as well; on the Node of this machine the suite has run them. Node comes from the npm registry. Arguments are majors, such as `24`; all when there are none. The last line is for scripts: `N passed, N failed, N skipped`.
@@ -23,8 +23,8 @@ import { assert, runLanes } from './lib/steps.mjs'
 
 /** The oldest that is supported, exactly, and the newest of each line behind it. A line that the registry lacks is left out. */
 const VERSIONS = ['20.19.0', '22', '24', '26']
-/** A line waits for the registry, for starts and for stops most of the time. */
-const LANES_MAX = 3
+/** Lines of Node that are under way at once. Each waits for the registry, for starts and for stops half of the time. */
+const LANES_MAX = 2
 const NODES = 3
 const FIRST_START_DEADLINE_MS = 180_000
 
