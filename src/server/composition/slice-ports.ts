@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { createAcmeDirectories } from '../adapters/acme-directories/acme-directories.ts'
+import { createDnsNames } from '../adapters/outgoing-fetch/dns-names.ts'
 import { createOutgoingFetch } from '../adapters/outgoing-fetch/outgoing-fetch.ts'
 import { storedSubjects } from '../adapters/stored-subjects/stored-subjects.ts'
 import { contract } from '../../shared/contract/index.ts'
@@ -132,7 +133,8 @@ function releasePortsOf({ releasesSource, releasesAllowHosts }: Config) {
 const WEBHOOK_FETCH = { deadlineMs: 15_000, bodyBytesMax: 1024 }
 
 function webhookPortsOf({ webhookAllowHosts, isDev }: Config) {
-  return { webhookAllowHosts, webhookAllowsLoopback: isDev, webhookFetch: createOutgoingFetch(WEBHOOK_FETCH) }
+  const webhookFetch = createOutgoingFetch({ ...WEBHOOK_FETCH, publicNames: createDnsNames() })
+  return { webhookAllowHosts, webhookAllowsLoopback: isDev, webhookFetch }
 }
 
 function settingsOf({

@@ -15,11 +15,17 @@ export interface Connectors {
 /**
  * Makes the connectors. The public one checks three times: an address in the URL, the addresses that a name resolves
  * to, and the peer of the socket before a byte of the request is written to it.
+ *
+ * @param publicNames resolves for the public one; as for the other where absent.
  */
-export function createConnectors(timeoutMs: number, resolve: ResolveName = byDns): Connectors {
+export function createConnectors(
+  timeoutMs: number,
+  resolve: ResolveName = byDns,
+  publicNames: ResolveName = resolve,
+): Connectors {
   // NODE_TLS_REJECT_UNAUTHORIZED=0 must have no effect here: further authorities come only from NODE_EXTRA_CA_CERTS.
   const secure = { timeout: timeoutMs, rejectUnauthorized: true, maxCachedSessions: 0 }
-  const connect = buildConnector({ ...secure, lookup: guardedLookup(resolve, isPublicAddress) })
+  const connect = buildConnector({ ...secure, lookup: guardedLookup(publicNames, isPublicAddress) })
   return {
     anywhere: buildConnector({ ...secure, lookup: guardedLookup(resolve, () => true) }),
     publicOnly(options, callback) {

@@ -20,6 +20,8 @@ export interface OutgoingFetchOptions {
   readonly bodyBytesMax?: number
   /** Replaces DNS in tests. */
   readonly resolve?: ResolveName | undefined
+  /** Resolves names that must be at public addresses. Default: as the system does. */
+  readonly publicNames?: ResolveName | undefined
 }
 
 /**
@@ -29,12 +31,12 @@ export interface OutgoingFetchOptions {
 export function createOutgoingFetch({
   deadlineMs = DEADLINE_MS,
   bodyBytesMax = BODY_BYTES_MAX,
-  resolve,
+  ...names
 }: OutgoingFetchOptions = {}): OutgoingFetch {
   let loaded: Promise<Dialler> | undefined
   return async (text, request) => {
     const url = fetchable(text, request.allowPrivateNetwork)
-    const { Client, connectors } = await (loaded ??= load(deadlineMs, resolve))
+    const { Client, connectors } = await (loaded ??= load(deadlineMs, names))
     const connect = request.allowPrivateNetwork ? connectors.anywhere : connectors.publicOnly
     const client = new Client(url.origin, { connect, maxHeaderSize: HEADER_BYTES_MAX, pipelining: 1 })
     const timeout = AbortSignal.timeout(deadlineMs)
@@ -61,9 +63,12 @@ interface Dialler {
 }
 
 /** Loads undici for the first request: it is the largest library of the server, and most servers fetch nothing. */
-async function load(deadlineMs: number, resolve: ResolveName | undefined): Promise<Dialler> {
+async function load(
+  deadlineMs: number,
+  { resolve, publicNames }: Pick<OutgoingFetchOptions, 'resolve' | 'publicNames'>,
+): Promise<Dialler> {
   const [{ Client }, { createConnectors }] = await Promise.all([import('undici'), import('./connect.ts')])
-  return { Client, connectors: createConnectors(deadlineMs, resolve) }
+  return { Client, connectors: createConnectors(deadlineMs, resolve, publicNames) }
 }
 
 async function exchange(client: Client, url: URL, request: OutgoingRequest): Promise<OutgoingAnswer> {
