@@ -1,18 +1,19 @@
-import { createSocket } from 'node:dgram'
+import { createSocket, type RemoteInfo } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createDnsNames } from '../../../../../src/server/adapters/outgoing-fetch/dns-names.ts'
 
 const TYPE_A = 1
 
-/** A name server on loopback, as `host:port`. It answers what `answering` returns; nothing where that is undefined. */
-async function nameServer(answering: (query: Buffer) => Buffer | undefined): Promise<string> {
+type Send = (answer: Buffer) => void
+
+/** A name server on loopback, as `host:port`. */
+async function nameServer(onQuery: (query: Buffer, send: Send) => void): Promise<string> {
   const socket = createSocket('udp4')
-  socket.on('message', (query, { port, address }) => {
-    const answer = answering(query)
-    if (answer !== undefined) socket.send(answer, port, address)
-  })
+  socket.on('message', (query: Buffer, { port, address }: RemoteInfo) =>
+    onQuery(query, (answer) => socket.send(answer, port, address)),
+  )
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
   onTestFinished(() => void socket.close())
@@ -30,21 +31,45 @@ function answered(query: Buffer): Buffer {
   return Buffer.concat([query.subarray(0, 2), head, question, ...(isForIpv4 ? [record] : [])])
 }
 
+/** The answer that there is no such name (NXDOMAIN). */
+function unknown(query: Buffer): Buffer {
+  const answer = answered(query)
+  answer.set([0x81, 0x83, 0, 1, 0, 0], 2)
+  return answer.subarray(0, query.length)
+}
+
+const FOUND = [{ address: '192.0.2.7', family: 4 }]
+
 test('names have the addresses that a name server answers, of one family too', async () => {
-  const resolve = createDnsNames({ servers: [await nameServer(answered)] })
-  expect(await resolve('hooks.acme.example')).toEqual([{ address: '192.0.2.7', family: 4 }])
+  const server = await nameServer((query, send) => send(answered(query)))
+  expect(await createDnsNames({ servers: [server] })('hooks.acme.example')).toEqual(FOUND)
 })
 
-test('a silent name server fails the name alone, and holds up no other lookup of the process', async () => {
-  const resolve = createDnsNames({ timeoutMs: 2_000, servers: [await nameServer(() => undefined)] })
-  const ended: number[] = []
-  const asked = Array.from({ length: 64 }, (_, index) =>
-    resolve(`${index}.acme.example`).catch((error: unknown) => {
-      ended.push(index)
-      return error
-    }),
-  )
+test('a name that does not exist is refused with the code of the name server', async () => {
+  const server = await nameServer((query, send) => send(unknown(query)))
+  await expect(createDnsNames({ servers: [server] })('hooks.acme.example')).rejects.toMatchObject({ code: 'ENOTFOUND' })
+})
+
+test('a silent name server fails the name by its timeout', async () => {
+  const resolve = createDnsNames({ timeoutMs: 50, servers: [await nameServer(() => undefined)] })
+  await expect(resolve('hooks.acme.example')).rejects.toMatchObject({ code: 'ETIMEOUT' })
+})
+
+test('names that wait for a slow name server hold up neither each other nor other lookups of the process', async () => {
+  const held: (() => void)[] = []
+  let isSlow = true
+  const server = await nameServer((query, send) => {
+    const answer = (): void => send(answered(query))
+    if (isSlow) held.push(answer)
+    else answer()
+  })
+  const resolve = createDnsNames({ timeoutMs: 60_000, servers: [server] })
+  const waiting = Array.from({ length: 64 }, (_, index) => resolve(`${index}.acme.example`))
+  // Each name is asked for twice: for IPv4 and for IPv6.
+  await vi.waitFor(() => expect(held).toHaveLength(128), { timeout: 20_000 })
   await lookup('localhost')
-  expect(ended).toEqual([])
-  for (const error of await Promise.all(asked)) expect(error).toMatchObject({ code: 'ETIMEOUT' })
-}, 30_000)
+  isSlow = false
+  expect(await resolve('hooks.acme.example')).toEqual(FOUND)
+  for (const answer of held) answer()
+  expect(await Promise.all(waiting)).toEqual(waiting.map(() => FOUND))
+}, 60_000)

@@ -228,6 +228,20 @@ describe('an outgoing fetch that may reach public addresses alone', () => {
     expect([times, server.connections()]).toEqual([2, 1])
   })
 
+  it('resolves names that must be at public addresses by their own resolver, and others as the system does', async () => {
+    const asked: string[] = []
+    const publicNames = async (name: string) => {
+      asked.push(name)
+      return [{ address: '127.0.0.1', family: 4 }]
+    }
+    const guarded = createOutgoingFetch({ publicNames })
+    server.on('/a', {})
+    expect(await failure(guarded(`https://hooks.example:${server.port}/a`, PUBLIC))).toMatch(/^forbidden_address: /)
+    // Of the system: /etc/hosts has it.
+    expect((await guarded(`http://localhost:${server.port}/a`, ANYWHERE)).status).toBe(200)
+    expect(asked).toEqual(['hooks.example'])
+  })
+
   it('refuses plain HTTP, other schemes and URLs with a password, before anything is resolved', async () => {
     expect(await failure(fetch('http://idp.example/', PUBLIC))).toMatch(/^forbidden_address: .*without TLS$/)
     for (const url of ['file:///etc/passwd', 'ftp://idp.example/', 'data:,x', 'gopher://x', '//x', 'nonsense']) {
