@@ -30,6 +30,7 @@ export function createCrossingRecorder({
   async function record(leading: Leading, crossing: HeldCrossing): Promise<void> {
     if (await isWritten(crossing, sinceOf(crossing, intervalMs))) return
     if (!(await write(leading, crossing))) return
+    crossings.announced(crossing)
     // A change goes through without its audit row; here the row is the change.
     if (!(await isWritten(crossing))) throw new Error(`the audit row of ${relationOf(crossing)} was refused`)
   }
@@ -72,17 +73,18 @@ function sinceOf({ isFirst, detected }: HeldCrossing, intervalMs: number): Date 
   return isFirst ? undefined : new Date(detected.nowMs - 2 * intervalMs)
 }
 
-/** False when the Domain is gone: it has no chain any more. */
+/** False when the Domain is gone: it has no chain any more. An event that was emitted is not emitted again with its row. */
 function write({ unitOfWork }: Leading, crossing: HeldCrossing): Promise<boolean> {
-  const { domainId, dimension, correlationId } = crossing
+  const { domainId, dimension, correlationId, isAnnounced } = crossing
   return unitOfWork.run({ pool: 'worker', correlationId }, async (change) => {
     if (!(await holdDomain(change.db, domainId))) return false
-    change.emit({
-      event: 'CapacityThresholdCrossed',
-      domainId,
-      aggregate: `domain:${domainId}`,
-      payload: { domain_id: domainId, dimension },
-    })
+    if (!isAnnounced)
+      change.emit({
+        event: 'CapacityThresholdCrossed',
+        domainId,
+        aggregate: `domain:${domainId}`,
+        payload: { domain_id: domainId, dimension },
+      })
     change.audit({
       domainId,
       subject: 'system:capacity-monitor',

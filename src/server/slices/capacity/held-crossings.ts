@@ -10,6 +10,8 @@ export interface HeldCrossing extends Crossing {
   isTried: boolean
   /** Whether it waits for the next sample after an attempt that failed. */
   isWaiting: boolean
+  /** Whether its event was emitted. The audit row may have been refused all the same. */
+  isAnnounced: boolean
 }
 
 /**
@@ -24,11 +26,15 @@ export interface HeldCrossings {
   settled(crossing: HeldCrossing): void
   /** Counts an attempt that failed; the crossing is due again with the next sample. */
   failed(crossing: HeldCrossing): void
+  /** Its event was emitted: attempts from now on write the audit row alone. */
+  announced(crossing: HeldCrossing): void
   failures(): number
 }
 
 /** How long a replica that does not lead keeps a crossing: longer than a change of leaders takes. */
 const KEPT_MS = 10 * 60_000
+const NEW = { isTried: false, isWaiting: false, isAnnounced: false } as const
+
 /** More crossings are dropped, the oldest first: a datastore that refuses them for days must not fill the memory. */
 const HELD_MAX = 10_000
 
@@ -51,8 +57,7 @@ export function createHeldCrossings({
     sampled(crossings, at) {
       held = held.filter((one) => isKept(one, at.elapsedMs))
       for (const one of held) one.isWaiting = false
-      for (const crossing of crossings)
-        held.push({ ...crossing, correlationId: ids.next(), detected: at, isTried: false, isWaiting: false })
+      for (const crossing of crossings) held.push({ ...crossing, correlationId: ids.next(), detected: at, ...NEW })
       if (held.length > HELD_MAX) held = held.slice(-HELD_MAX)
     },
     due: () => held.filter(({ isWaiting }) => !isWaiting),
@@ -63,6 +68,9 @@ export function createHeldCrossings({
       failures += 1
       crossing.isTried = true
       crossing.isWaiting = true
+    },
+    announced(crossing) {
+      crossing.isAnnounced = true
     },
     failures: () => failures,
   }
