@@ -41,12 +41,21 @@ describe.each(STORES)('the event stream of a Domain on the $name datastore', (st
     const ends: EndReason[] = []
     const rejected: string[] = []
     const opened: RawStream[] = []
+    const logged: string[] = []
+    /** Looks at the datastore that failed, while it fails them. */
+    const failing = { isOn: false, looks: 0 }
 
     beforeAll(async () => {
       let made: DomainEvents | undefined
       fleet = await startFleet(store, (backend) => {
+        const pool: typeof backend.datastore.pool = (name) => {
+          if (!failing.isOn) return backend.datastore.pool(name)
+          failing.looks += 1
+          throw new Error('the disk cannot be read')
+        }
         made = createDomainEvents({
           ...backend,
+          datastore: { ...backend.datastore, pool },
           meter: {
             opened: () => undefined,
             frame: () => undefined,
@@ -54,7 +63,7 @@ describe.each(STORES)('the event stream of a Domain on the $name datastore', (st
             rejected: (code) => void rejected.push(code),
           },
           usage: { count: () => undefined },
-          log: pino({ level: 'silent' }),
+          log: pino({ level: 'info' }, { write: (line: string) => void logged.push(String(JSON.parse(line).msg)) }),
           keepAliveMs: KEEP_ALIVE_MS,
           pollMs: 20,
         })
@@ -293,6 +302,19 @@ describe.each(STORES)('the event stream of a Domain on the $name datastore', (st
       // A replica that goes on beside the restore does not look at the billion positions in between.
       await expect.poll(() => typesOf(open)[0], WAIT).toBe('stream.resync')
       expect(Number(framesOf(stream)[0]?.id)).toBeGreaterThan(Number(undone))
+    })
+
+    it('goes on after failures to read the outbox, which are logged when they begin and when they end', async () => {
+      const stream = await follow()
+      logged.length = 0
+      failing.isOn = true
+      await append(1)
+      await expect.poll(() => failing.looks, WAIT).toBeGreaterThan(3)
+      expect(logged).toEqual(['the events of Domains cannot be read; it is tried again'])
+      failing.isOn = false
+      await expect.poll(() => typesOf(stream), WAIT).toEqual(['project.updated'])
+      await expect.poll(() => logged, WAIT).toContain('the events of Domains are read again')
+      expect(logged).toHaveLength(2)
     })
 
     it('is for readers of the Domain, and ends within a keep-alive once the role is gone', async () => {

@@ -51,6 +51,7 @@ export function createTail(deps: TailDeps): Tail {
   let position = 0n
   let timer: NodeJS.Timeout | undefined
   let isRunning = false
+  let hasFailed = false
   const stopping = new AbortController()
 
   async function look(): Promise<void> {
@@ -81,11 +82,19 @@ export function createTail(deps: TailDeps): Tail {
     return { upTo: head, events: domainIds.map((domainId) => resyncAt(domainId, head, nowMs)) }
   }
 
+  /** The outbox is read four times a second: only the first of consecutive failures is logged. */
+  function reportOnce(error: unknown): void {
+    if (!hasFailed) log.error({ err: error }, 'the events of Domains cannot be read; it is tried again')
+    hasFailed = true
+  }
+
   async function poll(): Promise<void> {
     try {
       await look()
+      if (hasFailed) log.info('the events of Domains are read again')
+      hasFailed = false
     } catch (error) {
-      if (!isOutage(error)) log.error({ err: error }, 'the events of Domains cannot be read')
+      if (!isOutage(error)) reportOnce(error)
     }
     if (stopping.signal.aborted || deps.domainIds().size === 0) isRunning = false
     else timer = setTimeout(() => void poll(), pollMs).unref()
