@@ -1,5 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { RequestContext } from '../../../src/server/http/request-context.ts'
+import { createTestRuns } from '../../../src/server/slices/webhooks/test-runs.ts'
 import { STORES } from '../../support/datastores/stores.ts'
 import { START_MS } from '../../support/server/test-backend.ts'
 import { answer, silent, verified, type Received } from '../../support/webhooks/receiver.ts'
@@ -197,6 +200,71 @@ describe.each(STORES)('Deliveries of webhooks on the $name store', (store) => {
       }
       const { body } = await fleet.call(fleet.root, `POST /v1/webhooks/${String(webhook['id'])}/test`)
       expect(body).toMatchObject({ state: 'delivered', last_status: 200, last_failure: null, last_answer: null })
+    })
+
+    it('end with the reason where no key can be opened, at no expense of the endpoint, and go on with a new key', async () => {
+      fleet.expectedWarnings.add('a message was not sent: no signing key of its webhook can be opened')
+      const webhook = await fleet.webhook(domainId)
+      const id = await fleet.queue(webhook)
+      // As under another master key: the bytes do not open in this place.
+      await fleet.db
+        .updateTable('webhook_keys')
+        .set({ sealed: Buffer.alloc(64, 1) })
+        .where('webhook_id', '=', String(webhook['id']))
+        .execute()
+      const reason =
+        'Not sent: the server can open no signing key of the webhook. Make a new one with "ctl webhooks rotate-secret".'
+      await fleet.deliver()
+      expect(await fleet.reached(webhook, id, 'failed')).toMatchObject({
+        attempts: 1,
+        last_status: null,
+        last_failure: reason,
+        next_attempt_at: null,
+      })
+      const path = `POST /v1/webhooks/${String(webhook['id'])}`
+      expect((await fleet.call(fleet.root, `${path}/test`)).body).toMatchObject({
+        state: 'failed',
+        last_failure: reason,
+      })
+      expect(await fleet.shown(webhook)).toMatchObject({ enabled: true, failing_since: null })
+      expect(ofWebhook(webhook)).toEqual([])
+      const { body: after } = await fleet.call(fleet.root, `${path}/rotate-secret`)
+      await fleet.call(fleet.root, `${path}/deliveries/${id}/redeliver`)
+      await fleet.deliver()
+      await fleet.reached(webhook, id, 'delivered')
+      const [received] = ofWebhook(webhook)
+      if (received === undefined) throw new Error('nothing came')
+      expect(verified(String(after['secret']), received)).toMatchObject({ type: 'approval.requested' })
+    })
+
+    it('of tests end when the server stops, and are due for the next process', async () => {
+      const webhook = await fleet.webhook(domainId)
+      const began = new EventEmitter()
+      const asked = once(began, 'send')
+      const tests = createTestRuns({
+        ...fleet,
+        stopMs: 10,
+        send: (_message, signal) => {
+          began.emit('send')
+          return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined)))
+        },
+        settle: () => Promise.reject(new Error('nothing was sent')),
+      })
+      // Only these are asked for.
+      const ctx = { nowMs: fleet.clock.nowMs, change: fleet.change } as unknown as RequestContext
+      const row = await fleet.db
+        .selectFrom('webhooks')
+        .selectAll()
+        .where('id', '=', String(webhook['id']))
+        .executeTakeFirstOrThrow()
+      const made = tests.run(ctx, row)
+      await asked
+      await tests.stop()
+      const id = await made
+      expect(await fleet.delivery(webhook, id)).toMatchObject({ state: 'pending', attempts: 0 })
+      await fleet.deliver()
+      await fleet.reached(webhook, id, 'delivered')
+      expect(ofWebhook(webhook).map((each) => each.id)).toEqual([id])
     })
 
     it('disable the webhook at once when the endpoint answers 410, and say so', async () => {

@@ -1,3 +1,4 @@
+import pino from 'pino'
 import { vi } from 'vitest'
 import type { Receiver } from './receiver.ts'
 import { startReceiver } from './receiver.ts'
@@ -9,6 +10,8 @@ type Body = Readonly<Record<string, unknown>>
 /** A control plane that serves webhooks, a Domain with an administrator, and an endpoint on loopback that the server allows. */
 export interface WebhookFleet extends Tenancy {
   readonly receiver: Receiver
+  /** Warnings that the test expects. Others throw at the code that logs them. */
+  readonly expectedWarnings: Set<string>
   /** Creates a webhook to the endpoint of the fleet and returns the answer. */
   webhook(domainId: string, members?: Body): Promise<Body>
   /** Queues a message of an approval, as the consumer of the outbox does. Returns the id of the delivery. */
@@ -23,8 +26,13 @@ export interface WebhookFleet extends Tenancy {
 
 export async function startWebhookFleet(store: TestStore): Promise<WebhookFleet> {
   const receiver = await startReceiver()
+  const expectedWarnings = new Set<string>()
+  const write = (line: string): void => {
+    if (!expectedWarnings.has(String(JSON.parse(line).msg))) throw new Error(line)
+  }
   const tenancy = await startTenancy(store, {
     surfaces: ['webhooks'],
+    log: pino({ level: 'warn' }, { write }),
     settings: { webhookAllowHosts: ['127.0.0.1'] },
   })
   const { root, db, ids, clock } = tenancy
@@ -42,6 +50,7 @@ export async function startWebhookFleet(store: TestStore): Promise<WebhookFleet>
   return {
     ...tenancy,
     receiver,
+    expectedWarnings,
     webhook: (domainId, members = {}) =>
       must(`POST /v1/domains/${domainId}/webhooks`, {
         url: `${receiver.url}/${ids.next()}`,

@@ -17,6 +17,8 @@ export interface Sendable {
 
 /** What came of an attempt. */
 export interface Outcome {
+  /** False where the server could not sign the message, so that nothing was sent: the endpoint is not at fault. */
+  readonly isSent: boolean
   /** Undefined after a success. */
   readonly failure: string | undefined
   /** Of the answer; undefined where there was none. */
@@ -30,7 +32,7 @@ export interface Outcome {
 
 /**
  * Sends one message and waits for its answer. Undefined where the signal ended it.
- * @throws what the datastore or the keyring throws before anything is sent.
+ * @throws what the datastore throws before anything is sent.
  */
 export type Send = (message: Sendable, signal: AbortSignal) => Promise<Outcome | undefined>
 
@@ -42,25 +44,49 @@ export interface SenderDeps {
   readonly webhookFetch: OutgoingFetch
   /** Monotonic, ms. */
   readonly elapsedMs: () => number
+  /** Called with a webhook of which no key can be opened. */
+  readonly onUnsigned: (webhookId: string) => void
 }
 
 const ANSWER_CHARACTERS_MAX = 256
+const NO_ANSWER = { status: undefined, answer: undefined, retryAfterMs: undefined } as const
+const UNSIGNED: Outcome = {
+  isSent: false,
+  failure:
+    'Not sent: the server can open no signing key of the webhook. Make a new one with "ctl webhooks rotate-secret".',
+  ...NO_ANSWER,
+  durationMs: 0,
+}
 const GONE = 410
 /** Statuses whose `Retry-After` counts: RFC 6585 §4, RFC 9110 §15.6.4. */
 const THROTTLING: readonly number[] = [429, 503]
 
 /** Makes the sender: it signs with every key of the webhook, at the time of the attempt. */
-export function createSend({ datastore, sealing, clock, rules, webhookFetch, elapsedMs }: SenderDeps): Send {
-  return async ({ id, webhook_id: webhookId, url, message: body }, signal) => {
+export function createSend(deps: SenderDeps): Send {
+  const { datastore, sealing, clock, rules, webhookFetch, elapsedMs, onUnsigned } = deps
+
+  /** Undefined where no key of the webhook can be opened. */
+  async function signedHeaders({ id, webhook_id: webhookId, message: body }: Sendable) {
     const nowMs = clock.now()
     const timestamp = Math.floor(nowMs / 1000)
     const keys = await readKeys(datastore.pool('worker'), webhookId, new Date(nowMs))
-    const headers = {
+    const signatures = await signaturesOf(sealing, keys, { id, timestamp, body })
+    if (signatures === '') return undefined
+    return {
       'content-type': 'application/json',
       accept: '*/*',
       'webhook-id': id,
       'webhook-timestamp': String(timestamp),
-      'webhook-signature': await signaturesOf(sealing, keys, { id, timestamp, body }),
+      'webhook-signature': signatures,
+    }
+  }
+
+  return async (message, signal) => {
+    const { url, message: body } = message
+    const headers = await signedHeaders(message)
+    if (headers === undefined) {
+      onUnsigned(message.webhook_id)
+      return UNSIGNED
     }
     const allowPrivateNetwork = rules.isPrivateAllowed(new URL(url))
     const request = {
@@ -79,8 +105,7 @@ export function createSend({ datastore, sealing, clock, rules, webhookFetch, ela
     } catch (error) {
       if (signal.aborted) return undefined
       if (!(error instanceof OutgoingFetchError)) throw error
-      const none = { status: undefined, answer: undefined, retryAfterMs: undefined }
-      return { failure: failureOf(error, url), ...none, durationMs: spentMs() }
+      return { isSent: true, failure: failureOf(error, url), ...NO_ANSWER, durationMs: spentMs() }
     }
   }
 }
@@ -94,10 +119,10 @@ function outcomeOf(
   { status, headers, body }: OutgoingAnswer,
   { durationMs, nowMs }: { readonly durationMs: number; readonly nowMs: number },
 ): Outcome {
-  if (status >= 200 && status < 300)
-    return { failure: undefined, status, answer: undefined, durationMs, retryAfterMs: undefined }
+  if (status >= 200 && status < 300) return { ...NO_ANSWER, isSent: true, failure: undefined, status, durationMs }
   const isRedirect = status >= 300 && status < 400
   return {
+    isSent: true,
     failure: `The endpoint answered ${status}${isRedirect ? ', a redirect, which is not followed' : ''}.`,
     status,
     answer: excerptOf(body),

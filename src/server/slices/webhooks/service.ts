@@ -12,17 +12,17 @@ import { findDelivery, listDeliveries, requeue } from './deliveries-store.ts'
 import { requireUrl, type EndpointRules } from './endpoint.ts'
 import { giveKey, type KeysDeps } from './keys.ts'
 import * as store from './store.ts'
-import type { TestRun } from './test-runs.ts'
+import type { TestRuns } from './test-runs.ts'
 import { announce, referenceOf, toAnswer, toDelivery } from './webhook.ts'
 
 export interface WebhooksDeps extends KeysDeps {
   readonly datastore: Datastore
   readonly rules: EndpointRules
-  readonly testRun: TestRun
+  readonly testRuns: Pick<TestRuns, 'run'>
 }
 
 /** Serves the webhooks of Domains and their deliveries (decisions: Beyond the peers). */
-export function createWebhooks({ datastore, rules, testRun, ...keys }: WebhooksDeps): Handlers<typeof webhooks> {
+export function createWebhooks({ datastore, rules, testRuns, ...keys }: WebhooksDeps): Handlers<typeof webhooks> {
   const db = () => datastore.pool('interactive')
 
   async function shown(ctx: RequestContext, id: string) {
@@ -89,7 +89,7 @@ export function createWebhooks({ datastore, rules, testRun, ...keys }: WebhooksD
     },
 
     async TestWebhook(ctx, { id }) {
-      const deliveryId = await testRun(ctx, await admitTo(ctx, db(), id))
+      const deliveryId = await testRuns.run(ctx, await admitTo(ctx, db(), id))
       const delivery = await findDelivery(db(), { webhookId: id, id: deliveryId })
       if (delivery === undefined) throw problem('webhook_not_found')
       return toDelivery(delivery)

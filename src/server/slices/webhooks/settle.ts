@@ -47,8 +47,8 @@ export function createSettle({ unitOfWork, clock, ids, random, onDisabled }: Set
       const now = new Date(clock.now())
       const facts = { attempt, outcome, webhook, now, random: random() }
       if (!(await updateClaimed(change.db, attempt, columnsOf(facts)))) return undefined
-      // A test says nothing about the messages that the endpoint is to get.
-      return attempt.type === TEST_EVENT ? undefined : noteOutcome(change, facts)
+      // A test says nothing about the messages that the endpoint is to get, and neither does a message that was not sent.
+      return attempt.type === TEST_EVENT || !outcome.isSent ? undefined : noteOutcome(change, facts)
     })
     if (ended !== undefined) onDisabled(ended)
   }
@@ -79,7 +79,8 @@ function columnsOf(facts: Facts): DeliveryChange {
 
 /** Undefined: it is not sent again. */
 function nextPause({ attempt, outcome, webhook, random }: Facts): number | undefined {
-  if (attempt.type === TEST_EVENT || webhook.disabled_at !== null || isGone(outcome)) return undefined
+  const isLast = attempt.type === TEST_EVENT || webhook.disabled_at !== null || isGone(outcome) || !outcome.isSent
+  if (isLast) return undefined
   return pauseAfter({ tries: attempt.tries, retryAfterMs: outcome.retryAfterMs, random })
 }
 

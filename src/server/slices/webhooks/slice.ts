@@ -12,7 +12,7 @@ import { createSend } from './sender.ts'
 import { createWebhooks } from './service.ts'
 import { createSettle } from './settle.ts'
 import { createWebhookSweepers } from './sweepers.ts'
-import { createTestRun } from './test-runs.ts'
+import { createTestRuns } from './test-runs.ts'
 import { createTokenWatch } from './token-watch.ts'
 import { createDeliveryWorker } from './worker.ts'
 
@@ -43,13 +43,20 @@ export function createSlice({
 }: WebhooksPorts): Slice<'webhooks'> {
   const { clock } = ports
   const rules = createEndpointRules({ webhookAllowHosts, allowsLoopback: webhookAllowsLoopback })
-  const send = createSend({ ...ports, rules, elapsedMs: () => performance.now() })
+  const send = createSend({
+    ...ports,
+    rules,
+    elapsedMs: () => performance.now(),
+    onUnsigned: (id) =>
+      log.error({ webhook_id: id }, 'a message was not sent: no signing key of its webhook can be opened'),
+  })
   const settle = createSettle({
     ...ports,
     random: Math.random,
     onDisabled: ({ id, domainId, reason }) =>
       log.info({ webhook_id: id, domain_id: domainId, reason }, 'a webhook was disabled because of its endpoint'),
   })
+  const testRuns = createTestRuns({ ...ports, send, settle })
   const worker = createDeliveryWorker({
     ...ports,
     send,
@@ -58,9 +65,11 @@ export function createSlice({
       log.warn({ err: error, delivery_id: deliveryId }, 'a webhook could not be delivered; it will be tried again'),
   })
   return {
-    handlers: { webhooks: createWebhooks({ ...ports, rules, testRun: createTestRun({ ...ports, send, settle }) }) },
+    handlers: { webhooks: createWebhooks({ ...ports, rules, testRuns }) },
     jobs: [worker.job, createNodeWatch(ports), createTokenWatch(ports), ...createWebhookSweepers(clock)],
     consumers: [createWebhookConsumer(ports)],
+    // Requests are waited for before anything is flushed: a test holds one of them.
+    drain: () => testRuns.stop(),
     flush: () => worker.stop(),
   }
 }

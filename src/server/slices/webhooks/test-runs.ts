@@ -1,8 +1,9 @@
 import { TEST_EVENT } from '../../../shared/webhooks/event-types.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { RequestContext } from '../../http/request-context.ts'
-import type { IdSource } from '../../ports/clock.ts'
-import { claim } from './claims-store.ts'
+import type { Clock, IdSource } from '../../ports/clock.ts'
+import type { Datastore } from '../../ports/datastore.ts'
+import { claim, release } from './claims-store.ts'
 import { deliveryOf, messageOf } from './enqueue.ts'
 import { holdDomainSlug, insertDeliveries } from './enqueue-store.ts'
 import type { Send } from './sender.ts'
@@ -10,23 +11,38 @@ import type { Settle } from './settle.ts'
 import type { WebhookRecord } from './store.ts'
 
 export interface TestRunsDeps {
+  readonly datastore: Datastore
+  readonly clock: Clock
   readonly ids: IdSource
   readonly send: Send
   readonly settle: Settle
+  /** How long tests may go on when the server stops, ms; default 3 s. */
+  readonly stopMs?: number
 }
 
-/** Sends a test message within the request, and stores what came of it. Resolves with the id of the delivery. */
-export type TestRun = (ctx: RequestContext, webhook: WebhookRecord) => Promise<string>
+/** Tests of webhooks that this process makes. */
+export interface TestRuns {
+  /**
+   * Sends a test message within the request, and stores what came of it. Resolves with the id of the delivery, which is still pending
+   * where the server stopped before the endpoint answered.
+   */
+  run(ctx: RequestContext, webhook: WebhookRecord): Promise<string>
+  /** Ends tests: those that are not over in time are broken off, and are due for the worker of the next process. */
+  stop(): Promise<void>
+}
 
 /** Tests of one webhook in this process at once: each of them holds a request for up to 15 s. */
 const RUNNING_MAX = 2
 /** How long a claim counts: longer than an attempt takes. */
 const CLAIM_MS = 30_000
 const RETRY_AFTER_SECONDS = 15
+const STOP_MS = 3_000
 
 /** A test is a delivery that is claimed from the start: after a crash the worker sends it, with the same id. */
-export function createTestRun({ ids, send, settle }: TestRunsDeps): TestRun {
-  const running = new Map<string, number>()
+export function createTestRuns(deps: TestRunsDeps): TestRuns {
+  const { datastore, clock, ids, send, settle, stopMs = STOP_MS } = deps
+  const running = new Set<{ readonly webhookId: string; readonly ended: Promise<unknown> }>()
+  const stopping = new AbortController()
 
   /** Resolves with the delivery. */
   async function begin(ctx: RequestContext, webhook: WebhookRecord, own: string) {
@@ -44,22 +60,33 @@ export function createTestRun({ ids, send, settle }: TestRunsDeps): TestRun {
     })
   }
 
-  return async (ctx, webhook) => {
-    const count = running.get(webhook.id) ?? 0
-    if (count >= RUNNING_MAX) throw problem('webhook_test_running', { retry_after_seconds: RETRY_AFTER_SECONDS })
-    running.set(webhook.id, count + 1)
-    try {
-      const delivery = await begin(ctx, webhook, ids.next())
-      const outcome = await send(delivery, NEVER)
-      if (outcome !== undefined) await settle(delivery, outcome)
-      return delivery.id
-    } finally {
-      const left = (running.get(webhook.id) ?? 1) - 1
-      if (left > 0) running.set(webhook.id, left)
-      else running.delete(webhook.id)
-    }
+  async function make(ctx: RequestContext, webhook: WebhookRecord): Promise<string> {
+    const delivery = await begin(ctx, webhook, ids.next())
+    const outcome = await send(delivery, stopping.signal)
+    if (outcome === undefined) await release(datastore.pool('worker'), { ...delivery, now: new Date(clock.now()) })
+    else await settle(delivery, outcome)
+    return delivery.id
+  }
+
+  return {
+    async run(ctx, webhook) {
+      const { id: webhookId } = webhook
+      const count = [...running].filter((each) => each.webhookId === webhookId).length
+      if (count >= RUNNING_MAX) throw problem('webhook_test_running', { retry_after_seconds: RETRY_AFTER_SECONDS })
+      const made = make(ctx, webhook)
+      const one = { webhookId, ended: made.catch(() => undefined) }
+      running.add(one)
+      try {
+        return await made
+      } finally {
+        running.delete(one)
+      }
+    },
+    async stop() {
+      const late = setTimeout(() => stopping.abort(), stopMs)
+      await Promise.all([...running].map(({ ended }) => ended))
+      clearTimeout(late)
+      stopping.abort()
+    },
   }
 }
-
-/** The deadline of the fetch ends a test. */
-const NEVER = new AbortController().signal
