@@ -4,6 +4,7 @@ import { createNodeWatch } from '../../../src/server/slices/webhooks/node-watch.
 import { createWebhookConsumer } from '../../../src/server/slices/webhooks/outbox-consumer.ts'
 import { MESSAGE_SHAPES, type Message } from '../../../src/shared/webhooks/message-shapes.ts'
 import type { MessageType } from '../../../src/shared/webhooks/event-types.ts'
+import type { Leading } from '../../../src/server/ports/leadership.ts'
 import type { NumberedEvent } from '../../../src/server/ports/outbox.ts'
 import { unfenced } from '../../support/datastores/leading.ts'
 import { STORES } from '../../support/datastores/stores.ts'
@@ -51,6 +52,18 @@ describe.each(STORES)('Messages of webhooks on the $name store', (store) => {
     const typesOf = async (webhook: Row): Promise<MessageType[]> => (await queued(webhook)).map(({ type }) => type)
 
     describe('about nodes', () => {
+      /** Changes of reachability that the outbox has, for whoever leads. */
+      const announced: NumberedEvent[] = []
+      const announcementOf = (nodeId: string, to: string): NumberedEvent => ({
+        seq: 1n,
+        event: 'NodeReachabilityChanged',
+        domainId,
+        aggregate: `node:${nodeId}`,
+        payload: { node_id: nodeId, from: to === 'healthy' ? 'stale' : 'healthy', to, changed_at: '' },
+        correlationId: 'sweep-1',
+        occurredAt: new Date(fleet.clock.nowMs),
+      })
+
       /** The node's last heartbeat was so long ago, and its reachability is announced. */
       async function beat(nodeId: string, agoMs: number): Promise<void> {
         const at = new Date(fleet.clock.nowMs - agoMs)
@@ -62,14 +75,31 @@ describe.each(STORES)('Messages of webhooks on the $name store', (store) => {
             healthy_since = case when node_heartbeats.announced_state = 'healthy' then node_heartbeats.healthy_since
               else excluded.accepted_at end,
             announced_state = excluded.announced_state`.execute(fleet.db)
+        announced.push(announcementOf(nodeId, state))
       }
       /** A leader that has led for long enough. */
       function leader() {
         const watch = createNodeWatch(fleet)
-        const leading = unfenced(fleet)
-        const pass = () => watch.run(leading)
+        const plain = unfenced(fleet)
+        let transactions = 0
+        let isBroken = false
+        const leading: Leading = {
+          ...plain,
+          async transaction(work) {
+            transactions += 1
+            if (isBroken) throw new Error('the datastore is away')
+            return plain.transaction(work)
+          },
+        }
+        const consumer = createWebhookConsumer({ ...fleet, nodeWatch: watch })
+        const pass = async (): Promise<boolean> => {
+          await fleet.change((change) => consumer.handle(change, announced.splice(0)))
+          return watch.job.run(leading)
+        }
         return {
           pass,
+          transactions: () => transactions,
+          breaks: (to: boolean) => void (isBroken = to),
           async seasoned() {
             const nowMs = fleet.clock.nowMs
             fleet.clock.nowMs = nowMs - STALE_MS
@@ -192,7 +222,53 @@ describe.each(STORES)('Messages of webhooks on the $name store', (store) => {
         expect((await typesOf(webhook)).toSorted()).toEqual(['node.offline', 'node.offline', 'node.online'])
       })
 
-      it('for 10,000 nodes at once in passes of 500', async () => {
+      it('once a webhook has waited for as long as it asks for, which is examined then and not before', async () => {
+        const webhook = await fleet.webhook(domainId, { events: NODE_EVENTS, for_seconds: 3_600 })
+        const node = await fleet.node({ domainId })
+        const watch = leader()
+        const pass = await watch.seasoned()
+        await beat(node, STALE_MS)
+        await pass()
+        const examined = watch.transactions()
+        fleet.clock.nowMs += 3_600 * SECOND_MS - 1
+        await pass()
+        expect(watch.transactions()).toBe(examined)
+        fleet.clock.nowMs += 2
+        await pass()
+        expect(await typesOf(webhook)).toEqual(['node.offline'])
+      })
+
+      it('by a webhook that was created, or changed to ask for less, while the nodes were silent already', async () => {
+        const webhook = await fleet.webhook(domainId, { events: NODE_EVENTS, for_seconds: 86_400 })
+        const node = await fleet.node({ domainId })
+        const pass = await leader().seasoned()
+        await beat(node, 5 * MINUTE_MS)
+        await pass()
+        const other = await fleet.webhook(domainId, { events: NODE_EVENTS, for_seconds: 30 })
+        await pass()
+        expect([await typesOf(webhook), await typesOf(other)]).toEqual([[], ['node.offline']])
+        fleet.clock.nowMs += SECOND_MS
+        await fleet.call(fleet.root, `PATCH /v1/webhooks/${String(webhook['id'])}`, { for_seconds: 60 })
+        await pass()
+        expect(await typesOf(webhook)).toEqual(['node.offline'])
+      })
+
+      it('after a pass that failed, in the next one', async () => {
+        const webhook = await fleet.webhook(domainId, { events: NODE_EVENTS, for_seconds: 30 })
+        const node = await fleet.node({ domainId })
+        const watch = leader()
+        const pass = await watch.seasoned()
+        for (const agoMs of [5 * MINUTE_MS, 0]) {
+          await beat(node, agoMs)
+          watch.breaks(true)
+          await expect(pass()).rejects.toThrow('the datastore is away')
+          watch.breaks(false)
+          await pass()
+        }
+        expect(await typesOf(webhook)).toEqual(['node.offline', 'node.online'])
+      })
+
+      it('for 10,000 nodes at once in passes of 500, which cost nothing once they are announced', async () => {
         const webhook = await fleet.webhook(domainId, { events: NODE_EVENTS, for_seconds: 30 })
         const bulk = fleet.datastore.pool('bulk')
         for (let from = 1; from <= 10_000; from += 1_000)
@@ -206,10 +282,14 @@ describe.each(STORES)('Messages of webhooks on the $name store', (store) => {
         await sql`
           insert into node_heartbeats (node_id, created_at, accepted_at, healthy_since, announced_state)
           select id, ${at}, ${at}, ${at}, 'unreachable' from nodes where domain_id = ${domainId}`.execute(bulk)
-        const pass = await leader().seasoned()
+        const watch = leader()
+        const pass = await watch.seasoned()
         let passes = 1
         while (await pass()) passes += 1
         expect(passes).toBeGreaterThanOrEqual(20)
+        const examined = watch.transactions()
+        await expect(pass()).resolves.toBe(false)
+        expect(watch.transactions()).toBe(examined)
         const { rows } = await sql<{ count: number; nodes: number }>`
           select count(*)::int as count, count(distinct event_key)::int as nodes
           from webhook_deliveries where webhook_id = ${String(webhook['id'])}`.execute(fleet.db)
@@ -286,7 +366,9 @@ describe.each(STORES)('Messages of webhooks on the $name store', (store) => {
         occurredAt: new Date(at),
       })
       const consume = (events: readonly NumberedEvent[]) =>
-        fleet.change((change) => createWebhookConsumer(fleet).handle(change, events))
+        fleet.change((change) =>
+          createWebhookConsumer({ ...fleet, nodeWatch: createNodeWatch(fleet) }).handle(change, events),
+        )
 
       const sources = (): readonly NumberedEvent[] => [
         event('ApprovalRequested', {

@@ -2,18 +2,22 @@ import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { OutboxConsumer } from '../../ports/outbox.ts'
 import { enqueue, type Envelope } from './enqueue.ts'
 import { holdSubscribers, namesOf, type Subscriber } from './enqueue-store.ts'
+import type { NodeWatch } from './node-watch.ts'
 import { isSource, nodeOf, rowOf, type SourceEvent } from './outbox-messages.ts'
 
 export interface WebhookConsumerDeps {
   readonly clock: Clock
   readonly ids: IdSource
+  /** Takes which nodes became silent, or are back. */
+  readonly nodeWatch: Pick<NodeWatch, 'take'>
 }
 
 /** Queues the messages of outbox events, in the transaction that moves the cursor: each is queued once. */
-export function createWebhookConsumer({ clock, ids }: WebhookConsumerDeps): OutboxConsumer {
+export function createWebhookConsumer({ clock, ids, nodeWatch }: WebhookConsumerDeps): OutboxConsumer {
   return {
     name: 'webhooks',
     async handle({ db }, events) {
+      nodeWatch.take(events)
       const sources = events.filter(isSource)
       if (sources.length === 0) return
       const subscribers = await holdSubscribers(db, [...new Set(sources.map(({ domainId }) => domainId))])

@@ -64,10 +64,11 @@ export function createSlice({
     onFailure: (error, deliveryId) =>
       log.warn({ err: error, delivery_id: deliveryId }, 'a webhook could not be delivered; it will be tried again'),
   })
+  const nodeWatch = createNodeWatch(ports)
   return {
     handlers: { webhooks: createWebhooks({ ...ports, rules, testRuns }) },
-    jobs: [worker.job, createNodeWatch(ports), createTokenWatch(ports), ...createWebhookSweepers(clock)],
-    consumers: [createWebhookConsumer(ports)],
+    jobs: [worker.job, nodeWatch.job, createTokenWatch(ports), ...createWebhookSweepers(clock)],
+    consumers: [createWebhookConsumer({ ...ports, nodeWatch })],
     // Requests are waited for before anything is flushed: a test holds one of them.
     drain: () => testRuns.stop(),
     flush: () => worker.stop(),
