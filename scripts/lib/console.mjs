@@ -27,7 +27,7 @@ async function script(source) {
 
 /**
  * Writes the console to `dist/console`: the page, its script and its style sheet, each also compressed, and the table `files.json`
- * that the server serves by. Names of script and style sheet have a digest of their contents.
+ * that the server serves by. The page asks for script and style sheet with the digest of their contents.
  */
 export async function bundleConsole(root, dist) {
   const source = join(root, 'src/console')
@@ -43,11 +43,11 @@ export async function bundleConsole(root, dist) {
   }
   const { text, licences } = await script(source)
   const style = readFileSync(join(source, 'style.css'), 'utf8')
-  const js = write(`console-${digestOf(text)}.js`, text, 'text/javascript; charset=utf-8')
-  const css = write(`console-${digestOf(style)}.css`, style, 'text/css; charset=utf-8')
+  const js = write('console.js', text, 'text/javascript; charset=utf-8')
+  const css = write('console.css', style, 'text/css; charset=utf-8')
   const page = readFileSync(join(source, 'index.html'), 'utf8')
-    .replace('console.css', () => `${BASE}${css.name}`)
-    .replace('console.js', () => `${BASE}${js.name}`)
+    .replace('console.css', () => `${BASE}${css.name}?v=${css.digest}`)
+    .replace('console.js', () => `${BASE}${js.name}?v=${js.digest}`)
   const index = write('index.html', page, 'text/html; charset=utf-8')
   writeFileSync(join(folder, 'files.json'), `${JSON.stringify({ index, assets: [js, css] })}\n`)
   writeFileSync(join(folder, 'LICENSES.txt'), licences)

@@ -26,8 +26,8 @@ export function readConsoleFiles(): ConsoleFiles {
     readonly assets: readonly BuiltFile[]
   }
   return {
-    index: { ...fileOf(index), isImmutable: false },
-    assets: new Map(assets.map((asset) => [asset.name, { ...fileOf(asset), isImmutable: true }])),
+    index: fileOf(index),
+    assets: new Map(assets.map((asset) => [asset.name, fileOf(asset)])),
   }
 }
 
@@ -35,7 +35,7 @@ function folder(): URL {
   return packageFile('dist/console/')
 }
 
-function fileOf({ name, media, digest }: BuiltFile): Omit<StaticFile, 'isImmutable'> {
+function fileOf({ name, media, digest }: BuiltFile): StaticFile {
   const read = (suffix: string) => readFileSync(new URL(`${name}${suffix}`, folder()))
-  return { media, digest, bytes: { identity: read(''), gzip: read('.gz'), br: read('.br') } }
+  return { media, digest, isImmutable: false, bytes: { identity: read(''), gzip: read('.gz'), br: read('.br') } }
 }

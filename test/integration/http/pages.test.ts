@@ -38,6 +38,15 @@ describe('pages beside the operations', () => {
         },
         {
           method: 'GET',
+          path: '/v1/fixture/public-page',
+          isPublic: true,
+          handler(visit) {
+            visits.push(visit)
+            return { document: pageDocument({ title: 'A page', body: markup`<h1>For everybody</h1>` }) }
+          },
+        },
+        {
+          method: 'GET',
           path: '/v1/fixture/failing-page',
           handler: () => {
             throw problem('session_not_found')
@@ -96,6 +105,14 @@ describe('pages beside the operations', () => {
     ['a token, which is nobody’s browser', { authorization: 'Bearer psk_admin' }],
   ])('are visited by nobody with %s', async (_, headers) => {
     await ask('/v1/fixture/page', { headers })
+    expect(visits.map(({ session }) => session)).toEqual([undefined])
+  })
+
+  test('that are the same for everybody look no session up, and so are there while the datastore is away', async () => {
+    const away = { headers: { cookie: 'service_session=ses_down' } }
+    expect((await ask('/v1/fixture/page', away)).status).toBe(503)
+    expect((await ask('/v1/fixture/public-page', away)).status).toBe(200)
+    await ask('/v1/fixture/public-page', { headers: { cookie: 'service_session=ses_admin' } })
     expect(visits.map(({ session }) => session)).toEqual([undefined])
   })
 

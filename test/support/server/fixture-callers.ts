@@ -65,14 +65,14 @@ export const csrfOf = (sessionId: string): string => `csrf-of-${sessionId}`
 
 const KINDS = { psk: 'api-token', ses: 'session', nsk: 'nsk' } as const
 
-/** Resolvers of fixed credentials. Those that end in `_slow` are looked up, `psk_down` not at all. */
+/** Resolvers of fixed credentials. Those that end in `_slow` are looked up, those that end in `_down` not at all. */
 export const fixtureResolvers: readonly CredentialResolver[] = Object.entries(KINDS).map(([prefix, kind]) => ({
   kind,
   ...(kind === 'session' && { cookie: 'service_session' }),
   recognizes: (text) => text.startsWith(`${prefix}_`),
-  recall: (text) => (text.endsWith('_slow') || text === 'psk_down' ? undefined : known(text)),
+  recall: (text) => (text.endsWith('_slow') || text.endsWith('_down') ? undefined : known(text)),
   async resolve(text) {
-    if (text === 'psk_down') throw problem('datastore_unavailable', { retry_after_seconds: 2 })
+    if (text.endsWith('_down')) throw problem('datastore_unavailable', { retry_after_seconds: 2 })
     return known(text.replace(/_slow$/, ''))
   },
 }))

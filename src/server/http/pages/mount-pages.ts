@@ -138,7 +138,7 @@ async function visitOf(page: Page, request: FastifyRequest, arrived: Arrived): P
     target,
     query: new URLSearchParams(target.split('?')[1]),
     form: formOf(request.body),
-    session: await sessionOf(page, { request, sourceAddress }, arrived),
+    session: page.isPublic === true ? undefined : await sessionOf(page, { request, sourceAddress }, arrived),
     browser: browserFactsOf(request, isSecure),
     arriving: { target: request.url, fetchSite, host: headers.host, isSecure, nowMs },
   }

@@ -11,6 +11,8 @@ export interface Page {
   readonly path: `/${string}`
   /** Counts against the visitor's address, as operations that take codes do. */
   readonly perAddress?: true
+  /** The same for every visitor: no session is looked up, so the page does not need the datastore. */
+  readonly isPublic?: true
   /** A thrown `Problem` is shown as a page of its own, to programs as the problem document. */
   readonly handler: (visit: PageVisit) => PageAnswer | Promise<PageAnswer>
 }
@@ -26,7 +28,7 @@ export interface PageVisit {
   readonly query: URLSearchParams
   /** Members of a posted form; at most 8 KiB. */
   readonly form: URLSearchParams
-  /** Whose browser it is; undefined when nobody is signed in there. The credential's id is the session's. */
+  /** Whose browser it is; undefined when nobody is signed in there, and for public pages. The credential's id is the session's. */
   readonly session: Caller | undefined
   readonly browser: BrowserFacts
   /** For `firstArrival` alone. */
@@ -54,7 +56,7 @@ export interface StaticFile {
   readonly media: string
   /** Of its contents; the entity tags of its codings derive from it. */
   readonly digest: string
-  /** Whether its name changes with its contents, so that browsers keep it for a year. Others ask each time. */
+  /** Whether its address changes with its contents, so that browsers keep it for a year. Others ask each time. */
   readonly isImmutable: boolean
   /** Its `Content-Security-Policy`, where it is a page. */
   readonly policy?: string

@@ -24,7 +24,7 @@ const POLICY = [
 export interface ConsoleFiles {
   /** The page itself. */
   readonly index: StaticFile
-  /** Script and style sheet, by names that change with their contents. */
+  /** Script and style sheet by name. The page asks for each with its digest, `?v=<digest>`. */
   readonly assets: ReadonlyMap<string, StaticFile>
 }
 
@@ -33,12 +33,23 @@ export interface ConsoleFiles {
  * All of them are the same bytes for everybody; what the page shows comes from the API under the session of its visitor.
  */
 export function createConsolePages({ index, assets }: ConsoleFiles): readonly Page[] {
-  const files = [...assets].map(([name, file]) => pageOf(`${CONSOLE_PATH}${name}`, file))
-  return [toConsole, pageOf(CONSOLE_PATH, { ...index, policy: POLICY }), ...files]
+  const files = [...assets].map(([name, file]) => assetOf(`${CONSOLE_PATH}${name}`, file))
+  const page = { ...index, policy: POLICY }
+  return [toConsole, { ...PUBLIC, path: CONSOLE_PATH, handler: () => ({ file: page }) }, ...files]
 }
 
-const toConsole: Page = { method: 'GET', path: '/v1/console', handler: () => ({ location: CONSOLE_PATH }) }
+const PUBLIC = { method: 'GET', isPublic: true } as const
 
-function pageOf(path: Page['path'], file: StaticFile): Page {
-  return { method: 'GET', path, handler: () => ({ file }) }
+const toConsole: Page = { ...PUBLIC, path: '/v1/console', handler: () => ({ location: CONSOLE_PATH }) }
+
+/**
+ * Behind a balancer, the page may come from another version than the script that it asks for. Then it gets the script of this version,
+ * which draws the whole page by itself; browsers keep it only under its own digest.
+ */
+function assetOf(path: Page['path'], file: StaticFile): Page {
+  return {
+    ...PUBLIC,
+    path,
+    handler: ({ query }) => ({ file: { ...file, isImmutable: query.get('v') === file.digest } }),
+  }
 }
