@@ -1,31 +1,29 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import type { PresenceWatch } from '../model/presence.ts'
 
-/** How the console learns of changes: at once, or by asking again and again. */
-export type Liveness = 'live' | 'polling'
+/** How the console learns of changes: at once, or by reading again and again; or not at all, while nobody uses the page. */
+export type Liveness = 'live' | 'polling' | 'paused'
 
 export interface WatchDeps {
   readonly fetch: typeof fetch
   /** Calls back once after that time; returns a function that cancels it. */
   readonly after: (ms: number, run: () => void) => () => void
-  /** Whether the page is behind another one. Such a page does not ask again for each event. */
-  readonly isHidden: () => boolean
-  /** Calls back when the page is shown again or the network is back; returns a function that ends it. */
-  readonly onReturn: (run: () => void) => () => void
+  readonly presence: PresenceWatch
+  /** Calls back when the network is back; returns a function that ends it. */
+  readonly onOnline: (run: () => void) => () => void
 }
 
 /** A follower of one Domain. */
 export interface Watcher {
   /** An event of the stream. */
   readonly onEvent: (event: EventSourceMessage) => void
-  /** What the page shows may be out of date: it is time to ask again. */
+  /** Anything that the page shows may be out of date. */
   readonly onStale: () => void
   readonly onLiveness: (liveness: Liveness) => void
 }
 
-/** Between two questions, without a stream. */
+/** Between two reads, without a stream. */
 const POLL_MS = 15_000
-/** Of a page that is behind another one. */
-const HIDDEN_POLL_MS = 120_000
 /** With a stream, for what has no events, such as rates. */
 const LIVE_POLL_MS = 60_000
 /** Before the next try at a stream that broke. */
@@ -34,16 +32,18 @@ const RECONNECT_MS = 5_000
 const REFUSED_MS = 300_000
 
 /**
- * Follows what happens in a Domain by its event stream, and asks again at intervals besides, rarer while the stream lives or the page is
- * hidden. Returns a function that ends it.
+ * Follows what happens in a Domain by its event stream, and has everything read again at intervals besides, rarer while the stream lives.
+ * Nothing is read while the page is hidden, and it has no stream while people are away. Returns a function that ends it.
  */
 export function watchDomain(domainId: string, watcher: Watcher, deps: WatchDeps): () => void {
   const ending = new AbortController()
+  const { presence } = deps
   let isLive = false
   let cancelPoll = (): void => undefined
   const poll = (): void => {
     cancelPoll()
-    cancelPoll = deps.after(pauseOf(isLive, deps.isHidden()), () => {
+    if (presence.now() !== 'shown') return
+    cancelPoll = deps.after(isLive ? LIVE_POLL_MS : POLL_MS, () => {
       watcher.onStale()
       poll()
     })
@@ -53,22 +53,20 @@ export function watchDomain(domainId: string, watcher: Watcher, deps: WatchDeps)
     watcher.onLiveness(liveness)
     poll()
   }
-  const endReturn = deps.onReturn(() => {
-    watcher.onStale()
+  const readAgain = (): void => {
+    if (presence.now() === 'shown') watcher.onStale()
     poll()
-  })
+  }
+  const endPresence = presence.onChange(readAgain)
+  const endOnline = deps.onOnline(readAgain)
   becomes('polling')
   void follow({ domainId, watcher, deps, becomes, signal: ending.signal })
   return () => {
     ending.abort()
     cancelPoll()
-    endReturn()
+    endPresence()
+    endOnline()
   }
-}
-
-function pauseOf(isLive: boolean, isHidden: boolean): number {
-  if (isHidden) return HIDDEN_POLL_MS
-  return isLive ? LIVE_POLL_MS : POLL_MS
 }
 
 interface Following {
@@ -79,19 +77,52 @@ interface Following {
   readonly signal: AbortSignal
 }
 
-/** Opens the stream again and again until the signal, from the last event on. */
+/** Opens the stream again and again until the signal, from the last event on; not while people are away. */
 async function follow(following: Following): Promise<void> {
   const { deps, becomes, signal } = following
   const last = { id: '' }
   while (!signal.aborted) {
-    const pauseMs = await readStream(following, last)
+    if (deps.presence.now() === 'away') await untilBack(following)
     if (signal.aborted) return
-    becomes('polling')
-    await new Promise<void>((resolve) => {
-      const cancel = deps.after(pauseMs, resolve)
-      signal.addEventListener('abort', () => (cancel(), resolve()), { once: true })
-    })
+    const pauseMs = await whilePresent(following, last)
+    if (signal.aborted) return
+    const isAway = deps.presence.now() === 'away'
+    becomes(isAway ? 'paused' : 'polling')
+    if (!isAway) await pause(following, pauseMs)
   }
+}
+
+function untilBack({ deps: { presence }, signal }: Following): Promise<void> {
+  return new Promise((resolve) => {
+    const end = presence.onChange(() => {
+      if (presence.now() !== 'away') done()
+    })
+    function done(): void {
+      end()
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done)
+  })
+}
+
+function pause({ deps, signal }: Following, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = deps.after(ms, resolve)
+    signal.addEventListener('abort', () => (cancel(), resolve()), { once: true })
+  })
+}
+
+/** Reads the stream until it ends or people are away. */
+async function whilePresent(following: Following, last: { id: string }): Promise<number> {
+  const { presence } = following.deps
+  const away = new AbortController()
+  const end = presence.onChange(() => {
+    if (presence.now() === 'away') away.abort()
+  })
+  const pauseMs = await readStream({ ...following, signal: AbortSignal.any([following.signal, away.signal]) }, last)
+  end()
+  return pauseMs
 }
 
 /** Reads the stream to its end; resolves with the pause before the next try, in ms. */
@@ -105,13 +136,12 @@ async function readStream(
     const response = await deps.fetch(path, { headers, signal, credentials: 'same-origin' })
     if (!response.ok || response.body === null) return REFUSED_MS
     becomes('live')
-    // Such a stream begins with what comes next; what came since the page asked is not in it.
-    if (last.id === '') watcher.onStale()
+    // Such a stream begins with what comes next; what came since the page read is not in it.
+    if (last.id === '' && deps.presence.now() === 'shown') watcher.onStale()
     const parser = createParser({
       onEvent: (event) => {
         last.id = event.id ?? last.id
         watcher.onEvent(event)
-        if (!deps.isHidden()) watcher.onStale()
       },
     })
     const text = new TextDecoder()
@@ -121,7 +151,7 @@ async function readStream(
     }
     return RECONNECT_MS
   } catch {
-    // The connection broke, or the watching ended.
+    // The connection broke, people are away, or the watching ended.
     return RECONNECT_MS
   }
 }

@@ -9,12 +9,13 @@ export interface SeenEvent {
   readonly change: string
 }
 
-const SEEN_MAX = 200
+/** Events that are kept. */
+export const SEEN_MAX = 200
 
-/** Appends an event; the oldest go first. One that is there already is not added again. */
-export function withEvent(events: readonly SeenEvent[], event: SeenEvent): readonly SeenEvent[] {
-  if (events.some(({ id }) => id === event.id)) return events
-  return [...events, event].slice(-SEEN_MAX)
+/** Appends events; the oldest go first. One that is there already is not added again. */
+export function withEvents(events: readonly SeenEvent[], more: readonly SeenEvent[]): readonly SeenEvent[] {
+  if (more.length === 0) return events
+  return [...new Map([...events, ...more].map((event) => [event.id, event])).values()].slice(-SEEN_MAX)
 }
 
 /** Reads a frame of the stream; undefined for one that names no object, such as a later server may send. */

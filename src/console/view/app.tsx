@@ -7,7 +7,7 @@ import { readDomains } from '../api/read-fleet.ts'
 import { Problem } from './parts.tsx'
 import { SignedIn } from './signed-in.tsx'
 import { SignInPrompt } from './sign-in-prompt.tsx'
-import { useLoad } from './use-load.ts'
+import { NEVER, useLoad } from './use-load.ts'
 
 interface Start {
   readonly me: Me
@@ -19,7 +19,7 @@ export function App(): VNode {
   const [isEnded, setEnded] = useState(false)
   const [isReached, setReached] = useState(true)
   const api = useMemo(() => connected(() => setEnded(true), setReached), [])
-  const start = useLoad<Start>({ key: 'start', tick: 0 }, async (signal) => {
+  const start = useLoad<Start>({ key: 'start', tick: NEVER }, async (signal) => {
     const me = await api.call('GetAuthWhoami', {}, signal)
     remember(me.domain_id)
     return { me, domains: await readDomains(api, signal) }

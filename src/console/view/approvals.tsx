@@ -6,25 +6,20 @@ import { DecisionDialog, type Decision } from './dialog.tsx'
 import { Empty, Facts, Heading, LoadedView, Panel, Time } from './parts.tsx'
 import { Subject } from './subject.tsx'
 import { Table } from './table.tsx'
-import { useLoad } from './use-load.ts'
+import { useRead } from './use-read.ts'
 
 /** What waits for a decision, in all Domains of the person, and what was decided. */
 export function ApprovalsView(): VNode {
-  const { api, tick } = useConsole()
-  const waiting = useLoad(
-    { key: 'waiting', tick },
-    async (signal) =>
-      (await api.call('ListApprovals', { state: 'pending-approval', role: 'decider', limit: '100' }, signal)).items,
-  )
-  const others = useLoad(
-    { key: 'others', tick },
+  const { api, waiting } = useConsole()
+  const others = useRead(
+    { key: 'others', topics: ['approvals'] },
     async (signal) => (await api.call('ListApprovals', { limit: '50' }, signal)).items,
   )
   return (
     <>
       <Heading note="In all of your Domains">Approvals</Heading>
       <Panel title="To decide">
-        <LoadedView of={waiting}>
+        <LoadedView of={waiting.approvals}>
           {(rows) => (rows.length === 0 ? <Empty>Nothing waits for your decision.</Empty> : <Requests rows={rows} />)}
         </LoadedView>
       </Panel>

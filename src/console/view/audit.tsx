@@ -7,7 +7,7 @@ import { fragmentOf } from '../model/route.ts'
 import { AuditTable } from './audit-table.tsx'
 import { useConsole } from './context.ts'
 import { Empty, Field, Heading, LoadedView, Problem } from './parts.tsx'
-import { useLoad } from './use-load.ts'
+import { useRead } from './use-read.ts'
 
 /** Who did what: the decisions that the server recorded in the Domain. */
 export function AuditView(): VNode {
@@ -112,12 +112,14 @@ interface Shown {
 
 /** A page of decisions, and more of them on demand. The first page alone follows what happens; with older ones nothing moves. */
 function Results({ filters }: { readonly filters: AuditFilters }): VNode {
-  const { api, domain, tick, me, fleet } = useConsole()
+  const { api, domain, me, fleet } = useConsole()
   const [paged, setPaged] = useState<Shown | undefined>(undefined)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
   const ask = (from: string | undefined, signal?: AbortSignal) =>
     api.call('GetAudit', queryOf(domain.id, withIds(filters, { me, nodes: fleet.nodes.value ?? [] }), from), signal)
-  const first = useLoad({ key: domain.id, tick: paged === undefined ? tick : 0 }, (signal) => ask(undefined, signal))
+  const first = useRead({ key: domain.id, topics: paged === undefined ? ['events'] : [] }, (signal) =>
+    ask(undefined, signal),
+  )
   const showMore = async ({ rows, cursor }: Shown): Promise<void> => {
     setFailure(undefined)
     try {

@@ -2,7 +2,7 @@
 export const browserTime = {
   nowMs: (): number => Date.now(),
   /** Calls back once after that time; returns a function that cancels it. */
-  after(ms: number, run: () => void): () => void {
+  after: (ms: number, run: () => void): (() => void) => {
     const timer = setTimeout(run, ms)
     return () => clearTimeout(timer)
   },

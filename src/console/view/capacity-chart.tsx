@@ -5,7 +5,7 @@ import { historyLine } from '../model/history-line.ts'
 import { useConsole } from './context.ts'
 import { Empty, LoadedView, Time } from './parts.tsx'
 import { Table } from './table.tsx'
-import { useLoad } from './use-load.ts'
+import { useRead } from './use-read.ts'
 
 const BOX = { width: 900, height: 200 }
 /** Hours are written once an hour. */
@@ -14,8 +14,8 @@ const ROWS_MAX = 24
 
 /** The largest sample of each hour of one dimension. */
 export function CapacityChart({ dimension }: { readonly dimension: CapacityUse['dimension'] }): VNode {
-  const { api, tick, domain } = useConsole()
-  const history = useLoad({ key: `${domain.id} ${dimension}`, tick, apartMs: APART_MS }, (signal) =>
+  const { api, domain } = useConsole()
+  const history = useRead({ key: `${domain.id} ${dimension}`, topics: ['unknown'], apartMs: APART_MS }, (signal) =>
     api.call('GetDomainCapacityHistory', { domain_id: domain.id, dimension }, signal),
   )
   return (

@@ -5,7 +5,7 @@ import { fragmentOf } from '../model/route.ts'
 import { CapacityChart } from './capacity-chart.tsx'
 import { useConsole } from './context.ts'
 import { Heading, LoadedView, Panel, Time } from './parts.tsx'
-import { useLoad } from './use-load.ts'
+import { useRead } from './use-read.ts'
 
 export const DIMENSION_NAMES: Readonly<Record<CapacityUse['dimension'], string>> = {
   nodes: 'Nodes',
@@ -18,8 +18,8 @@ export const DIMENSION_NAMES: Readonly<Record<CapacityUse['dimension'], string>>
 
 /** What the Domain uses of its capacity, and how that developed. */
 export function CapacityView(): VNode {
-  const { api, tick, domain, route } = useConsole()
-  const capacity = useLoad({ key: domain.id, tick }, (signal) =>
+  const { api, domain, route } = useConsole()
+  const capacity = useRead({ key: domain.id, topics: ['capacity'] }, (signal) =>
     api.call('GetDomainCapacity', { domain_id: domain.id }, signal),
   )
   const { value } = capacity

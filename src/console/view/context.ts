@@ -2,10 +2,12 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Api } from '../api/client.ts'
 import type { Domain, Me, NodeSummary } from '../api/operations.ts'
+import type { Changes } from '../model/changes.ts'
 import type { SeenEvent } from '../model/domain-event.ts'
 import type { Route } from '../model/route.ts'
 import type { Sample } from '../model/samples.ts'
 import type { Loaded } from './use-load.ts'
+import type { Waiting } from './use-waiting.ts'
 
 /** The nodes of the Domain, and how their number in each state developed while the console was open. */
 export interface FleetData {
@@ -24,11 +26,14 @@ export interface ConsoleState {
   readonly domain: ShownDomain
   readonly route: Route
   readonly fleet: FleetData
+  readonly waiting: Waiting
   /** What the page has seen on the stream of the Domain. */
   readonly events: readonly SeenEvent[]
-  /** Grows whenever something may have changed on the server. */
-  readonly tick: number
-  /** Has every view ask again, after a decision. */
+  /** Grow when something may have changed on the server. */
+  readonly changes: Changes
+  /** How many decisions the person has taken here. */
+  readonly decisions: number
+  /** Has every view ask again at once, after a decision. */
   readonly refresh: () => void
   /** Speaks to people who listen to the page. */
   readonly announce: (text: string) => void

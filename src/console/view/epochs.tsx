@@ -3,7 +3,7 @@ import type { NodeSummary } from '../api/operations.ts'
 import { counted } from '../model/format.ts'
 import { useConsole } from './context.ts'
 import { NodeLinks } from './fleet-links.tsx'
-import { useLoad } from './use-load.ts'
+import { useRead } from './use-read.ts'
 
 /** The largest Domain whose keys are compared at once. */
 const COMPARED_MAX = 1_000
@@ -12,10 +12,12 @@ const APART_MS = 120_000
 
 /** Whether the keys that nodes report are those of the server. */
 export function Epochs({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode {
-  const { api, domain, tick } = useConsole()
+  const { api, domain } = useConsole()
   const isCompared = nodes.length <= COMPARED_MAX
-  const { value, failure } = useLoad({ key: `${domain.id} ${isCompared}`, tick, apartMs: APART_MS }, async (signal) =>
-    isCompared ? api.call('VerifyDomainEdgeEpochs', { domain_id: domain.id, body: {} }, signal) : undefined,
+  const { value, failure } = useRead(
+    { key: `${domain.id} ${isCompared}`, topics: ['mesh'], apartMs: APART_MS },
+    async (signal) =>
+      isCompared ? api.call('VerifyDomainEdgeEpochs', { domain_id: domain.id, body: {} }, signal) : undefined,
   )
   if (!isCompared)
     return (

@@ -2,7 +2,6 @@ import type { VNode } from 'preact'
 import type { Liveness } from '../api/watch-domain.ts'
 import { fragmentOf, VIEWS, type ViewName } from '../model/route.ts'
 import { useConsole } from './context.ts'
-import type { Waiting } from './use-waiting.ts'
 
 const TITLES: Readonly<Record<ViewName, string>> = {
   fleet: 'Fleet',
@@ -17,15 +16,15 @@ const TITLES: Readonly<Record<ViewName, string>> = {
 const LIVENESS = {
   live: { text: 'Live', title: 'Changes are shown as they happen' },
   polling: { text: 'Every 15 s', title: 'The console asks for changes every 15 seconds' },
+  paused: { text: 'Paused', title: 'The page was not used for 12 hours; move the pointer or press a key to go on' },
   offline: { text: 'Offline', title: 'The server does not answer at the moment' },
 } as const
 
 interface HeaderProps {
-  readonly waiting: Waiting
   readonly liveness: Liveness | 'offline'
 }
 
-export function Header({ waiting, liveness }: HeaderProps): VNode {
+export function Header({ liveness }: HeaderProps): VNode {
   const { me } = useConsole()
   const { text, title } = LIVENESS[liveness]
   return (
@@ -43,7 +42,7 @@ export function Header({ waiting, liveness }: HeaderProps): VNode {
           {me.display_name}
         </a>
       </div>
-      <Navigation waiting={waiting} />
+      <Navigation />
     </header>
   )
 }
@@ -68,9 +67,12 @@ function DomainSwitcher(): VNode {
   )
 }
 
-function Navigation({ waiting }: { readonly waiting: Waiting }): VNode {
-  const { domain, route } = useConsole()
-  const countOf: Partial<Record<ViewName, number | undefined>> = waiting
+function Navigation(): VNode {
+  const { domain, route, waiting } = useConsole()
+  const countOf: Partial<Record<ViewName, number | undefined>> = {
+    approvals: waiting.approvals.value?.length,
+    violations: waiting.violations,
+  }
   return (
     <nav aria-label="Views">
       <ul>

@@ -5,7 +5,7 @@ import { wayOf } from '../model/topology.ts'
 import { useConsole } from './context.ts'
 import { Empty, LoadedView, NodeLink, Panel } from './parts.tsx'
 import { Table } from './table.tsx'
-import { useLoad } from './use-load.ts'
+import { useRead } from './use-read.ts'
 
 type EdgeOf = Topology['edges'][number]
 
@@ -14,8 +14,8 @@ const ROWS_MAX = 12
 
 /** How a node reaches the others. */
 export function NodeConnections({ id }: { readonly id: string }): VNode {
-  const { api, tick, domain } = useConsole()
-  const topology = useLoad({ key: id, tick }, (signal) =>
+  const { api, domain } = useConsole()
+  const topology = useRead({ key: id, topics: ['mesh'] }, (signal) =>
     api.call('GetDomainMeshTopology', { domain_id: domain.id, node_id: id }, signal),
   )
   return (

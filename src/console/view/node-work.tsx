@@ -4,13 +4,13 @@ import { useConsole } from './context.ts'
 import { Empty, LoadedView, Panel, Time } from './parts.tsx'
 import { Subject } from './subject.tsx'
 import { Table } from './table.tsx'
-import { useLoad } from './use-load.ts'
+import { useRead } from './use-read.ts'
 
 /** What the node was asked to run. */
 export function NodeExecutions({ id }: { readonly id: string }): VNode {
-  const { api, tick } = useConsole()
-  const executions = useLoad(
-    { key: id, tick },
+  const { api } = useConsole()
+  const executions = useRead(
+    { key: id, topics: ['shown-node'] },
     async (signal) => (await api.call('ListExecutions', { id, limit: '10' }, signal)).items,
   )
   return (
@@ -42,8 +42,8 @@ const EXECUTION_COLUMNS = [
 
 /** Who is connected through the node now. */
 export function NodeSessions({ id, projectId }: { readonly id: string; readonly projectId: string | null }): VNode {
-  const { api, tick } = useConsole()
-  const sessions = useLoad({ key: `${id} ${projectId ?? ''}`, tick }, async (signal) => {
+  const { api } = useConsole()
+  const sessions = useRead({ key: `${id} ${projectId ?? ''}`, topics: ['shown-node'] }, async (signal) => {
     if (projectId === null) return []
     const { items } = await api.call('ListMediatedSessions', { project_id: projectId, limit: '200' }, signal)
     return items.filter(({ node_id: nodeId }) => nodeId === id)

@@ -7,13 +7,13 @@ import { EventList } from './event-list.tsx'
 import { NodeConnections } from './node-connections.tsx'
 import { NodeExecutions, NodeSessions } from './node-work.tsx'
 import { Empty, Facts, Heading, LoadedView, Panel, State, Time } from './parts.tsx'
-import { useLoad } from './use-load.ts'
+import { useRead } from './use-read.ts'
 import { ViolationTable } from './violation-table.tsx'
 
 /** One node: what it is, how it is reached, and what happened on it. */
 export function NodeView({ id }: { readonly id: string }): VNode {
-  const { api, tick, domain } = useConsole()
-  const node = useLoad({ key: id, tick }, (signal) => api.call('GetNode', { id }, signal))
+  const { api, domain } = useConsole()
+  const node = useRead({ key: id, topics: ['shown-node'] }, (signal) => api.call('GetNode', { id }, signal))
   return (
     <>
       <p class="back">
@@ -69,8 +69,8 @@ function NodeState({ node }: { readonly node: NodeDetail }): VNode {
 }
 
 function NodeViolations({ id }: { readonly id: string }): VNode {
-  const { api, tick, domain } = useConsole()
-  const violations = useLoad({ key: id, tick }, async (signal) => {
+  const { api, domain } = useConsole()
+  const violations = useRead({ key: id, topics: ['violations'] }, async (signal) => {
     const asked = { domain_id: domain.id, node_id: id, limit: '20' }
     return (await api.call('ListDomainIntegrityViolations', asked, signal)).items
   })
@@ -91,8 +91,8 @@ function NodeViolations({ id }: { readonly id: string }): VNode {
 
 /** What happened to the node: events since the page was opened, and what the server decided about it before. */
 function NodeActivity({ id }: { readonly id: string }): VNode {
-  const { api, tick, domain, events } = useConsole()
-  const rows = useLoad({ key: id, tick }, async (signal) => {
+  const { api, domain, events } = useConsole()
+  const rows = useRead({ key: id, topics: ['shown-node'] }, async (signal) => {
     const asked = { domain_id: domain.id, object: `node:${id}`, limit: '20' }
     return (await api.call('GetAudit', asked, signal)).items
   })

@@ -37,19 +37,25 @@ interface SignedInProps {
 export function SignedIn({ api, me, domains, isReached }: SignedInProps): VNode {
   const route = useRoute()
   const domain = domainOf(route.domain, domains, me)
-  const { tick, liveness, events, refresh } = useLive(domain.id)
+  const nodeId = route.view === 'nodes' ? route.id : undefined
+  const { presence, liveness, ...live } = useLive({ domainId: domain.id, nodeId })
   const [spoken, announce] = useState('')
-  const fleet = useFleet({ api, domainId: domain.id, tick, isLive: isReached && liveness === 'live' })
-  const waiting = useWaiting({ api, domainId: domain.id, tick, announce })
-  const nowMs = useNow(tick)
+  const [decisions, setDecisions] = useState(0)
+  const refresh = (): void => setDecisions((count) => count + 1)
+  const isCurrent = (): boolean => isReached && liveness === 'live' && presence.now() === 'shown'
+  const fleet = useFleet({ api, domainId: domain.id, live, decisions, isCurrent })
+  const waiting = useWaiting({ api, domainId: domain.id, changes: live.changes, decisions, announce })
+  const nowMs = useNow(live.changes)
   useFocusOnView(`${domain.id} ${route.view} ${route.id ?? ''}`)
   const View = COMPONENTS[route.view]
   return (
-    <ConsoleContext.Provider value={{ api, me, domains, domain, route, fleet, events, tick, refresh, announce, nowMs }}>
+    <ConsoleContext.Provider
+      value={{ api, me, domains, domain, route, fleet, waiting, ...live, decisions, refresh, announce, nowMs }}
+    >
       <a class="skip" href="#view" onClick={focusView}>
         Skip to the content
       </a>
-      <Header waiting={waiting} liveness={isReached ? liveness : 'offline'} />
+      <Header liveness={isReached ? liveness : 'offline'} />
       <main class="page" id="main">
         {!isReached && (
           <p class="failure" role="alert">

@@ -11,7 +11,8 @@ import { Heading, LoadedView, NodeLink, Panel, StateShape, stateWord } from './p
 import { Table } from './table.tsx'
 import { NodeGrid } from './topology-grid.tsx'
 import { NodeRing } from './topology-ring.tsx'
-import { useLoad, type Loaded } from './use-load.ts'
+import type { Loaded } from './use-load.ts'
+import { useRead } from './use-read.ts'
 
 /** How the nodes of the Domain reach each other, as a picture. */
 export function TopologyView(): VNode {
@@ -65,10 +66,10 @@ const hintOf = (count: number): string =>
 
 /** All edges of a small Domain; of a larger one those of the chosen node. */
 function useTopology(isRing: boolean, chosen: string | undefined): Loaded<Topology | undefined> {
-  const { api, domain, tick } = useConsole()
+  const { api, domain } = useConsole()
   const nodeId = isRing ? undefined : chosen
-  return useLoad<Topology | undefined>(
-    { key: `${domain.id} ${nodeId ?? String(isRing)}`, tick, apartMs: 5_000 },
+  return useRead<Topology | undefined>(
+    { key: `${domain.id} ${nodeId ?? String(isRing)}`, topics: ['mesh'] },
     async (signal) => {
       if (!isRing && nodeId === undefined) return undefined
       const asked = { domain_id: domain.id, ...(nodeId !== undefined && { node_id: nodeId }) }

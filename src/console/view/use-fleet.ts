@@ -1,53 +1,59 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Api } from '../api/client.ts'
-import { readNodes } from '../api/read-fleet.ts'
+import { readFleet, type FleetRead } from '../api/read-fleet.ts'
 import { countStates } from '../model/fleet.ts'
 import { readSamples, withSample, type Sample } from '../model/samples.ts'
 import type { FleetData } from './context.ts'
-import { useLoad } from './use-load.ts'
+import { APART_MS, tickOf, useLoad } from './use-load.ts'
+import type { Live } from './use-page.ts'
 
-/** A page of nodes is asked for at most once in so many ms, however often something changes. */
-const APART_MS_PER_PAGE = 3_000
-const PAGE = 200
 /** Between two samples while the stream keeps the nodes current without being asked for. */
 const SAMPLE_MS = 15_000
 
 interface Following {
   readonly api: Api
   readonly domainId: string
-  readonly tick: number
+  readonly live: Live
+  readonly decisions: number
   /** Whether the nodes that the page has are those of now. */
-  readonly isLive: boolean
+  readonly isCurrent: () => boolean
 }
 
-/** Reads the nodes of the Domain with each tick, and samples how many are in each state. */
-export function useFleet({ api, domainId, tick, isLive }: Following): FleetData {
-  const [pages, setPages] = useState(0)
-  const nodes = useLoad({ key: domainId, tick, apartMs: Math.max(0, pages - 1) * APART_MS_PER_PAGE }, (signal) =>
-    readNodes(api, domainId, signal),
-  )
+/** Reads the nodes of the Domain when something changes in them, and samples how many are in each state. */
+export function useFleet({ api, domainId, live: { changes, events }, decisions, isCurrent }: Following): FleetData {
+  const last = useRef<{ readonly of: string; readonly read: FleetRead } | undefined>(undefined)
+  const former = last.current?.of === domainId ? last.current.read : undefined
+  const tick = tickOf(changes, { topics: ['nodes'], decisions })
+  // Each request of a read has its pause, so a large Domain costs no more requests than a small one.
+  const apartMs = (former?.requests ?? 1) * APART_MS
+  const { value, failure, retry } = useLoad({ key: domainId, tick, apartMs }, async (signal) => {
+    const read = await readFleet(api, { domainId, former, events, resyncs: changes.unknown }, signal)
+    last.current = { of: domainId, read }
+    return read.nodes
+  })
   const [samples, setSamples] = useState<{ readonly of: string; readonly all: readonly Sample[] }>({ of: '', all: [] })
-  const sampling = useSampling(isLive)
+  const sampling = useSampling(isCurrent)
   useEffect(() => {
-    const { value } = nodes
     if (value === undefined) return
-    setPages(Math.ceil(value.length / PAGE))
     const sample = { atMs: Date.now(), ...countStates(value) }
     const all = withSample(readSamples(keptText(domainId)), sample)
     keep(domainId, all)
     setSamples({ of: domainId, all })
-  }, [nodes.value, sampling])
-  return { nodes, samples: samples.of === domainId ? samples.all : [] }
+  }, [value, sampling])
+  return { nodes: { value, failure, retry }, samples: samples.of === domainId ? samples.all : [] }
 }
 
 /** Grows when it is time for a sample of what is known. */
-function useSampling(isLive: boolean): number {
+function useSampling(isCurrent: () => boolean): number {
   const [count, setCount] = useState(0)
+  const latest = useRef(isCurrent)
+  latest.current = isCurrent
   useEffect(() => {
-    if (!isLive) return undefined
-    const timer = setInterval(() => setCount((former) => former + 1), SAMPLE_MS)
+    const timer = setInterval(() => {
+      if (latest.current()) setCount((former) => former + 1)
+    }, SAMPLE_MS)
     return () => clearInterval(timer)
-  }, [isLive])
+  }, [])
   return count
 }
 

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Failure } from '../api/failure.ts'
+import type { Changes, Topic } from '../model/changes.ts'
 import { createPacedReload, type Reload } from '../model/paced-reload.ts'
 import { browserTime } from './browser-time.ts'
 
@@ -17,24 +18,41 @@ interface Held<T> {
   readonly failure: Failure | undefined
 }
 
+/** When to ask again. */
+export interface Tick {
+  /** Another number: something may have changed. */
+  readonly changes: number
+  /** Another number: the person has changed something, and waits for what became of it. */
+  readonly decisions: number
+}
+
 /** What to ask for: the key names it, and another tick asks again. */
 export interface Asking {
   readonly key: string
-  readonly tick: number
-  /** How often it may be asked at most, in ms. */
+  readonly tick: Tick
+  /** Time between two reads, in ms; up to three times as much where there is always something new. */
   readonly apartMs?: number
 }
 
+/** Between two reads of the same thing. */
+export const APART_MS = 5_000
+
 /**
  * Asks when the key or the tick changes. Another key cancels what is under way. Another tick does not: it asks once more afterwards, so
- * that a Domain in which much happens is shown at all.
+ * that a Domain in which much happens is shown at all. What the person may not see is not asked for again by ticks: each time would be a
+ * denial in the audit.
  */
-export function useLoad<T>({ key, tick, apartMs = 0 }: Asking, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
+export function useLoad<T>(
+  { key, tick, apartMs = APART_MS }: Asking,
+  load: (signal: AbortSignal) => Promise<T>,
+): Loaded<T> {
   const [held, hold] = useState<Held<T>>({ key, value: undefined, failure: undefined })
   const [attempt, setAttempt] = useState(0)
   const latest = useRef({ load, apartMs })
   latest.current = { load, apartMs }
   const reload = useRef<Reload | undefined>(undefined)
+  const isCurrent = held.key === key
+  const isDenied = isCurrent && held.failure?.status === 403
   useEffect(() => {
     const ask = async (signal: AbortSignal): Promise<void> => {
       const answer = await answerOf(() => latest.current.load(signal))
@@ -42,16 +60,39 @@ export function useLoad<T>({ key, tick, apartMs = 0 }: Asking, load: (signal: Ab
     }
     const own = createPacedReload({ load: ask, pauseMs: () => latest.current.apartMs }, browserTime)
     reload.current = own
+    own.request()
     return () => own.end()
   }, [key, attempt])
-  useEffect(() => reload.current?.request(), [key, tick, attempt])
-  const isCurrent = held.key === key
+  useLater([tick.changes], () => {
+    if (!isDenied) reload.current?.request()
+  })
+  useLater([tick.decisions], () => reload.current?.requestAtOnce())
   return {
     value: isCurrent ? held.value : undefined,
     failure: isCurrent ? held.failure : undefined,
     retry: () => setAttempt((count) => count + 1),
   }
 }
+
+/** Runs when an input has changed, and not at first. */
+function useLater(inputs: readonly number[], run: () => void): void {
+  const isFirst = useRef(true)
+  useEffect(() => {
+    if (isFirst.current) isFirst.current = false
+    else run()
+  }, inputs)
+}
+
+/** The tick of what depends on some topics. */
+export function tickOf(
+  changes: Changes,
+  { topics, decisions }: { readonly topics: readonly Topic[]; readonly decisions: number },
+): Tick {
+  return { changes: topics.reduce((sum, topic) => sum + changes[topic], 0), decisions }
+}
+
+/** The tick of what is asked for once. */
+export const NEVER: Tick = { changes: 0, decisions: 0 }
 
 /** The value, or the failure alone. */
 async function answerOf<T>(

@@ -1,7 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { watchDomain, type Liveness, type Watcher } from '../api/watch-domain.ts'
-import { seenEvent, withEvent, type SeenEvent } from '../model/domain-event.ts'
+import { NO_CHANGES, withAll, withChanges, type Changes } from '../model/changes.ts'
+import { seenEvent, SEEN_MAX, withEvents, type SeenEvent } from '../model/domain-event.ts'
+import type { PresenceWatch } from '../model/presence.ts'
 import { routeOf, type Route } from '../model/route.ts'
+import { onOnline, watchPresence } from './browser-page.ts'
 import { browserTime } from './browser-time.ts'
 
 /** The route of the address, followed. */
@@ -16,70 +19,105 @@ export function useRoute(): Route {
 }
 
 /** The time, about as exact as a relative time is shown. */
-export function useNow(tick: number): number {
+export function useNow(changes: Changes): number {
   const [nowMs, setNow] = useState(Date.now)
   useEffect(() => {
     setNow(Date.now())
     const timer = setInterval(() => setNow(Date.now()), 10_000)
     return () => clearInterval(timer)
-  }, [tick])
+  }, [changes])
   return nowMs
 }
 
-/** Changes that come together are asked about together. */
+/** Events that come together change the page once. */
 const GATHER_MS = 1_000
 
-interface Live {
-  readonly tick: number
-  readonly liveness: Liveness
+/** What the page knows of what happens in its Domain. */
+export interface Live {
+  readonly changes: Changes
   /** Of the stream, since the page follows this Domain; at most 200. */
   readonly events: readonly SeenEvent[]
-  readonly refresh: () => void
 }
 
-/** Follows a Domain: the tick grows when something may have changed in it. */
-export function useLive(domainId: string): Live {
-  const [tick, setTick] = useState(0)
+interface Followed extends Live {
+  readonly liveness: Liveness
+  readonly presence: PresenceWatch
+}
+
+interface Followable {
+  readonly domainId: string
+  /** The node whose page is open. */
+  readonly nodeId: string | undefined
+}
+
+/** Follows a Domain: the changes grow when something may have changed in it. */
+export function useLive({ domainId, nodeId }: Followable): Followed {
+  const presence = useMemo(watchPresence, [])
+  const [live, setLive] = useState<Live>({ changes: NO_CHANGES, events: [] })
   const [liveness, setLiveness] = useState<Liveness>('polling')
-  const [events, setEvents] = useState<readonly SeenEvent[]>([])
-  const gathering = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
-  const refresh = (): void => setTick((count) => count + 1)
+  const shown = useRef(nodeId)
+  shown.current = nodeId
   useEffect(() => {
-    setEvents([])
+    setLive(({ changes }) => ({ changes, events: [] }))
+    const gathered = createGathering((part) =>
+      setLive((former) => withPart(former, part, { nodeId: shown.current, isShown: presence.now() === 'shown' })),
+    )
     const onEvent: Watcher['onEvent'] = ({ id, data }) => {
       const event = seenEvent(id, data)
-      if (event !== undefined) setEvents((former) => withEvent(former, event))
+      if (event !== undefined) gathered.add([event])
     }
-    const onStale = (): void => {
-      gathering.current ??= setTimeout(() => {
-        gathering.current = undefined
-        refresh()
-      }, GATHER_MS)
-    }
-    const stop = watchDomain(domainId, { onEvent, onStale, onLiveness: setLiveness }, browser)
+    const watcher = { onEvent, onStale: () => gathered.add('all'), onLiveness: setLiveness }
+    const stop = watchDomain(domainId, watcher, { fetch: plainFetch, after: browserTime.after, presence, onOnline })
     return () => {
       stop()
-      clearTimeout(gathering.current)
-      gathering.current = undefined
+      gathered.end()
     }
   }, [domainId])
-  return { tick, liveness, events, refresh }
+  return { ...live, liveness, presence }
 }
 
-/** The browser, as the watcher needs it. */
-const browser = {
-  fetch: (...request: Parameters<typeof fetch>) => fetch(...request),
-  ...browserTime,
-  isHidden: () => document.visibilityState === 'hidden',
-  onReturn(run: () => void) {
-    const onVisible = (): void => {
-      if (document.visibilityState === 'visible') run()
-    }
-    document.addEventListener('visibilitychange', onVisible)
-    addEventListener('online', run)
-    return () => {
-      document.removeEventListener('visibilitychange', onVisible)
-      removeEventListener('online', run)
-    }
-  },
+const plainFetch = (...request: Parameters<typeof fetch>): Promise<Response> => fetch(...request)
+
+/** What came within a second. */
+interface Part {
+  readonly events: readonly SeenEvent[]
+  readonly isAll: boolean
+}
+
+/** A page that is not shown has its events only: it reads again when it is shown. */
+function withPart(
+  { changes, events }: Live,
+  part: Part,
+  { nodeId, isShown }: { readonly nodeId: string | undefined; readonly isShown: boolean },
+): Live {
+  const all = withEvents(events, part.events)
+  if (!isShown) return { changes, events: all }
+  return { changes: part.isAll ? withAll(changes) : withChanges(changes, part.events, nodeId), events: all }
+}
+
+interface Gathering {
+  add(what: readonly SeenEvent[] | 'all'): void
+  end(): void
+}
+
+/** Hands over what came within a second, together. */
+function createGathering(onPart: (part: Part) => void): Gathering {
+  let events: readonly SeenEvent[] = []
+  let isAll = false
+  let cancel: (() => void) | undefined
+  const flush = (): void => {
+    cancel = undefined
+    const part = { events, isAll }
+    events = []
+    isAll = false
+    onPart(part)
+  }
+  return {
+    add(what) {
+      if (what === 'all') isAll = true
+      else events = [...events, ...what].slice(-SEEN_MAX)
+      cancel ??= browserTime.after(GATHER_MS, flush)
+    },
+    end: () => cancel?.(),
+  }
 }

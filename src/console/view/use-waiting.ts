@@ -1,39 +1,44 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Api } from '../api/client.ts'
+import type { Approval } from '../api/operations.ts'
+import type { Changes } from '../model/changes.ts'
 import { counted } from '../model/format.ts'
-import { useLoad } from './use-load.ts'
+import { tickOf, useLoad, type Loaded } from './use-load.ts'
 
-/** How much waits for a decision; undefined while it is not known, or may not be seen. At most 200 of each are counted. */
+/** What waits for a decision; at most 200 of each. */
 export interface Waiting {
-  readonly approvals: number | undefined
+  readonly approvals: Loaded<readonly Approval[]>
+  /** How many are open; undefined while it is not known, or may not be seen. */
   readonly violations: number | undefined
 }
 
 interface WaitingDeps {
   readonly api: Api
   readonly domainId: string
-  readonly tick: number
+  readonly changes: Changes
+  readonly decisions: number
   readonly announce: (text: string) => void
 }
 
 const COUNTED_MAX = '200'
 
-/** Counts what waits for the person, and announces what is new. */
-export function useWaiting({ api, domainId, tick, announce }: WaitingDeps): Waiting {
-  const approvals = useLoad({ key: 'approvals', tick }, async (signal) => {
-    const { items } = await api.call(
-      'ListApprovals',
-      { state: 'pending-approval', role: 'decider', limit: COUNTED_MAX },
-      signal,
-    )
-    return items.length
-  }).value
-  const violations = useLoad({ key: domainId, tick }, async (signal) => {
-    const asked = { domain_id: domainId, status: 'open', limit: COUNTED_MAX } as const
-    const { items } = await api.call('ListDomainIntegrityViolations', asked, signal)
-    return items.length
-  }).value
-  useAnnounced(approvals, (count) => announce(`${counted(count, 'approval')} to decide`))
+/** Reads what waits for the person, and announces what is new. */
+export function useWaiting({ api, domainId, changes, decisions, announce }: WaitingDeps): Waiting {
+  const approvals = useLoad(
+    { key: 'approvals', tick: tickOf(changes, { topics: ['approvals'], decisions }) },
+    async (signal) => {
+      const asked = { state: 'pending-approval', role: 'decider', limit: COUNTED_MAX } as const
+      return (await api.call('ListApprovals', asked, signal)).items
+    },
+  )
+  const violations = useLoad(
+    { key: domainId, tick: tickOf(changes, { topics: ['violations'], decisions }) },
+    async (signal) => {
+      const asked = { domain_id: domainId, status: 'open', limit: COUNTED_MAX } as const
+      return (await api.call('ListDomainIntegrityViolations', asked, signal)).items.length
+    },
+  ).value
+  useAnnounced(approvals.value?.length, (count) => announce(`${counted(count, 'approval')} to decide`))
   useAnnounced(violations, (count) => announce(counted(count, 'open violation')))
   return { approvals, violations }
 }

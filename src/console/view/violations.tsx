@@ -3,7 +3,7 @@ import type { Violation } from '../api/operations.ts'
 import { fragmentOf } from '../model/route.ts'
 import { useConsole } from './context.ts'
 import { Empty, Heading, LoadedView } from './parts.tsx'
-import { useLoad } from './use-load.ts'
+import { useRead } from './use-read.ts'
 import { ViolationTable } from './violation-table.tsx'
 
 const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly Violation['status'][]
@@ -16,10 +16,10 @@ const NONE: Readonly<Record<Violation['status'], string>> = {
 
 /** Violations of integrity in the Domain, by their status. */
 export function ViolationsView(): VNode {
-  const { api, tick, domain, route } = useConsole()
+  const { api, domain, route } = useConsole()
   const status = STATUSES.find((each) => each === route.filters['status']) ?? 'open'
-  const violations = useLoad(
-    { key: `${domain.id} ${status}`, tick },
+  const violations = useRead(
+    { key: `${domain.id} ${status}`, topics: ['violations'] },
     async (signal) =>
       (await api.call('ListDomainIntegrityViolations', { domain_id: domain.id, status, limit: '100' }, signal)).items,
   )

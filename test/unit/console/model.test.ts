@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../../src/console/api/operations.ts'
 import { requestOf } from '../../../src/console/api/request.ts'
 import type { NodeSummary } from '../../../src/console/api/operations.ts'
 import { auditQuery, withIds } from '../../../src/console/model/audit-query.ts'
-import { seenEvent, withEvent } from '../../../src/console/model/domain-event.ts'
+import { seenEvent, withEvents } from '../../../src/console/model/domain-event.ts'
 import { countVersions, driftOf, outOfReach } from '../../../src/console/model/fleet.ts'
 import { amountText, relative, shortened } from '../../../src/console/model/format.ts'
 import { historyLine } from '../../../src/console/model/history-line.ts'
@@ -262,10 +262,10 @@ describe('an event of the stream', () => {
   )
 
   test('is kept once, among the last 200', () => {
-    let events: ReturnType<typeof withEvent> = []
+    let events: ReturnType<typeof withEvents> = []
     for (let at = 0; at < 250; at++) {
       const event = seenEvent(String(at), data)
-      if (event !== undefined) events = withEvent(withEvent(events, event), event)
+      if (event !== undefined) events = withEvents(withEvents(events, [event]), [event])
     }
     expect([events.length, events[0]?.id]).toEqual([200, '50'])
   })

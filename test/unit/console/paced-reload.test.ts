@@ -62,6 +62,37 @@ describe('loading again and again', () => {
     reload.end()
   })
 
+  test('waits up to three times as long while requests come in every pause, and as long as at first after a quiet one', async () => {
+    const { begun, reload } = start({ takesMs: 0, pauseMs: 5_000 })
+    for (let second = 0; second < 70; second++) {
+      reload.request()
+      await pass(1_000)
+    }
+    const seconds = () => begun.map((ms) => Math.floor(ms / 1_000))
+    expect(seconds()).toEqual([0, 5, 15, 30, 45, 60])
+    await pass(60_000)
+    begun.length = 0
+    reload.request()
+    await pass(1_000)
+    reload.request()
+    await pass(10_000)
+    expect(seconds()).toEqual([130, 135])
+    reload.end()
+  })
+
+  test('loads without the pause for a person who waits, after the load under way', async () => {
+    const { begun, reload } = start({ takesMs: 1_000, pauseMs: 60_000 })
+    reload.request()
+    await pass(500)
+    reload.request()
+    reload.requestAtOnce()
+    await pass(5_000)
+    expect(begun).toEqual([0, 1_000])
+    reload.requestAtOnce()
+    expect(begun).toEqual([0, 1_000, 5_500])
+    reload.end()
+  })
+
   test('ends with its function: nothing is loaded any more, and the load under way is cancelled', async () => {
     const { begun, signals, reload } = start({ takesMs: 100, pauseMs: 3_000 })
     reload.request()
