@@ -63,7 +63,8 @@ export interface FollowOptions {
 
 /** Maximum length of a frame; the server's own bound is far lower. */
 export const FRAME_CHARACTERS_MAX = 1024 * 1024
-const SILENCE_MS_MAX = 60_000
+/** A connection without a byte for this time, not even a keep-alive, is lost. */
+export const SILENCE_MS_MAX = 60_000
 const EVENT_STREAM = 'text/event-stream'
 /** Upper bound of the random pause after a good connection. It doubles after each connection that was not good. */
 const FIRST_PAUSE_MS = 1000
@@ -71,7 +72,7 @@ const LONGEST_PAUSE_MS = 30_000
 /** Maximum pause that a server can request with `retry:` or `Retry-After`. */
 const REQUESTED_PAUSE_MS_MAX = 300_000
 /** A connection counts as good after this time, even without a frame. */
-const GOOD_AFTER_MS = 10_000
+export const GOOD_AFTER_MS = 10_000
 const REFUSAL_MS_MAX = 10_000
 
 /** Statuses that are worth a retry. Every other refusal is final. */
@@ -94,13 +95,27 @@ export async function followStream(options: FollowOptions, listener: StreamListe
     if (signal.aborted) return
     bad = state.isGood ? 0 : bad + 1
     if (isFinal(ending) || (!state.hasOpened && tries >= triesMax)) throw ending.cause
-    const widest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, bad - 1))
-    const pauseMs =
-      Math.min(REQUESTED_PAUSE_MS_MAX, Math.max(state.retryMs, requestedPauseMs(ending))) + clock.random() * widest
+    const requestedMs = Math.max(state.retryMs, requestedPauseMs(ending))
+    const pauseMs = pauseBeforeConnectionMs({ bad, requestedMs, random: clock.random })
     listener.cut?.({ ...ending, pauseMs })
     // It rejects only if the signal is aborted, which ends the loop.
     await clock.sleep(pauseMs, signal).catch(() => undefined)
   }
+}
+
+/** What decides how soon a stream is requested again. */
+export interface Reconnection {
+  /** Number of connections in succession that were not good. */
+  readonly bad: number
+  /** Of `retry:` and `Retry-After`. */
+  readonly requestedMs: number
+  readonly random: () => number
+}
+
+/** Pause before the next connection of a stream, in ms: full jitter on top of what the server requests, up to five minutes of that. */
+export function pauseBeforeConnectionMs({ bad, requestedMs, random }: Reconnection): number {
+  const widest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, bad - 1))
+  return Math.min(REQUESTED_PAUSE_MS_MAX, requestedMs) + random() * widest
 }
 
 interface StreamState {
@@ -115,8 +130,13 @@ interface StreamState {
 type Ending = Omit<Cut, 'pauseMs'>
 
 function isFinal({ reason, cause }: Ending): boolean {
-  if (reason === 'refused') return cause instanceof ProblemAnswer && !RETRYABLE.has(cause.status)
+  if (reason === 'refused') return cause instanceof ProblemAnswer && isFinalRefusalOfStream(cause)
   return FATAL_FAULTS.has(reason)
+}
+
+/** Whether a stream that was refused is not requested again. */
+export function isFinalRefusalOfStream({ status }: ProblemAnswer): boolean {
+  return !RETRYABLE.has(status)
 }
 
 function requestedPauseMs({ cause }: Ending): number {

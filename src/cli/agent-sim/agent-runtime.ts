@@ -1,8 +1,9 @@
 import { takesPart, type SimulatedDeps } from './agent/agent-deps.ts'
+import { holdStream } from '../../client/agent/events/event-stream-holder.ts'
 import { handleEvent, type ReceivedEvent } from '../../client/agent/events/handle-event.ts'
 import { simulatedActions } from './agent/actions.ts'
 import { keepReporting } from './agent/heartbeat.ts'
-import { startAgent } from './agent/routines.ts'
+import { startAgent, startChore } from './agent/routines.ts'
 import { startChores } from './chores.ts'
 import { createTaskTracker } from '../../client/agent/tasks/task-tracker.ts'
 import type { FleetDeps } from './fleet-deps.ts'
@@ -15,7 +16,8 @@ import { playScenario } from './scenario/play.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import type { PhaseState } from './scenario/stage.ts'
 import { settle } from './settling.ts'
-import type { SimulatedNode } from './simulated-node.ts'
+import { simulatedNode, stopStreams, type FleetNode, type SimulatedNode } from './simulated-node.ts'
+import type { NodeIdentity } from './state-directory.ts'
 import type { PullsOver } from '../../client/agent/state/state-pulls.ts'
 import { createTimerWheel } from '../../client/agent/tasks/timer-wheel.ts'
 
@@ -25,11 +27,11 @@ export interface MeshWire {
   readonly pulls: PullsOver
 }
 
-export interface FleetOptions extends FleetDeps {
+export interface AgentOptions extends FleetDeps {
   /** Undefined with `--no-mesh`: agents only send heartbeats and hold event streams. */
   readonly mesh: MeshWire | undefined
   readonly habits: Habits
-  /** Planned number of nodes. */
+  /** Planned number of nodes of one Domain. */
   readonly size: number
 }
 
@@ -38,24 +40,34 @@ export interface RunPlan {
   readonly scenario: Scenario | undefined
 }
 
-/** Runs the agents of a fleet, from the first event to the last call. */
+/** The agents of a fleet, from the first event to the last call. Full ones and light ones have a runtime each. */
 export interface AgentRuntime {
-  readonly deps: SimulatedDeps
-  /** Handles an event of a node. */
-  readonly onEvent: (node: SimulatedNode, received: ReceivedEvent) => void
-  readonly run: (plan: RunPlan, until: AbortSignal) => Promise<void>
+  /** The nodes, in the order of joining. */
+  nodes(): readonly FleetNode[]
+  /** Adds a node with its agent. */
+  add(identity: NodeIdentity): void
+  /** Forgets all nodes. */
+  clear(): void
+  /** Opens the event stream of the node at that index. Resolves when it has opened, or has ended without opening. */
+  open(index: number): Promise<void>
+  run(plan: RunPlan, until: AbortSignal): Promise<void>
   /** Waits for the open tasks of the agents and compares their state. Starts nothing new afterwards. */
-  readonly settle: (interrupted: AbortSignal) => Promise<void>
+  settle(interrupted: AbortSignal): Promise<void>
+  /** Ends the event streams. */
+  disconnect(): Promise<void>
   /** Deletes the bridges that the simulator made. */
-  readonly removeBridges: () => Promise<void>
+  removeBridges(): Promise<void>
 }
 
 /** Number of agents that start concurrently. */
 const START_CONCURRENCY = 8
 
 /** Makes the runtime of a fleet. Its timers start with the first event or with `run`. */
-export function createAgentRuntime(options: FleetOptions, nodes: () => readonly SimulatedNode[]): AgentRuntime {
-  const { clock, mesh } = options
+export function createAgentRuntime(options: AgentOptions): AgentRuntime {
+  const { clock, mesh, streams } = options
+  const { binaries } = options.habits
+  let members: SimulatedNode[] = []
+  const nodes = (): readonly SimulatedNode[] => members
   const wheel = createTimerWheel(clock)
   const tasks = createTaskTracker(wheel)
   const ended = new AbortController()
@@ -86,16 +98,32 @@ export function createAgentRuntime(options: FleetOptions, nodes: () => readonly 
         startAgent(deps, node, until),
       )
       tasks.track(starting)
-      startChores(deps, nodes(), { until, bridges, ratesNow: () => ({ ...options.habits.rates, ...phaseState.rates }) })
+      startChores(wheel, {
+        until,
+        ratesNow: () => ({ ...options.habits.rates, ...phaseState.rates }),
+        populationOf: (name) => (name === 'bridge_changes' ? bridges.size() : members.length),
+        start: (name) => startChore(deps, { name, nodes: members, bridges }),
+      })
     }
     if (scenario !== undefined) tasks.track(playScenario({ deps, nodes: nodes(), phaseState }, scenario, until))
   }
 
+  const onEvent = (node: SimulatedNode, received: ReceivedEvent): void => {
+    startTimers()
+    if (takesPart(deps) && !ended.signal.aborted) handleEvent(deps, node, received)
+  }
+
   return {
-    deps,
-    onEvent(node, received) {
-      startTimers()
-      if (takesPart(deps) && !ended.signal.aborted) handleEvent(deps, node, received)
+    nodes,
+    add: (identity) => void members.push(simulatedNode(identity, members.length, binaries)),
+    clear() {
+      members = []
+    },
+    async open(index) {
+      const node = members[index]
+      if (node === undefined || streams === undefined) return
+      node.stream = holdStream({ ...deps, streams, onEvent }, node)
+      await node.stream.opened
     },
     async run(plan, until) {
       startTimers()
@@ -114,6 +142,7 @@ export function createAgentRuntime(options: FleetOptions, nodes: () => readonly 
       tasks.cancelScheduled()
       await tasks.done()
     },
+    disconnect: () => stopStreams(members),
     removeBridges: async () => bridges?.remove(),
   }
 }

@@ -1,42 +1,32 @@
-import type { MeshAgentDeps } from './agent/agent-deps.ts'
-import { CHORES } from './agent/routines.ts'
-import type { MadeBridges } from './made-bridges.ts'
+import type { TimerWheel } from '../../client/agent/tasks/timer-wheel.ts'
 import type { Rates } from './scenario/rates.ts'
-import type { SimulatedNode } from './simulated-node.ts'
 
 const EVERY_MS = 250
 
-interface ChoreTerms {
-  readonly ratesNow: () => Rates
+/** The occasional work of a fleet. */
+export interface ChoreTerms {
+  /** Shares of the population per minute. Those that are absent are not done. */
+  readonly ratesNow: () => Partial<Rates>
+  /** Number of those that do it. */
+  readonly populationOf: (name: keyof Rates) => number
+  /** Starts it once, for a random one of them. */
+  readonly start: (name: keyof Rates) => void
   readonly until: AbortSignal
-  readonly bridges: Pick<MadeBridges, 'size' | 'change'>
 }
 
 /**
- * Starts the occasional work of the fleet, for random nodes and at the present rates, until the signal is aborted. One timer
- * serves the whole fleet, because most agents never do most of it.
+ * Starts the occasional work of the fleet at the present rates, until the signal is aborted. One timer serves the whole fleet,
+ * because most agents never do most of it.
  */
-export function startChores(
-  deps: MeshAgentDeps,
-  nodes: readonly SimulatedNode[],
-  { ratesNow, until, bridges }: ChoreTerms,
-): void {
-  const { wheel, clock } = deps
+export function startChores(wheel: TimerWheel, { ratesNow, populationOf, start, until }: ChoreTerms): void {
   const remainders = new Map<keyof Rates, number>()
-  const doOnce = (name: keyof Rates): void => {
-    if (name === 'bridge_changes') return deps.tasks.track(bridges.change())
-    const node = nodes[Math.floor(clock.random() * nodes.length)]
-    if (node !== undefined && !node.isRevoked) deps.tasks.track(CHORES[name](deps, node))
-    return undefined
-  }
   const tick = (): void => {
     if (until.aborted) return
     const rates = ratesNow()
     for (const name of Object.keys(rates) as (keyof Rates)[]) {
-      const population = name === 'bridge_changes' ? bridges.size() : nodes.length
-      const due = (remainders.get(name) ?? 0) + (population * rates[name] * EVERY_MS) / 60_000
+      const due = (remainders.get(name) ?? 0) + (populationOf(name) * (rates[name] ?? 0) * EVERY_MS) / 60_000
       remainders.set(name, due % 1)
-      for (let times = Math.floor(due); times > 0; times -= 1) doOnce(name)
+      for (let times = Math.floor(due); times > 0; times -= 1) start(name)
     }
     wheel.after(EVERY_MS, tick)
   }

@@ -77,8 +77,22 @@ export const FAULT_COUNTS = [
   'not_provisioned',
 ] as const
 
+/** Counters of light agents. */
+export const LIGHT_COUNTS = [
+  /** Hints that list changed peers. */
+  'hints',
+  /** Changes that they brought, merged ones included. */
+  'hinted_changes',
+  /** Hints that brought more than one change. */
+  'merged_hints',
+  /** Endpoint changes of which an open stream of the Domain did not hear within 90 s, by a hint or by a pull. */
+  'unheard_changes',
+  /** Bytes of the bodies of pulled states, which are dropped. */
+  'pulled_bytes',
+] as const
+
 /** All counters except those of calls. */
-export const EXTRA_COUNTS = [...EVENT_COUNTS, ...MESH_COUNTS, ...FAULT_COUNTS] as const
+export const EXTRA_COUNTS = [...EVENT_COUNTS, ...MESH_COUNTS, ...FAULT_COUNTS, ...LIGHT_COUNTS] as const
 export type ExtraCount = (typeof EXTRA_COUNTS)[number]
 export type MeshCount = (typeof MESH_COUNTS)[number]
 export type FaultCount = (typeof FAULT_COUNTS)[number]

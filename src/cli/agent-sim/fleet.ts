@@ -1,13 +1,14 @@
 import { setMaxListeners } from 'node:events'
-import { createAgentRuntime, type FleetOptions, type RunPlan } from './agent-runtime.ts'
-import { holdStream } from '../../client/agent/events/event-stream-holder.ts'
+import { createAgentRuntime, type AgentOptions, type RunPlan } from './agent-runtime.ts'
+import { createLightRuntime } from './light/light-runtime.ts'
+import type { LightWire } from './light/light-wire.ts'
 import { startBinary } from './binary.ts'
 import { runConcurrently } from './run-concurrently.ts'
 import { generateMeshKey } from '../../client/agent/keys/mesh-key.ts'
 import { createPacer } from '../../client/agent/calls/pacer.ts'
 import { withRateLimitRetries, type PacedCall } from './rate-limit-retry.ts'
 import type { NodeIdentity } from './state-directory.ts'
-import { simulatedNode, tallyReachability, type SimulatedNode } from './simulated-node.ts'
+import { tallyReachability } from './simulated-node.ts'
 import { createPacedLimiter } from '../../client/agent/calls/paced-limiter.ts'
 
 /** The token with which nodes register. */
@@ -25,6 +26,11 @@ export interface RegistrationPlan {
   readonly concurrency: number
   /** No registration starts after it is aborted. */
   readonly until: AbortSignal
+}
+
+export interface FleetOptions extends AgentOptions {
+  /** Undefined for full agents. */
+  readonly light?: LightWire | undefined
 }
 
 /** The simulated nodes. */
@@ -77,35 +83,29 @@ interface Registration extends PacedCall {
 export function createFleet(options: FleetOptions): Fleet {
   const { client, clock, streams } = options
   const { binaries } = options.habits
-  let nodes: SimulatedNode[] = []
-  const runtime = createAgentRuntime(options, () => nodes)
-  const { deps } = runtime
+  const { light } = options
+  const runtime = light === undefined ? createAgentRuntime(options) : createLightRuntime({ ...options, light })
+  const nodes = runtime.nodes
 
   async function enrol(name: string, joinToken: JoinToken, terms: Registration): Promise<void> {
     const key = generateMeshKey()
-    const { version: binary_version, checksum: binary_checksum } = startBinary(binaries, nodes.length)
+    const { version: binary_version, checksum: binary_checksum } = startBinary(binaries, nodes().length)
     const body = { name, kind: 'worker', public_key: key.publicKey, binary_version, binary_checksum }
-    const enrolled = await withRateLimitRetries(deps, terms, () =>
+    const enrolled = await withRateLimitRetries(options, terms, () =>
       client.RegisterNode({ body }, { token: joinToken.token }).catch((error: unknown) => {
         terms.onFailure(error)
         throw error
       }),
     )
     if (enrolled === undefined) return
-    const { node_id, nsk, psk_issued_at } = enrolled.answer
-    const identity = { node_id, name, nsk, private_key: key.privateKey, psk_issued_at }
+    const { node_id, nsk, psk_issued_at, domain_id } = enrolled.answer
+    const identity = { node_id, name, nsk, private_key: key.privateKey, psk_issued_at, domain_id }
     const { isEphemeral } = joinToken
-    nodes.push(
-      simulatedNode(
-        { ...identity, ...(isEphemeral !== undefined && { is_ephemeral: isEphemeral }) },
-        nodes.length,
-        binaries,
-      ),
-    )
+    runtime.add({ ...identity, ...(isEphemeral !== undefined && { is_ephemeral: isEphemeral }) })
   }
 
   return {
-    size: () => nodes.length,
+    size: () => nodes().length,
     async register({ joinToken, names, ...limits }) {
       let refusal: unknown
       const terms = {
@@ -115,47 +115,41 @@ export function createFleet(options: FleetOptions): Fleet {
         onFailure: (error: unknown) => void (refusal = error),
       } as const
       await runConcurrently(names, limits, (name) => enrol(name, joinToken, terms))
-      if (nodes.length === 0 && refusal !== undefined && !limits.until.aborted) throw refusal
+      if (nodes().length === 0 && refusal !== undefined && !limits.until.aborted) throw refusal
     },
     resume(earlier) {
-      nodes.push(...earlier.map((identity, index) => simulatedNode(identity, nodes.length + index, binaries)))
+      for (const identity of earlier) runtime.add(identity)
     },
     async connect(until) {
       if (streams === undefined) return
       const limiter = createPacedLimiter(createPacer(clock, CONNECT_PER_SECOND), CONNECT_CONCURRENCY)
-      const open = async (node: SimulatedNode): Promise<void> => {
-        node.stream = holdStream({ ...deps, streams, onEvent: runtime.onEvent }, node)
-        await node.stream.opened
-      }
-      await Promise.all(nodes.map((node) => limiter(until, () => open(node))))
+      await Promise.all(nodes().map((_, index) => limiter(until, () => runtime.open(index))))
     },
     async confirm(until) {
       const timeout = new AbortController()
-      const timer = setTimeout(() => timeout.abort(), CONFIRM_MS_MAX + nodes.length)
+      const timer = setTimeout(() => timeout.abort(), CONFIRM_MS_MAX + nodes().length)
       const either = AbortSignal.any([until, timeout.signal])
       setMaxListeners(2 * CONFIRM_CONCURRENCY, either)
-      await runConcurrently(nodes, { concurrency: CONFIRM_CONCURRENCY, until }, async ({ stream }) =>
+      await runConcurrently(nodes(), { concurrency: CONFIRM_CONCURRENCY, until }, async ({ stream }) =>
         stream?.confirm(either),
       )
       clearTimeout(timer)
     },
-    async disconnect() {
-      await Promise.all(nodes.map(async ({ stream }) => stream?.stop()))
-    },
-    run: runtime.run,
-    settle: runtime.settle,
+    disconnect: () => runtime.disconnect(),
+    run: (plan, until) => runtime.run(plan, until),
+    settle: (interrupted) => runtime.settle(interrupted),
     async deregister(concurrency) {
       await runtime.removeBridges()
-      const leaving = nodes
-      nodes = []
+      const leaving = nodes()
+      runtime.clear()
       // Not aborted by an interrupt, so that all nodes are deregistered.
       const until = new AbortController().signal
       const terms = { operation: 'deregister', pace: createPacer(clock, DEREGISTER_PER_SECOND), until } as const
       await runConcurrently(leaving, { concurrency }, async ({ identity }) => {
-        await withRateLimitRetries(deps, terms, () => client.DeleteNode({ id: identity.node_id }))
+        await withRateLimitRetries(options, terms, () => client.DeleteNode({ id: identity.node_id }))
       })
     },
-    identities: () => nodes.map(({ identity, stream, binary }) => ({ ...identity, binary, ...stream?.progress() })),
-    reachability: () => tallyReachability(nodes, clock.now()),
+    identities: () => nodes().map(({ identity, stream, binary }) => ({ ...identity, binary, ...stream?.progress() })),
+    reachability: () => tallyReachability(nodes(), clock.now()),
   }
 }

@@ -9,15 +9,13 @@ import { createPeerBook } from '../../client/agent/peers/peer-book.ts'
 import type { Habits } from './plan.ts'
 import { createPolicyBook } from '../../client/agent/policies/policy-book.ts'
 import { neighboursOf } from './neighbours.ts'
+import { pullsPerSecond } from './pull-pace.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { PullsOver } from '../../client/agent/state/state-pulls.ts'
 import { createPacedLimiter } from '../../client/agent/calls/paced-limiter.ts'
 import { createWantedRelease } from './wanted-release.ts'
 
-/** Rate limits of the simulator on two cores that it shares with a server. */
-const PULLS_PER_SECOND = 500
-const PULLED_BYTES_PER_SECOND = 150 * 1024 * 1024
-const PEER_BYTES = 280
+/** Further rate limits of the simulator, beside those of pulls. */
 const EDGE_KEYS_PER_SECOND = 500
 const SECRETS_PER_SECOND = 500
 const DIGESTED_EDGES_PER_SECOND = 400_000
@@ -42,7 +40,6 @@ interface MeshOptions {
 export function createMesh({ clock, wire, pulls, habits, size, nodes, isMadeHost }: MeshOptions): SimulatedMesh {
   const plannedPulls = (size * habits.rates.pulls) / 60
   const digestsPerSecond = Math.min(DIGESTS_PER_SECOND, DIGESTED_EDGES_PER_SECOND / size)
-  const pullsPerSecond = Math.min(PULLS_PER_SECOND, PULLED_BYTES_PER_SECOND / (PEER_BYTES * size))
   const book = createPeerBook()
   return {
     wire,
@@ -55,7 +52,10 @@ export function createMesh({ clock, wire, pulls, habits, size, nodes, isMadeHost
     pull: pulls(book),
     ledger: createEdgeLedger(),
     limiters: {
-      pulls: createPacedLimiter(createPacer(clock, Math.max(pullsPerSecond, 2 * plannedPulls)), CONCURRENCY.pulls),
+      pulls: createPacedLimiter(
+        createPacer(clock, Math.max(pullsPerSecond(size), 2 * plannedPulls)),
+        CONCURRENCY.pulls,
+      ),
       edgeKeys: createPacedLimiter(createPacer(clock, EDGE_KEYS_PER_SECOND), CONCURRENCY.edgeKeys),
       secrets: createPacedLimiter(createPacer(clock, SECRETS_PER_SECOND), CONCURRENCY.secrets),
       digests: createPacedLimiter(createPacer(clock, Math.max(1, digestsPerSecond)), CONCURRENCY.digests),

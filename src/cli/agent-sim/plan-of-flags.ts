@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { usageError } from '../errors/cli-error.ts'
 import type { FlagSpecs, FlagValues } from '../argv/flags.ts'
 import { BINARY_FLAGS, binariesOf, upgradesOf } from './binary-flags.ts'
-import { OPERATIONS } from '../../client/agent/calls/operations.ts'
 import { parseFailOn } from './fail-on.ts'
+import { assertLightFlags } from './light-flags.ts'
 import { PLAN_MAX, DEFAULT_HABITS, type Habits, type SimulationPlan } from './plan.ts'
 import type { Rates } from './scenario/rates.ts'
 import { readScenario } from './scenario/read-scenario.ts'
 import { durationMsOf, type Scenario } from './scenario/scenario.ts'
+import { MEASURES } from './statistics.ts'
 import { YamlFault } from './scenario/yaml-place.ts'
 import { parseRate } from './shares.ts'
 
@@ -91,6 +92,10 @@ export const SIMULATION_FLAGS = {
     fallback: '0.1%/min',
   },
   ...BINARY_FLAGS,
+  light: {
+    kind: 'switch',
+    describe: 'Agents that cost this machine little: heartbeats, streams, pulls and endpoints, without keys and signatures',
+  },
   'no-events': { kind: 'switch', describe: 'Hold no event streams' },
   'no-mesh': { kind: 'switch', describe: 'Only heartbeats and event streams: no endpoints, pulls, keys, executions' },
   deregister: { kind: 'switch', describe: 'Deregister the nodes at the end' },
@@ -108,13 +113,14 @@ export type SimulationFlags = FlagValues<typeof SIMULATION_FLAGS>
 
 /** Makes the plan of a run. Flags override the scenario. @throws CliError for an invalid flag or scenario. */
 export async function planOf(flags: SimulationFlags): Promise<SimulationPlan> {
+  assertLightFlags(flags)
   const scenario = flags.scenario === undefined ? undefined : await scenarioIn(flags.scenario)
   return {
     nodes: bounded('--nodes', flags.nodes ?? 10, { min: 1, max: PLAN_MAX.nodes }),
     ...timesOf(flags, scenario),
     deregister: flags.deregister ?? false,
     concurrency: bounded('--concurrency', flags.concurrency ?? 16, { min: 1, max: PLAN_MAX.concurrency }),
-    failOn: withUsageError(() => parseFailOn(flags['fail-on'] ?? '', OPERATIONS)),
+    failOn: withUsageError(() => parseFailOn(flags['fail-on'] ?? '', MEASURES)),
     habits: habitsOf(flags, scenario),
     scenario,
   }

@@ -1,10 +1,10 @@
-import { newMember, type Member } from '../../client/agent/member.ts'
+import { newMember, type KeyedMember, type Member } from '../../client/agent/member.ts'
 import type { HeldStream } from '../../client/agent/events/held-stream.ts'
 import { DEFAULT_BINARIES, startBinary, type Binary } from './binary.ts'
 import type { NodeIdentity } from './state-directory.ts'
 
-/** A node of the running fleet. */
-export interface SimulatedNode extends Member {
+/** A node of the running fleet, whichever agent it has. */
+export interface FleetNode extends KeyedMember {
   /** Index in the fleet, from 0, in the order of joining. */
   readonly place: number
   identity: NodeIdentity
@@ -14,15 +14,20 @@ export interface SimulatedNode extends Member {
   stream: HeldStream | undefined
   /** Replaced by an upgrade. */
   binary: Binary
-  /** Name of the hook that was altered; undefined while none is. */
-  alteredHook: string | undefined
   /** Its public `host:port`. */
   endpoint: string
+  faults: InjectedFaults
+}
+
+/** A node with a full agent. */
+export interface SimulatedNode extends Member, FleetNode {
+  identity: NodeIdentity
+  /** Name of the hook that was altered; undefined while none is. */
+  alteredHook: string | undefined
   /** Number of its state reports on the server. */
   reports: number
   /** A report of a workload is being put or deleted. */
   isReporting: boolean
-  faults: InjectedFaults
 }
 
 /** The faults that a scenario injects into a node. */
@@ -54,8 +59,13 @@ export function simulatedNode(identity: NodeIdentity, place: number, binaries = 
   }
 }
 
+/** Ends the event streams of the nodes. */
+export async function stopStreams(nodes: readonly FleetNode[]): Promise<void> {
+  await Promise.all(nodes.map(async ({ stream }) => stream?.stop()))
+}
+
 /** An address of the benchmarking network (RFC 2544), distinct for up to 131,072 nodes. */
-function firstEndpoint(place: number): string {
+export function firstEndpoint(place: number): string {
   return `198.${18 + ((place >> 16) & 1)}.${(place >> 8) & 255}.${place & 255}:51820`
 }
 
@@ -64,7 +74,7 @@ const STALE_AFTER_MS = 90_000
 const UNREACHABLE_AFTER_MS = 300_000
 
 /** Number of nodes per reachability state, computed as the server does from accepted heartbeats. */
-export function tallyReachability(nodes: readonly SimulatedNode[], nowMs: number): Readonly<Record<string, number>> {
+export function tallyReachability(nodes: readonly FleetNode[], nowMs: number): Readonly<Record<string, number>> {
   const tally = { never_reported: 0, healthy: 0, stale: 0, unreachable: 0 }
   for (const { lastAcceptedMs } of nodes) tally[stateOf(lastAcceptedMs, nowMs)]++
   return tally

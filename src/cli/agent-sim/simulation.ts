@@ -2,6 +2,7 @@ import type { Progress } from './dashboard.ts'
 import { failed } from './fail-on.ts'
 import type { MeshWire } from './agent-runtime.ts'
 import { createFleet, type Fleet, type JoinToken } from './fleet.ts'
+import type { LightWire } from './light/light-wire.ts'
 import type { AgentClock } from '../../client/agent/agent-clock.ts'
 import type { ApiClient } from '../../client/agent/agent-deps.ts'
 import type { NodeStreams } from '../../client/agent/events/node-streams.ts'
@@ -16,6 +17,8 @@ export interface SimulationDeps {
   readonly streams?: NodeStreams | undefined
   /** Undefined with `--no-mesh`: agents only send heartbeats and hold event streams. */
   readonly mesh?: MeshWire | undefined
+  /** Undefined for full agents. */
+  readonly light?: LightWire | undefined
   /** URL of the server, to which a stored fleet belongs. */
   readonly url: string
   readonly clock: AgentClock
@@ -48,8 +51,8 @@ const OBSERVE_EVERY_MS = 1000
  */
 export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Promise<SimulationResult> {
   const statistics = createStatistics()
-  const { client, clock, streams, mesh } = deps
-  const fleet = createFleet({ client, clock, statistics, streams, mesh, habits: plan.habits, size: plan.nodes })
+  const { client, clock, streams, mesh, light } = deps
+  const fleet = createFleet({ client, clock, statistics, streams, mesh, light, habits: plan.habits, size: plan.nodes })
   const observer = observing({ plan, deps, fleet, summary: () => statistics.summary() })
   let goneNodes = 0
   try {

@@ -7,6 +7,8 @@ import type { Binary } from './binary.ts'
 
 /** The stored state of a simulated node, with which a later run resumes it. */
 export interface NodeIdentity extends MemberIdentity {
+  /** Absent if an earlier version stored the node. */
+  readonly domain_id?: string
   /** Whether it joined with an ephemeral token; absent if unknown. */
   readonly is_ephemeral?: boolean
   /** What it runs; absent if an earlier version stored the node. */

@@ -1,7 +1,10 @@
-import { build, type Histogram } from 'hdr-histogram-js'
+import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import type { AgentStatistics } from '../../client/agent/agent-deps.ts'
 import { OPERATIONS } from '../../client/agent/calls/operations.ts'
 import { EXTRA_COUNTS, type ExtraCount } from './counts.ts'
+
+/** An endpoint change is waited for longer than any call. */
+const MICROSECONDS_MAX = 120_000_000
 
 /** Codes of rate and capacity limits. They are normal under load and counted separately from errors (S1 Capacity). */
 const DEFENSIVE = new Set([
@@ -14,13 +17,29 @@ const DEFENSIVE = new Set([
   'too_many_bodies',
 ])
 
+/** What has a histogram: the operations, and the time from an accepted endpoint change until every stream of the Domain has heard of it. */
+export const MEASURES = [...OPERATIONS, 'change_heard'] as const
+
 /** Counts outcomes and records latencies per operation. */
 export interface Statistics extends AgentStatistics {
   /** Adds to a counter; `by` is 1 by default. */
   count(name: ExtraCount, by?: number): void
+  /** Every open stream of a Domain has heard of an endpoint change, after that time. */
+  heard(elapsedMs: number): void
   /** Resets the latencies and keeps the counters. */
   resetLatencies(): void
   summary(): Summary
+  /** All of it, for another process. */
+  record(): StatisticsRecord
+}
+
+/** Statistics as another process sends them. */
+export interface StatisticsRecord {
+  readonly counts: Readonly<Record<string, number>>
+  readonly failures: readonly FailureCount[]
+  readonly expected: readonly FailureCount[]
+  /** Of the measures that have values: compressed HDR histograms in base64, in µs. */
+  readonly histograms: Readonly<Record<string, string>>
 }
 
 export interface Summary {
@@ -57,9 +76,9 @@ export interface OperationSummary {
   readonly max_ms: number
 }
 
-/** Makes empty statistics. Latencies are recorded in µs, up to one minute, with three significant digits. */
+/** Makes empty statistics. Latencies are recorded in µs, up to two minutes, with three significant digits. */
 export function createStatistics(): Statistics {
-  const histograms = new Map<string, Histogram>(OPERATIONS.map((operation) => [operation, newHistogram()]))
+  const histograms = new Map<string, Histogram>(MEASURES.map((measure) => [measure, newHistogram()]))
   /** Successes per operation before the last reset of latencies. */
   const beforeReset = new Map<string, number>()
   const failures = createTally()
@@ -69,18 +88,34 @@ export function createStatistics(): Statistics {
   let errors = 0
   let refusals = 0
 
+  function record(measure: string, durationMs: number): void {
+    histograms.get(measure)?.recordValue(Math.min(MICROSECONDS_MAX, Math.max(1, Math.round(durationMs * 1000))))
+  }
+
+  function counts(): Readonly<Record<string, number>> {
+    const done = (operation: string): number =>
+      (histograms.get(operation)?.totalCount ?? 0) + (beforeReset.get(operation) ?? 0)
+    return {
+      errors,
+      refusals,
+      operations: OPERATIONS.reduce((sum, operation) => sum + done(operation), 0),
+      heartbeats: done('heartbeat'),
+      registrations: done('register'),
+      ...Object.fromEntries(extraCounts),
+    }
+  }
+
   return {
-    succeeded(operation, durationMs) {
-      histograms.get(operation)?.recordValue(Math.min(60_000_000, Math.max(1, Math.round(durationMs * 1000))))
-    },
+    succeeded: record,
+    heard: (elapsedMs) => record('change_heard', elapsedMs),
     failed(operation, code, dimension) {
       if (DEFENSIVE.has(code)) refusals++
       else errors++
-      failures.add(operation, code, dimension)
+      failures.add({ operation, code, dimension })
     },
     expected(operation, code, as) {
       count(as)
-      expected.add(operation, code)
+      expected.add({ operation, code, dimension: undefined })
     },
     count,
     resetLatencies() {
@@ -89,43 +124,75 @@ export function createStatistics(): Statistics {
         histogram.reset()
       }
     },
-    summary() {
-      const recorded = (operation: string) => histograms.get(operation)?.totalCount ?? 0
-      const done = (operation: string) => recorded(operation) + (beforeReset.get(operation) ?? 0)
-      const percentileMs = (operation: string, percent: number) => percentile(histograms.get(operation), percent)
-      return {
-        counts: {
-          errors,
-          refusals,
-          operations: OPERATIONS.reduce((sum, operation) => sum + done(operation), 0),
-          heartbeats: done('heartbeat'),
-          registrations: done('register'),
-          ...Object.fromEntries(extraCounts),
-        },
-        failures: failures.list(),
-        expected: expected.list(),
-        percentileMs,
-        operations: OPERATIONS.filter((operation) => recorded(operation) > 0).map((operation) => ({
-          operation,
-          count: recorded(operation),
-          p50_ms: percentileMs(operation, 50),
-          p95_ms: percentileMs(operation, 95),
-          p99_ms: percentileMs(operation, 99),
-          max_ms: percentileMs(operation, 100),
-        })),
-      }
-    },
+    summary: () => summaryOf({ counts: counts(), failures: failures.list(), expected: expected.list(), histograms }),
+    record: () => ({
+      counts: counts(),
+      failures: failures.list(),
+      expected: expected.list(),
+      histograms: Object.fromEntries(
+        [...histograms].flatMap(([measure, histogram]) =>
+          histogram.totalCount === 0 ? [] : [[measure, encodeIntoCompressedBase64(histogram)]],
+        ),
+      ),
+    }),
   }
+}
+
+/** The summary of several processes together. */
+export function mergedSummary(records: readonly StatisticsRecord[]): Summary {
+  const counts: Record<string, number> = {}
+  const histograms = new Map<string, Histogram>()
+  const [failures, expected] = [createTally(), createTally()]
+  for (const record of records) {
+    for (const [name, value] of Object.entries(record.counts)) counts[name] = (counts[name] ?? 0) + value
+    for (const failure of record.failures) failures.add(failure)
+    for (const failure of record.expected) expected.add(failure)
+    for (const [measure, text] of Object.entries(record.histograms)) {
+      const whole = histograms.get(measure) ?? newHistogram()
+      whole.add(decodeFromCompressedBase64(text))
+      histograms.set(measure, whole)
+    }
+  }
+  return summaryOf({ counts, failures: failures.list(), expected: expected.list(), histograms })
+}
+
+interface Recorded extends Omit<StatisticsRecord, 'histograms'> {
+  readonly histograms: ReadonlyMap<string, Histogram>
+}
+
+function summaryOf({ histograms, ...rest }: Recorded): Summary {
+  const percentileMs = (measure: string, percent: number) => percentile(histograms.get(measure), percent)
+  const recorded = (measure: string): number => histograms.get(measure)?.totalCount ?? 0
+  return {
+    ...rest,
+    percentileMs,
+    operations: MEASURES.filter((measure) => recorded(measure) > 0).map((operation) => ({
+      operation,
+      count: recorded(operation),
+      p50_ms: percentileMs(operation, 50),
+      p95_ms: percentileMs(operation, 95),
+      p99_ms: percentileMs(operation, 99),
+      max_ms: percentileMs(operation, 100),
+    })),
+  }
+}
+
+interface Tallied {
+  readonly operation: string
+  readonly code: string
+  readonly dimension?: string | undefined
+  /** 1 by default. */
+  readonly count?: number
 }
 
 /** Counts by operation, code and dimension. */
 function createTally() {
   const counted = new Map<string, FailureCount & { count: number }>()
   return {
-    add(operation: string, code: string, dimension?: string): void {
+    add({ operation, code, dimension, count = 1 }: Tallied): void {
       const key = `${operation} ${code} ${dimension ?? ''}`
       const seen = counted.get(key) ?? { operation, code, ...(dimension !== undefined && { dimension }), count: 0 }
-      seen.count++
+      seen.count += count
       counted.set(key, seen)
     },
     list: (): readonly FailureCount[] =>
@@ -134,7 +201,11 @@ function createTally() {
 }
 
 function newHistogram(): Histogram {
-  return build({ lowestDiscernibleValue: 1, highestTrackableValue: 60_000_000, numberOfSignificantValueDigits: 3 })
+  return build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: MICROSECONDS_MAX,
+    numberOfSignificantValueDigits: 3,
+  })
 }
 
 function percentile(histogram: Histogram | undefined, percent: number): number {

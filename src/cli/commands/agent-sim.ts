@@ -5,6 +5,8 @@ import type { ApiClient } from '../../client/agent/agent-deps.ts'
 import { dashboardLines, progressRecord, summaryRecord, table, type Progress } from '../agent-sim/dashboard.ts'
 import { createNodeStreams } from '../../client/agent/events/node-streams.ts'
 import { createNodeWire } from '../../client/agent/calls/node-wire.ts'
+import { createLightWire } from '../agent-sim/light/light-wire.ts'
+import { createWire } from '../agent-sim/light/wire.ts'
 import { connectionsOf, planOf, SIMULATION_FLAGS, type SimulationFlags } from '../agent-sim/plan-of-flags.ts'
 import type { SimulationPlan } from '../agent-sim/plan.ts'
 import { simulate, type SimulationResult } from '../agent-sim/simulation.ts'
@@ -68,13 +70,16 @@ async function runSimulation({ session, plan, flags, joinToken }: RunOptions): P
     load: to,
   })
   const client = createClientOver<typeof contract>(caller, session.manifest())
-  const mesh = flags['no-mesh'] === true ? undefined : await meshOf(session, caller, to)
+  const light = flags.light === true ? await lightOf(session, to) : undefined
+  const hasMesh = flags['no-mesh'] !== true && light === undefined
+  const mesh = hasMesh ? await meshOf(session, caller, to) : undefined
   const display = createDisplay(session)
   try {
     return await simulate(plan, {
       client,
       streams: flags['no-events'] === true ? undefined : createNodeStreams(caller, session.manifest()),
       mesh,
+      light,
       url: to.url,
       clock: createSystemClock(),
       signal: session.io.interrupted,
@@ -87,6 +92,7 @@ async function runSimulation({ session, plan, flags, joinToken }: RunOptions): P
     })
   } finally {
     display.finish()
+    light?.close()
     await mesh?.stop()
   }
 }
@@ -96,6 +102,13 @@ async function meshOf(session: Session, caller: Caller, to: { readonly url: stri
   const trust = await session.trustedAt(to.url)
   const thread = startPullThread({ ...to, trust, timeoutMs: CALL_TIMEOUT_MS, userAgent: session.userAgent })
   return { wire: createNodeWire(caller, session.manifest()), pulls: thread.over, stop: () => thread.stop() }
+}
+
+/** The calls and streams of light agents. */
+async function lightOf(session: Session, { url, connections }: { readonly url: string; readonly connections: number }) {
+  const wire = createWire({ url, trust: await session.trustedAt(url) })
+  const { userAgent } = session
+  return createLightWire({ wire, connections, manifest: session.manifest(), timeoutMs: CALL_TIMEOUT_MS, userAgent })
 }
 
 interface Joining {

@@ -10,7 +10,7 @@ import type { NodeWire } from './calls/node-wire.ts'
 import type { AgentOperation } from './calls/operations.ts'
 import type { PacedLimiter } from './calls/paced-limiter.ts'
 import type { AgentCount } from './counts.ts'
-import type { Member } from './member.ts'
+import type { KeyedMember, Member } from './member.ts'
 import type { PeerBook } from './peers/peer-book.ts'
 import type { PolicyBook } from './policies/policy-book.ts'
 import type { PulledExecution } from './state/snapshot.ts'
@@ -51,7 +51,15 @@ export interface AgentDeps {
   /** Whether a scenario expects an outage now. */
   readonly isOutage: () => boolean
   /** Those of the members that make the calls. */
-  readonly actions: Pick<MemberActions<Member>, 'refused' | 'save'>
+  readonly actions: KeyActions
+}
+
+/** What an agent does about its node secret key. */
+export interface KeyActions {
+  /** As of `MemberActions`. */
+  save(member: KeyedMember): Promise<void>
+  /** As of `MemberActions`. */
+  refused(member: KeyedMember, code: string): void
 }
 
 /** A key of an edge, opened, with its epoch. */

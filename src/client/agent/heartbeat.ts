@@ -1,7 +1,7 @@
 import type { AgentDeps, MemberDeps } from './agent-deps.ts'
 import { attempt } from './calls/attempt.ts'
 import { rotateSoon } from './keys/key-rotation.ts'
-import type { Member } from './member.ts'
+import type { KeyedMember, Member } from './member.ts'
 import { pullSoon } from './state/state-pull.ts'
 
 /** Maximum jitter of a heartbeat in either direction, as a share of the interval. */
@@ -54,7 +54,7 @@ export type HeartbeatAnswer = Awaited<ReturnType<AgentDeps['client']['PostNodeHe
 /** Sends one heartbeat. Resolves with the answer; undefined if there was none. */
 export async function sendHeartbeat(
   deps: AgentDeps,
-  node: Member,
+  node: KeyedMember,
   { clientNowMs, binary, expects }: HeartbeatNews,
 ): Promise<HeartbeatAnswer | undefined> {
   const id = node.identity.node_id

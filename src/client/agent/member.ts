@@ -85,6 +85,9 @@ export interface Member {
   isKeyRefused: boolean
 }
 
+/** The parts of a member that its calls need. */
+export type KeyedMember = Pick<Member, 'identity' | 'isRevoked' | 'isSavingKey' | 'isKeyRefused'>
+
 /** The fetches of the keys of a node's edges. Calls follow one another. */
 export interface EdgeFetches {
   /** Ids of the peers whose key is to be fetched by the next calls. */

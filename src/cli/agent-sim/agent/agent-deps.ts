@@ -20,9 +20,13 @@ export interface SimulatedMesh extends MeshParts {
   readonly neighbours: (place: number) => readonly string[]
 }
 
-/** The dependencies of simulated agents. */
-export interface SimulatedDeps extends AgentDeps, FleetDeps {
+/** What both kinds of simulated agents need to call the server. */
+export interface CallingDeps extends AgentDeps, FleetDeps {
   readonly statistics: FleetDeps['statistics']
+}
+
+/** The dependencies of simulated agents. */
+export interface SimulatedDeps extends CallingDeps {
   readonly actions: MemberActions<SimulatedNode>
   /** Undefined with `--no-mesh`: agents only send heartbeats and hold event streams. */
   readonly mesh: SimulatedMesh | undefined

@@ -1,6 +1,6 @@
 import { keepEndpoint, sendEndpoint } from '../../../client/agent/reports/endpoint.ts'
-import type { SimulatedNode } from '../simulated-node.ts'
-import type { SimulatedDeps } from './agent-deps.ts'
+import type { FleetNode } from '../simulated-node.ts'
+import type { CallingDeps } from './agent-deps.ts'
 import { injectDuplicates } from './inject-duplicates.ts'
 
 const NAT_TYPES = ['cone', 'restricted', 'port_restricted', 'symmetric', 'unknown'] as const
@@ -10,19 +10,24 @@ const SKEW_MS_MAX = 60_000
 const PORT_MIN = 1024
 
 /** Reports the node's endpoint, and again before it expires, until the signal is aborted. */
-export async function keepOwnEndpoint(deps: SimulatedDeps, node: SimulatedNode, until: AbortSignal): Promise<void> {
+export async function keepOwnEndpoint(deps: CallingDeps, node: FleetNode, until: AbortSignal): Promise<void> {
   await keepEndpoint(deps, { report: () => reportEndpoint(deps, node), until })
 }
 
 /** Changes the endpoint as a NAT rebinding does, and reports it. */
-export async function changeEndpoint(deps: SimulatedDeps, node: SimulatedNode): Promise<void> {
-  node.endpoint = rebound(node.endpoint, () => deps.clock.random())
-  deps.statistics.count('endpoint_changes')
+export async function changeEndpoint(deps: CallingDeps, node: FleetNode): Promise<void> {
+  rebind(deps, node)
   await reportEndpoint(deps, node)
 }
 
+/** Gives the node another endpoint, as a NAT rebinding does. It is to be reported. */
+export function rebind(deps: CallingDeps, node: FleetNode): void {
+  node.endpoint = rebound(node.endpoint, () => deps.clock.random())
+  deps.statistics.count('endpoint_changes')
+}
+
 /** Resolves with the lifetime of the endpoint, in ms; undefined if the server refused it. */
-async function reportEndpoint(deps: SimulatedDeps, node: SimulatedNode): Promise<number | undefined> {
+export async function reportEndpoint(deps: CallingDeps, node: FleetNode): Promise<number | undefined> {
   let lifetimeMs: number | undefined
   await injectDuplicates(node, async (olderMs) => {
     lifetimeMs = (await putEndpoint(deps, node, olderMs)) ?? lifetimeMs
@@ -30,7 +35,7 @@ async function reportEndpoint(deps: SimulatedDeps, node: SimulatedNode): Promise
   return lifetimeMs
 }
 
-function putEndpoint(deps: SimulatedDeps, node: SimulatedNode, olderMs: number): Promise<number | undefined> {
+function putEndpoint(deps: CallingDeps, node: FleetNode, olderMs: number): Promise<number | undefined> {
   const { skewMs } = node.faults
   return sendEndpoint(deps, node, {
     endpoint: node.endpoint,

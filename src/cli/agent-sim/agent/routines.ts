@@ -1,3 +1,4 @@
+import type { MadeBridges } from '../made-bridges.ts'
 import type { Rates } from '../scenario/rates.ts'
 import type { SimulatedNode } from '../simulated-node.ts'
 import type { MeshAgentDeps } from './agent-deps.ts'
@@ -18,8 +19,23 @@ export async function startAgent(deps: MeshAgentDeps, node: SimulatedNode, until
   await reportAlteredBinary(deps, node)
 }
 
+/** The fleet whose occasional work is done. */
+export interface ChoreOf {
+  readonly name: keyof Rates
+  readonly nodes: readonly SimulatedNode[]
+  readonly bridges: Pick<MadeBridges, 'change'>
+}
+
+/** Starts a piece of occasional work for a random node or bridge. */
+export function startChore(deps: MeshAgentDeps, { name, nodes, bridges }: ChoreOf): void {
+  if (name === 'bridge_changes') return deps.tasks.track(bridges.change())
+  const node = nodes[Math.floor(deps.clock.random() * nodes.length)]
+  if (node !== undefined && !node.isRevoked) deps.tasks.track(CHORES[name](deps, node))
+  return undefined
+}
+
 /** The occasional work of agents, by the name of its rate. */
-export const CHORES: Readonly<
+const CHORES: Readonly<
   Record<Exclude<keyof Rates, 'bridge_changes'>, (deps: MeshAgentDeps, node: SimulatedNode) => Promise<void>>
 > = {
   endpoint_changes: changeEndpoint,

@@ -6,7 +6,7 @@ import type { Outcome } from './outcome.ts'
 import { isRefusedKey } from './refused-key.ts'
 import { requestedWaitMs, unavailableWaitMs } from './requested-wait.ts'
 import { acceptSecretKey, refuseSecretKey, secretKeyOf } from '../keys/secret-key.ts'
-import type { Member } from '../member.ts'
+import type { KeyedMember } from '../member.ts'
 
 /** How a call is made and counted. */
 export interface CallTerms {
@@ -41,7 +41,7 @@ export const RETRYABLE: ReadonlySet<string> = new Set(['shutting_down', 'overloa
  */
 export async function attempt<T>(
   deps: AgentDeps,
-  node: Member,
+  node: KeyedMember,
   { call, ...terms }: CallTerms & { readonly call: (nsk: string) => Promise<T> },
 ): Promise<Outcome<T>> {
   if (deps.notProvisioned.has(terms.operation)) return { ok: false, code: NOT_PROVISIONED, tries: 0 }
@@ -140,7 +140,11 @@ export const OUTAGE: ReadonlySet<string> = new Set([
   'authz_unavailable',
 ])
 
-function record({ statistics, isOutage, notProvisioned }: AgentDeps, node: Member, failed: CallTerms & Failure): void {
+function record(
+  { statistics, isOutage, notProvisioned }: AgentDeps,
+  node: KeyedMember,
+  failed: CallTerms & Failure,
+): void {
   const { operation, code, expects, toleratedCodes, dimension } = failed
   if (toleratedCodes?.includes(code) === true) return
   if (code === NOT_PROVISIONED) {

@@ -1,11 +1,10 @@
 import { followStream, type Cut, type Frame, type StreamListener } from '../../event-stream.ts'
-import { ProblemAnswer, TransportFailure } from '../../failures.ts'
-import { readStreamHead } from '../../stream-head.ts'
+import { ProblemAnswer } from '../../failures.ts'
 import { createFrameVerifier, type FrameFault, type FrameVerification } from '../../../shared/events/frame-verifier.ts'
-import type { EventOrder } from '../../../shared/events/order.ts'
 import { isResync } from '../../../shared/events/payloads.ts'
 import type { ReceivedEvent } from './handle-event.ts'
 import type { AgentDeps } from '../agent-deps.ts'
+import { confirmStream, streamFailureCode } from './confirm-stream.ts'
 import type { HeldStream } from './held-stream.ts'
 import type { NodeStreams } from './node-streams.ts'
 import { isRefusedKey } from '../calls/refused-key.ts'
@@ -28,9 +27,6 @@ export interface StreamDeps<M extends Member> extends Pick<AgentDeps, 'clock'>, 
 
 /** Faults that mean that the event does not come from the server. */
 const FORGERIES: ReadonlySet<FrameFault> = new Set(['bad_signature', 'unknown_key', 'expired_key'])
-const LOOK_EVERY_MS = 50
-/** Long, because thousands of agents read the head at the same time on one thread. */
-const HEAD_MS_MAX = 30_000
 
 /** Holds the event stream of a node over any number of connections. Verifies every event and counts the results. */
 export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): HeldStream {
@@ -73,7 +69,7 @@ export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): Held
     const { last_event_id: lastEventId } = position.progress()
     const code = await followStream({ connect: connection, signal: ending.signal, lastEventId }, listener).then(
       () => undefined,
-      codeOf,
+      streamFailureCode,
     )
     connections.ended(code)
     first.resolve()
@@ -84,13 +80,7 @@ export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): Held
   return {
     opened: first.promise,
     progress: () => position.progress(),
-    async confirm(until) {
-      if (node.isRevoked) return
-      const head = await headOf(deps, { connect, nodeId: identity.node_id, until })
-      if (head === undefined) return statistics.count('unconfirmed_streams')
-      while ((order.last() ?? 0) < head && !until.aborted) await clock.pause(LOOK_EVERY_MS, until)
-      return statistics.count('missed_events', missedOf(order, head))
-    },
+    confirm: (until) => confirmStream(deps, node, { order, until }),
     isOpen: () => connections.isOpen(),
     cut: () => connections.cut(),
     slowDown(ms) {
@@ -143,11 +133,6 @@ async function reopening<M extends Member>(
   }
 }
 
-/** Number of events that the server has and the stream did not deliver. */
-function missedOf(order: EventOrder, head: number): number {
-  return Math.max(0, head - (order.last() ?? 0))
-}
-
 function countsOf(verification: FrameVerification): readonly EventCount[] {
   if (!verification.ok) {
     if (verification.fault === 'duplicate') return ['duplicate_events']
@@ -165,36 +150,6 @@ function countsOf(verification: FrameVerification): readonly EventCount[] {
 function failureOf({ reason, cause }: Cut): string | undefined {
   if (reason === 'ended') return undefined
   return cause instanceof ProblemAnswer ? cause.code : reason
-}
-
-function codeOf(error: unknown): string {
-  if (error instanceof ProblemAnswer) return error.code
-  if (error instanceof TransportFailure) return error.fault
-  throw error
-}
-
-interface HeadRequest {
-  readonly connect: ReturnType<NodeStreams['connect']>
-  readonly nodeId: string
-  readonly until: AbortSignal
-}
-
-/** The number of the node's last event on the server, from a signed resync; undefined if it cannot be read. */
-async function headOf(
-  { statistics, streams }: Pick<StreamDeps<Member>, 'statistics' | 'streams'>,
-  { connect, nodeId, until }: HeadRequest,
-): Promise<number | undefined> {
-  let frame: Frame | undefined
-  try {
-    frame = await readStreamHead({ connect, signal: until, waitMsMax: HEAD_MS_MAX })
-  } catch (error) {
-    statistics.failed('stream', codeOf(error))
-  }
-  if (frame === undefined) return undefined
-  const verification = await streams.verify(frame.data, { nodeId })
-  if (verification.ok) return verification.envelope.node_seq
-  statistics.count('bad_signatures')
-  return undefined
 }
 
 function withResolvers() {

@@ -2,7 +2,7 @@ import type { FollowOptions } from '../../event-stream.ts'
 import type { OpenAnswer } from '../../transport.ts'
 import type { AgentDeps } from '../agent-deps.ts'
 import { isRefusedKey } from '../calls/refused-key.ts'
-import type { Member } from '../member.ts'
+import type { KeyedMember } from '../member.ts'
 
 export interface ConnectionDeps extends Pick<AgentDeps, 'statistics'> {
   /** Whether the scenario expects an outage now. */
@@ -26,7 +26,7 @@ export interface StreamConnections {
 const RETRYABLE = new Set(['shutting_down', 'overloaded', 'unreachable'])
 
 /** Makes the counter of a node's connections. */
-export function createConnections(deps: ConnectionDeps, node: Member): StreamConnections {
+export function createConnections(deps: ConnectionDeps, node: KeyedMember): StreamConnections {
   const { statistics } = deps
   let [connections, isOpen, isCut] = [0, false, false]
   let answered: OpenAnswer | undefined
@@ -50,7 +50,7 @@ export function createConnections(deps: ConnectionDeps, node: Member): StreamCon
       if (isOpen) statistics.count('streams', -1)
       isOpen = false
       answered = undefined
-      if (code !== undefined && !isCut) countFailure(deps, node, code)
+      if (code !== undefined && !isCut) countStreamFailure(deps, node, code)
       isCut = false
     },
     isOpen: () => isOpen,
@@ -62,7 +62,11 @@ export function createConnections(deps: ConnectionDeps, node: Member): StreamCon
 }
 
 /** Counts a failed connection: as expected, during an outage, as a retry, or as an error. */
-function countFailure({ statistics, isOutage }: ConnectionDeps, { isRevoked }: Member, code: string): void {
+export function countStreamFailure(
+  { statistics, isOutage }: ConnectionDeps,
+  { isRevoked }: Pick<KeyedMember, 'isRevoked'>,
+  code: string,
+): void {
   if (isRevoked && isRefusedKey(code)) statistics.expected('stream', code, 'expected_refusals')
   else if (isOutage?.() === true) statistics.expected('stream', code, 'outage_errors')
   else if (RETRYABLE.has(code)) statistics.count('retries')

@@ -1,14 +1,14 @@
 import type { AgentDeps } from '../agent-deps.ts'
 import { isRefusedKey } from '../calls/refused-key.ts'
-import type { Member } from '../member.ts'
+import type { KeyedMember } from '../member.ts'
 
 /** The node secret key of the next call: the next one as soon as it is stored. */
-export function secretKeyOf({ identity, isSavingKey }: Pick<Member, 'identity' | 'isSavingKey'>): string {
+export function secretKeyOf({ identity, isSavingKey }: Pick<KeyedMember, 'identity' | 'isSavingKey'>): string {
   return isSavingKey ? identity.nsk : (identity.next_nsk ?? identity.nsk)
 }
 
 /** Forgets the former key after the first successful call with the next one. */
-export function acceptSecretKey({ tasks, actions }: AgentDeps, node: Member, nsk: string): void {
+export function acceptSecretKey({ tasks, actions }: AgentDeps, node: KeyedMember, nsk: string): void {
   const { next_nsk: next, ...identity } = node.identity
   if (next !== nsk) return
   node.identity = { ...identity, nsk }
@@ -21,7 +21,7 @@ export function acceptSecretKey({ tasks, actions }: AgentDeps, node: Member, nsk
  */
 export function refuseSecretKey(
   { tasks, actions }: AgentDeps,
-  node: Member,
+  node: KeyedMember,
   { nsk, code }: { readonly nsk: string; readonly code: string },
 ): void {
   if (!isRefusedKey(code) || nsk !== secretKeyOf(node)) return

@@ -1,7 +1,7 @@
 import type { AgentDeps } from '../agent-deps.ts'
 import { attempt } from '../calls/attempt.ts'
 import type { Outcome } from '../calls/outcome.ts'
-import type { Member } from '../member.ts'
+import type { KeyedMember } from '../member.ts'
 
 /** Part of its lifetime after which an endpoint is reported again, and the maximum reduction by jitter (agent protocol: Endpoint). */
 const AGAIN_AFTER = 0.5
@@ -25,7 +25,7 @@ export interface ObservedEndpoint {
 /** Reports an endpoint, and without its candidates where they are refused. Resolves with its lifetime, in ms; undefined if it was not taken. */
 export async function sendEndpoint(
   deps: AgentDeps,
-  node: Member,
+  node: KeyedMember,
   { candidates = [], ...observed }: ObservedEndpoint,
 ): Promise<number | undefined> {
   if (candidates.length === 0) return lifetimeOf(await send(deps, node, observed))
@@ -39,7 +39,7 @@ const CANDIDATES_REFUSED: readonly string[] = ['invalid_body', 'endpoint_unparse
 
 type Call = Outcome<Awaited<ReturnType<AgentDeps['client']['PutNodeEndpoint']>>>
 
-function send(deps: AgentDeps, node: Member, observed: ObservedEndpoint): Promise<Call> {
+function send(deps: AgentDeps, node: KeyedMember, observed: ObservedEndpoint): Promise<Call> {
   const { endpoint, candidates, natType, observedMs, expects } = observed
   const report = { endpoint, nat_type: natType, reported_at: new Date(observedMs).toISOString() }
   const body = candidates === undefined ? report : { ...report, candidates: [...candidates] }
