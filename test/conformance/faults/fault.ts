@@ -88,7 +88,7 @@ export const auditing =
   (subject: Subject): Partial<Subject> => ({
     world: {
       ...subject.world,
-      auditDeadlineMs: 300,
+      auditDeadlineMs: 2_000,
       audited: async (...asked) => change(await subject.world.audited(...asked)),
     },
   })
