@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync, cpSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync, cpSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCliHome, type CliHome, type CliResult } from '../support/cli/cli-run.ts'
 import { words } from '../support/cli/transcript.ts'
 import { startCountingProxy, type CountingProxy } from '../support/domain-files/counting-proxy.ts'
+import { startForge } from '../support/domain-files/forge.ts'
+import { recipe, runJob } from '../support/domain-files/recipe.ts'
 import { RICH_DOMAIN, SECRET } from '../support/domain-files/rich-domain.ts'
 import { startSimulation } from '../support/fleet/simulation.ts'
 import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
@@ -134,6 +136,50 @@ describe('A Domain as files', () => {
     expect(textsOf(join(directory, 'rebuilt'))).toEqual(textsOf(files))
   }, 240_000)
 
+  it('has the mark of its set on each object that was created, also where the creation was the last call before a kill', async () => {
+    const nothing = join(directory, 'nothing')
+    mkdirSync(nothing)
+    writeFileSync(join(nothing, 'ctl.yaml'), 'format: 1\nset: default\n')
+    const { stdout } = await empty.ctl(`diff ${nothing} -o json`)
+    const { unnamed } = JSON.parse(stdout) as {
+      readonly unnamed: readonly { readonly kind: string; readonly name: string }[]
+    }
+    expect(unnamed.filter(({ kind }) => kind !== 'grants').map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+      'project data',
+      'project web',
+      'resource data/lan',
+      'resource web/edge-1',
+      'service-identity robot',
+      'service-identity deployer',
+      'group oncall',
+      'group staff',
+    ])
+    // Roles of people belong to no set.
+    expect(
+      unnamed
+        .filter(({ kind }) => kind === 'grants')
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(['group:oncall', 'group:staff', 'service:deployer'])
+  }, 60_000)
+
+  it('replaces a role whose caveat a file changes, and leaves no other one beside it', async () => {
+    const roles = async (): Promise<readonly unknown[]> => {
+      const { stdout } = await empty.ctl('tuples list --project data -o json')
+      return (JSON.parse(stdout) as { readonly items: readonly { readonly caveat_context?: unknown }[] }).items.map(
+        ({ caveat_context: caveat }) => caveat,
+      )
+    }
+    const folder = copied('caveat', edited('grants/group.staff.yaml', 'within_hours', 'from_network'))
+    const { stdout } = await empty.ctl(`diff ${folder}`, 10)
+    expect(stdout).toContain('(replaced: the old role ends first)')
+    await empty.ctl(`apply ${folder} --yes`)
+    expect(await roles()).toEqual([{ caveat_name: 'from_network' }])
+    await empty.ctl(`diff ${folder}`)
+    await empty.ctl(`apply ${files} --yes`)
+    expect(await roles()).toEqual([{ caveat_name: 'within_hours' }])
+  }, 60_000)
+
   it('takes one write for one change, and none where nothing changes', async () => {
     const folder = copied('one', edited('groups/oncall.yaml', 'On-call', 'Night shift'))
     const { stdout } = await rich.ctl(`diff ${folder} -o json`, 10)
@@ -253,4 +299,90 @@ describe('A Domain as files', () => {
     const { stdout: approvals } = await rich.ctl('approvals list -o json')
     expect(JSON.parse(approvals).items).toHaveLength(1)
   }, 120_000)
+
+  it('is planned on a pull request and applied on a merge by the recipe for CI', async () => {
+    const audience = recipe.env['CTL_AUDIENCE'] ?? ''
+    await rich.ctl('service-identities create ci --display-name CI')
+    for (const role of ['admin', 'auditor']) await rich.ctl(`grants create service:ci ${role} domain:default`)
+    const { stdout: token } = await rich.ctl('tokens issue ci --for service:ci -o json --jq .token')
+    const guide = readFileSync(new URL('../../examples/ci/README.md', import.meta.url), 'utf8')
+    const scopes = /--scopes (\S+)/.exec(guide)?.[1] ?? ''
+    const { stdout: reading } = await rich.ctl(
+      `tokens issue plan --for service:ci --scopes ${scopes} -o json --jq .token`,
+    )
+    const forge = await startForge({ token: token.trim(), audience })
+    try {
+      const folder = copied('recipe', {
+        ...edited('groups/oncall.yaml', 'On-call', 'Night shift'),
+        ...edited('policies/db-in.yaml', '5432', '5434'),
+      })
+      rmSync(join(folder, 'approval-policy.yaml'))
+      const shim = join(directory, 'bin')
+      mkdirSync(shim)
+      writeFileSync(join(shim, 'ctl'), `#!/bin/sh\nexec '${process.execPath}' '${CTL}' "$@"\n`, { mode: 0o755 })
+      const env = {
+        PATH: `${shim}:${process.env['PATH'] ?? ''}`,
+        HOME: directory,
+        CTL_URL: rich.proxy.url,
+        DOMAIN_FILES: folder,
+        ACTIONS_ID_TOKEN_REQUEST_URL: `${forge.url}/token?api-version=2`,
+        ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'of-the-runner',
+        GITHUB_API_URL: forge.url,
+        GITHUB_REPOSITORY: 'acme/web',
+      }
+      const expressions = {
+        'github.token': 'of-the-job',
+        'github.event.pull_request.number': '7',
+        'secrets.CTL_PLAN_TOKEN': '',
+      }
+      const job = { env, expressions }
+      const writes = (): number => rich.proxy.writes.length
+      const before = writes()
+
+      const readOnly = { env, expressions: { ...expressions, 'secrets.CTL_PLAN_TOKEN': reading.trim() } }
+      expect(await runJob('plan', readOnly)).toMatchObject({ exitCode: 0 })
+      const [planned] = forge.comments
+      expect(await runJob('plan', job)).toMatchObject({ exitCode: 0 })
+      expect(forge.comments).toEqual([planned])
+      expect(forge.comments).toEqual([expect.stringContaining('A merge changes the Domain:')])
+      expect(forge.comments[0]).toMatch(/^~ group oncall$/m)
+      expect(forge.comments[0]).toMatch(/^~ policy db-in {2}waits for 1 approval \(policies\.write\)$/m)
+      writeFileSync(join(folder, 'broken.yaml'), 'kind: group\nname: ops\ndisplay_name: 7\n')
+      expect(await runJob('plan', job)).toMatchObject({ exitCode: 9 })
+      expect(forge.comments).toEqual([expect.stringMatching(/There is no plan[^]*broken\.yaml:3:1: expected text/)])
+      expect(writes()).toBe(before)
+
+      rmSync(join(folder, 'broken.yaml'))
+      const merged = await runJob('apply', job)
+      expect(merged).toMatchObject({ exitCode: 0, output: expect.stringContaining('::warning::Something waits') })
+      expect(rich.proxy.writes.slice(before)).toEqual([
+        expect.stringMatching(/^PATCH .*\/groups\//),
+        expect.stringMatching(/^PATCH .*\/policies\//),
+      ])
+      rmSync(join(folder, 'policies/db-in.yaml'))
+      const after = writes()
+      expect(await runJob('apply', job)).toMatchObject({
+        exitCode: 0,
+        output: expect.not.stringContaining('::warning'),
+      })
+      expect(writes()).toBe(after)
+      expect(await runJob('plan', job)).toMatchObject({ exitCode: 0 })
+      expect(forge.comments).toEqual([expect.stringContaining('The Domain is as the files say.')])
+
+      await rich.ctl('service-identities disable ci')
+      expect(await runJob('apply', job)).toMatchObject({ exitCode: 4 })
+      expect(await runJob('plan', job)).toMatchObject({ exitCode: 4 })
+      expect(forge.comments).toEqual([expect.stringContaining('There is no plan')])
+    } finally {
+      forge.close()
+    }
+  }, 240_000)
+
+  it('has in the recipe for CI the package that is published', () => {
+    const { name } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      readonly name: string
+    }
+    const installs = Object.values(recipe.jobs).map(({ steps }) => steps.find((step) => step.name === 'Install')?.run)
+    expect(installs).toEqual([`npm install --global ${name}`, `npm install --global ${name}`])
+  })
 })

@@ -55,6 +55,8 @@ const CONTENTS = [
   'docs/vectors/*.json',
   'examples/agent-python/README.md',
   'examples/agent-python/agent/*.py',
+  'examples/ci/README.md',
+  'examples/ci/github-actions.yaml',
   'examples/scenarios/*.yaml',
 ]
 
