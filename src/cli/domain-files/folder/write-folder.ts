@@ -51,23 +51,26 @@ export async function writeFolder(folder: string, files: readonly TextFile[]): P
   // Before anything is made: it refuses links out of the folder, and does not look at hidden ones.
   const present = await findFiles(folder)
   await assertNoLink(join(folder, SCHEMA_FOLDER))
-  const ownFolders = new Set(files.map(({ path }) => dirname(join(folder, path))))
   await writeWhole(join(folder, UNFINISHED_FILE), '')
-  for (const path of ownFolders) await mkdir(path, { recursive: true })
-  for (const path of ownFolders) await removeParts(path)
+  await makeFolders(new Set(files.map(({ path }) => dirname(join(folder, path)))))
   const wanted = new Set(files.map(({ path }) => path))
   const stale = present.filter((path) => !wanted.has(path) && KIND_FOLDERS.includes(path.split('/')[0] ?? ''))
-  const results = await inParallel(files, (file) => writeFile(folder, file), FILES_AT_ONCE)
+  const known = new Set(present)
+  const isNew = ({ path }: TextFile): boolean => !path.startsWith('.') && !known.has(path)
+  const results = await inParallel(files, (file) => writeFile(folder, file, isNew(file)), FILES_AT_ONCE)
   await inParallel(stale, (path) => rm(join(folder, path)), FILES_AT_ONCE)
   await rm(join(folder, UNFINISHED_FILE))
   const written = results.filter(Boolean).length
   return { written, unchanged: files.length - written, removed: stale }
 }
 
-/** Parts of files that a killed export has left. */
-async function removeParts(folder: string): Promise<void> {
-  const parts = (await readdir(folder)).filter((name) => PART.test(name))
-  await inParallel(parts, (name) => rm(join(folder, name), { force: true }), FILES_AT_ONCE)
+/** Makes folders, without the parts of files that a killed export has left in them. */
+async function makeFolders(folders: ReadonlySet<string>): Promise<void> {
+  for (const folder of folders) {
+    await mkdir(folder, { recursive: true })
+    const parts = (await readdir(folder)).filter((name) => PART.test(name))
+    await inParallel(parts, (name) => rm(join(folder, name), { force: true }), FILES_AT_ONCE)
+  }
 }
 
 async function assertNoLink(path: string): Promise<void> {
@@ -76,9 +79,9 @@ async function assertNoLink(path: string): Promise<void> {
 }
 
 /** Whether the file was written: not where it has the text already. */
-async function writeFile(folder: string, { path, text }: TextFile): Promise<boolean> {
+async function writeFile(folder: string, { path, text }: TextFile, isNew: boolean): Promise<boolean> {
   const target = join(folder, path)
-  const present = await readFile(target, 'utf8').catch(() => undefined)
+  const present = isNew ? undefined : await readFile(target, 'utf8').catch(() => undefined)
   if (present === text) return false
   await writeWhole(target, text)
   return true
