@@ -368,6 +368,9 @@ describe.each(['embedded', 'postgres'] as const)('a backup of the %s store', (fr
     expect(none.stderr).toContain('--passphrase-file')
     const keyless = await restore([origin.keyless, '--with-master-key', ...flagsOf(place)], PASSPHRASE)
     expect(keyless.stderr).toContain('There is no master key in')
+    const unused = await restore([origin.keyless, '--passphrase-file', join(folder, 'none'), ...flagsOf(place)])
+    expect(unused).toMatchObject({ exitCode: 2 })
+    expect(unused.stderr).toContain('--passphrase-file opens the master key in the backup: it needs --with-master-key.')
     expect(readdirSync(place.data)).toEqual([])
   })
 
