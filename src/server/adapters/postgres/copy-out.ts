@@ -19,8 +19,8 @@ export class CopyOut extends Query {
     this.#bytesMax = bytesMax
   }
 
-  /** Every row; undefined where they have more bytes: none of them is kept then. */
-  rows(): readonly Buffer[] | undefined {
+  /** Every row; undefined where they have more bytes: none of them is kept then. `rows` is a member of the driver. */
+  collected(): readonly Buffer[] | undefined {
     return this.#bytes > this.#bytesMax ? undefined : this.#chunks
   }
 

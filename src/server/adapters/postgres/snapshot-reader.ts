@@ -54,7 +54,7 @@ function readerOver(client: Client): Omit<Snapshot, 'close'> {
       new Promise((resolve, reject) => {
         const query = new CopyOut({ text, bytesMax }, (error) => {
           if (error) reject(translateError(error))
-          else resolve(query.rows())
+          else resolve(query.collected())
         })
         client.query(query)
       }),
