@@ -38,6 +38,15 @@ export async function runLanes({ before, lanes, lanesMax }, cleanUp) {
   process.exitCode = failed === 0 ? 0 : 1
 }
 
+const HEAD_MAX = 300
+const TAIL_MAX = 900
+
+/** A reason that .ci/run can repeat at its end: what failed is at its beginning, why at its end. */
+function onOneLine(message) {
+  const line = message.trim().replaceAll(/\s*\n\s*/g, ' | ')
+  return line.length <= HEAD_MAX + TAIL_MAX ? line : `${line.slice(0, HEAD_MAX)} […] ${line.slice(-TAIL_MAX)}`
+}
+
 /** Resolves with whether every step passed. */
 async function runLane(steps, count) {
   for (const { name, run } of steps) {
@@ -48,8 +57,7 @@ async function runLane(steps, count) {
       process.stdout.write(`ok      ${name}${note} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)\n`)
       count.passed += 1
     } catch (error) {
-      // One line, since .ci/run repeats it at its end.
-      process.stdout.write(`FAILED  ${name}: ${error.message.trim().replaceAll(/\s*\n\s*/g, ' | ')}\n`)
+      process.stdout.write(`FAILED  ${name}: ${onOneLine(error.message)}\n`)
       count.failed += 1
       return false
     }

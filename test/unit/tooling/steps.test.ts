@@ -47,6 +47,12 @@ describe('Steps of a script', () => {
     })
   })
 
+  test('that failed with a long reason print its beginning and its end', () => {
+    const { lines } = runScript(`await runSteps([step('one', fail('begin' + '.'.repeat(5000) + 'end'))], cleanUp)`)
+    expect(lines[0]).toMatch(/^FAILED  one: begin\.+ \[…\] \.+end$/)
+    expect(lines[0]?.length).toBeLessThan(1_300)
+  })
+
   test('in lanes: one that fails ends its lane only', () => {
     const { status, lines } = runScript(`await runLanes({
       before: [step('first')],
