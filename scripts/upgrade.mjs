@@ -69,8 +69,8 @@ async function makeData(store) {
   const { ctl } = server
   const url = await server.serve()
   await server.login(url)
-  await ctl(['projects', 'create', 'web'])
-  await ctl(['service-identities', 'create', 'deployer'])
+  await ctl(['projects', 'create', 'web', '--display-name', 'Website'])
+  await ctl(['service-identities', 'create', 'deployer', '--display-name', 'Deployer'])
   await ctl(['grants', 'create', 'service:deployer', 'operator'])
   await ctl(['policies', 'create', 'ssh', '--selector', '*', '--rule', 'ingress tcp:22 from *'])
   const token = await ctl([
