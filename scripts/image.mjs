@@ -57,6 +57,7 @@ async function findPrograms() {
  */
 async function makeBase() {
   const { codename } = /VERSION_CODENAME=(?<codename>\w+)/.exec(readFileSync('/etc/os-release', 'utf8')).groups
+  state.hasStore = true
   const container = (await buildah('from', 'scratch')).trim()
   const folder = (await buildah('mount', container)).trim()
   const debian = ['--variant=extract', `--include=${PACKAGES.join()}`, codename, folder, SOURCES]
@@ -184,6 +185,6 @@ const steps = [
 ]
 await runSteps(steps, async () => {
   state.server?.child.kill('SIGKILL')
-  await run('buildah', [...store, 'umount', '--all'])
+  if (state.hasStore) await run('buildah', [...store, 'umount', '--all'])
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
