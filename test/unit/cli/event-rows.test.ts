@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tableRow } from '../../../src/cli/commands/events/rows.ts'
+import { tableRow } from '../../../src/cli/commands/events/node-rows.ts'
 
 const ID = '0197a000-0000-7000-8000-00000000a001'
 

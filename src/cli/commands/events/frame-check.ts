@@ -1,5 +1,7 @@
 import type { Frame } from '../../../client/event-stream.ts'
-import type { FrameVerifier, FrameVerification } from '../../../shared/events/frame-verifier.ts'
+import type { DomainFrameFault } from '../../../shared/events/domain-verifier.ts'
+import type { FrameFault } from '../../../shared/events/frame-verifier.ts'
+import type { Place } from '../../../shared/events/order.ts'
 import type { Session } from '../../session/session.ts'
 import { FAULT_SENTENCES, placeSentence } from './faults.ts'
 
@@ -13,25 +15,29 @@ export interface FrameVerdict {
 
 /** Looks at frames as they come, and says on stderr what is wrong. */
 export interface FrameCheck {
-  readonly isVerifying: boolean
   connected(): void
   look(frame: Frame): Promise<FrameVerdict>
   /** Frames that were refused, and places that show that others are missing. */
   faults(): number
 }
 
-export interface FrameCheckOptions {
-  readonly nodeId: string
-  readonly isVerifying: boolean
+/** What a verifier says of a frame. Frames of a Domain have no place: their positions have gaps. */
+export type Verification =
+  | { readonly ok: true; readonly place?: Place }
+  | { readonly ok: false; readonly fault: FrameFault | DomainFrameFault }
+
+/** Verifies the frames of one stream. */
+export interface StreamVerifier {
+  /** Called with each connection. */
+  connected(): void
+  verify(frame: Frame): Promise<Verification>
 }
 
-/** Makes a check of one node's stream, with the keys that the server publishes; or one that lets everything pass. */
-export async function createFrameCheck(session: Session, options: FrameCheckOptions): Promise<FrameCheck> {
-  if (!options.isVerifying) return UNCHECKED
-  const verifier = await openVerifier(session, options.nodeId)
+/** Makes a check by a verifier; without one it lets everything pass. */
+export function createFrameCheck(session: Session, verifier: StreamVerifier | undefined): FrameCheck {
+  if (verifier === undefined) return UNCHECKED
   let faults = 0
   return {
-    isVerifying: true,
     connected: () => verifier.connected(),
     async look(frame) {
       const verification = await verifier.verify(frame)
@@ -47,41 +53,20 @@ export async function createFrameCheck(session: Session, options: FrameCheckOpti
 }
 
 const UNCHECKED: FrameCheck = {
-  isVerifying: false,
   connected: () => undefined,
   look: async () => ({ verdict: undefined, isTaken: true }),
   faults: () => 0,
 }
 
-async function openVerifier(session: Session, nodeId: string): Promise<FrameVerifier> {
-  const [
-    { createPublishedKeys },
-    { createEnvelopeVerifier },
-    { createFrameVerifier },
-    { createSignatureVerifier },
-    caller,
-  ] = await Promise.all([
-    import('../../../client/published-keys.ts'),
-    import('../../../shared/events/verifier.ts'),
-    import('../../../shared/events/frame-verifier.ts'),
-    import('../../../client/verify-signature.ts'),
-    session.caller(),
-  ])
-  const findKey = createPublishedKeys({ caller, manifest: session.manifest() })
-  const verify = createEnvelopeVerifier({ findKey, verify: createSignatureVerifier() })
-  return createFrameVerifier({ verify, nodeId })
-}
-
 /** What is wrong, in a sentence that goes on from "event 7"; undefined where nothing is. */
-export function sentenceOf(verification: FrameVerification): string | undefined {
-  return verification.ok
-    ? placeSentence(verification.place)
-    : `${FAULT_SENTENCES[verification.fault]} (${verification.fault})`
+export function sentenceOf(verification: Verification): string | undefined {
+  if (!verification.ok) return `${FAULT_SENTENCES[verification.fault]} (${verification.fault})`
+  return verification.place && placeSentence(verification.place)
 }
 
 /** The verdict in one word. */
-export function verdictOf(verification: FrameVerification): string {
+export function verdictOf(verification: Verification): string {
   if (!verification.ok) return verification.fault
-  const { kind } = verification.place
+  const kind = verification.place?.kind ?? 'next'
   return kind === 'first' || kind === 'next' ? 'ok' : kind
 }

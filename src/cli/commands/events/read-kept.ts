@@ -2,7 +2,7 @@ import { followStream, type FollowOptions } from '../../../client/event-stream.t
 import { readStreamHead } from '../../../client/stream-head.ts'
 import type { FrameCheck } from './frame-check.ts'
 import type { LookedAt } from './frame-printer.ts'
-import { claimedNumber } from './rows.ts'
+import { claimedNumber } from './node-rows.ts'
 
 export interface KeptOptions extends Omit<FollowOptions, 'lastEventId'> {
   readonly since: string

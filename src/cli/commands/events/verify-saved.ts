@@ -2,7 +2,7 @@ import type { FrameFault, FrameVerifier, FrameVerification } from '../../../shar
 import { createFrameVerifier } from '../../../shared/events/frame-verifier.ts'
 import type { EnvelopeVerifier } from '../../../shared/events/verifier.ts'
 import { sentenceOf, verdictOf } from './frame-check.ts'
-import { claimedNumber } from './rows.ts'
+import { claimedNumber } from './node-rows.ts'
 import { createSavedFrames, type BadPlace, type SavedFrame } from './saved-frames.ts'
 
 /** Something that is wrong with a saved frame, or with its place among the others. */

@@ -1,15 +1,15 @@
-import { requestOf } from '../../../client/client.ts'
-import { followStream, type FollowOptions } from '../../../client/event-stream.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
 import { flagsBut, inputOf } from '../audit/chain-command.ts'
 import { usageError } from '../../errors/cli-error.ts'
 import type { Command, Given } from '../../argv/command.ts'
 import { argumentsOf } from '../../derive/derive.ts'
-import { cutSentence } from '../events/cut-sentence.ts'
+import { connecting, follow, TRIES_MAX, type Watching } from '../events/follow.ts'
 import { sinceOf } from '../events/since.ts'
-import { createFrameCheck, type FrameCheck } from '../events/frame-check.ts'
+import { createFrameCheck } from '../events/frame-check.ts'
+import { NODE_ROWS } from '../events/node-rows.ts'
 import { readKept } from '../events/read-kept.ts'
-import { createFramePrinter, type FramePrinter } from '../events/frame-printer.ts'
+import { createFramePrinter } from '../events/frame-printer.ts'
+import { openNodeVerifier } from '../events/stream-verifiers.ts'
 import { EXIT, type ExitCode } from '../../errors/exit-code.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
 import { SELECTOR } from '../../argv/selector.ts'
@@ -25,9 +25,6 @@ const FLAGS = {
   },
   verify: { kind: 'switch', describe: 'Check every signature and that no event is missing; exit 10 when one is wrong' },
 } as const satisfies FlagSpecs
-
-/** Where nobody listens, a person had better hear of it soon. */
-const TRIES_MAX = 3
 
 /** Shows the signed events of a node: those that are kept, or those that come. */
 export function events(manifest: Manifest): Command {
@@ -56,51 +53,12 @@ async function run(session: Session, operation: ManifestOperation, given: Given)
   if (isFollowing && (session.shared.limit !== undefined || session.shared.all === true))
     throw usageError('--limit and --all are for what is kept; --follow shows all that comes')
   const { id } = await inputOf(session, operation, given)
-  const check = await createFrameCheck(session, { nodeId: String(id), isVerifying: given.flags['verify'] === true })
-  const printer = await createFramePrinter(session, { isVerifying: check.isVerifying })
-  const connect = await connecting(session, operation, String(id))
+  const isVerifying = given.flags['verify'] === true
+  const check = createFrameCheck(session, isVerifying ? await openNodeVerifier(session, String(id)) : undefined)
+  const printer = await createFramePrinter(session, NODE_ROWS, { isVerifying })
+  const connect = await connecting(session, operation, { id: String(id) })
   const watching: Watching = { session, connect, since, check, printer }
-  const exit = isFollowing ? await follow(watching) : await kept(watching)
-  return check.faults() > 0 ? EXIT.negative : exit
-}
-
-interface Watching {
-  readonly session: Session
-  readonly connect: FollowOptions['connect']
-  readonly since: string | undefined
-  readonly check: FrameCheck
-  readonly printer: FramePrinter
-}
-
-async function connecting(
-  session: Session,
-  operation: ManifestOperation,
-  id: string,
-): Promise<FollowOptions['connect']> {
-  const caller = await session.caller()
-  const request = requestOf(operation, { id })
-  return (headers, signal) => caller.open({ ...request, headers }, { operation, signal })
-}
-
-async function follow({ session, connect, since, check, printer }: Watching): Promise<ExitCode> {
-  const { interrupted: signal } = session.io
-  let last = since
-  await followStream(
-    { connect, signal, lastEventId: since, triesMax: TRIES_MAX },
-    {
-      opened: () => check.connected(),
-      async frame(frame) {
-        const verdict = await check.look(frame)
-        await printer.print([{ frame, verdict }])
-        if (verdict.isTaken) last = frame.id ?? last
-        return verdict.isTaken
-      },
-      cut: (cut) => session.warn(cutSentence(cut, last)),
-    },
-  )
-  const resume = last === undefined ? '' : ` Go on after it with --since ${last}.`
-  session.note(`Stopped.${resume}`)
-  return EXIT.interrupted
+  return isFollowing ? follow(watching) : kept(watching)
 }
 
 async function kept({ session, connect, since = '0', check, printer }: Watching): Promise<ExitCode> {
@@ -118,5 +76,6 @@ async function kept({ session, connect, since = '0', check, printer }: Watching)
   await printer.print(looked)
   if (looked.length === 0) session.note('No events are kept.')
   if (left > 0) session.note(`${looked.length} shown, ${left} older ones are kept: add --all, or a higher --limit.`)
+  if (check.faults() > 0) return EXIT.negative
   return io.interrupted.aborted ? EXIT.interrupted : EXIT.ok
 }

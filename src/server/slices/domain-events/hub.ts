@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { createSlots } from '../../../shared/semaphore.ts'
 import { createKeepaliveScheduler } from '../../http/streams/keepalive-scheduler.ts'
-import type { EndReason, StreamMeter } from '../../http/streams/stream-meter.ts'
+import { frameCounter, type EndReason, type StreamMeter } from '../../http/streams/stream-meter.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Db } from '../../ports/datastore.ts'
 import type { Signer } from '../../ports/signer.ts'
@@ -46,11 +46,11 @@ export function createHub({ meter, usage, keepAliveMs, ...deps }: HubDeps): Hub 
     reads: createSlots(REPLAYS_MAX),
     pause: () => new Promise((resolve) => void setTimeout(resolve, pollMs).unref()),
   }
-  const shared: StreamShared = { log, onFrame, onEnd: remove, onBehind: (stream) => void bringUp(stream) }
-
-  function onFrame(domainId: string): void {
-    meter.frame()
-    usage.count('sse_fanout', domainId, 1)
+  const shared: StreamShared = {
+    log,
+    onFrame: frameCounter(meter, usage),
+    onEnd: remove,
+    onBehind: (stream) => void bringUp(stream),
   }
 
   function remove(stream: DomainStream, reason: EndReason): void {
@@ -65,8 +65,7 @@ export function createHub({ meter, usage, keepAliveMs, ...deps }: HubDeps): Hub 
     try {
       await replay(replayDeps, stream, () => tail.position())
     } catch (error) {
-      log.error({ err: error, domain_id: stream.domainId }, 'a stream could not catch up')
-      stream.end('failed')
+      stream.failed(error)
     }
   }
 

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
 import type { domainEvents } from '../../../shared/contract/domain-events.ts'
 import type { StreamAnswer } from '../../../shared/contract/operation.ts'
-import { problem, Problem } from '../../../shared/problems.ts'
+import { problem } from '../../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import { parseLastEventId } from '../../http/streams/last-event-id.ts'
-import { isOutage } from '../../http/streams/outage.ts'
-import type { StreamMeter } from '../../http/streams/stream-meter.ts'
+import { beginningFailure } from '../../http/streams/outage.ts'
+import { countingRefusals, type StreamMeter } from '../../http/streams/stream-meter.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Signer } from '../../ports/signer.ts'
@@ -59,20 +59,13 @@ export function createDomainEvents(deps: DomainEventsDeps): DomainEvents {
     try {
       return await readBounds(db())
     } catch (error) {
-      throw isOutage(error) ? problem('event_stream_unavailable', {}, error) : error
+      throw beginningFailure(error)
     }
   }
 
   return {
     handlers: {
-      async GetDomainEvents(ctx, { domain_id: id }) {
-        try {
-          return await subscribe(ctx, id)
-        } catch (error) {
-          if (error instanceof Problem) meter.rejected(error.code)
-          throw error
-        }
-      },
+      GetDomainEvents: (ctx, { domain_id: id }) => countingRefusals(meter, subscribe(ctx, id)),
     },
     async stop() {
       hub.stop()

@@ -3,7 +3,7 @@ import { EventBusUnavailable, type BusEvent, type BusSubscription, type EventBus
 import type { UsageMeter } from '../../ports/usage-meter.ts'
 import { frameOf } from '../../http/streams/frames.ts'
 import type { CatchUpDeps } from './stream-catch-up.ts'
-import type { EndReason, StreamMeter } from '../../http/streams/stream-meter.ts'
+import { frameCounter, type EndReason, type StreamMeter } from '../../http/streams/stream-meter.ts'
 import { NodeStream, type StreamRequest, type StreamShared } from './stream.ts'
 import { createReadLimiter } from './read-limiter.ts'
 import { createKeepaliveScheduler } from '../../http/streams/keepalive-scheduler.ts'
@@ -47,12 +47,7 @@ export function createHub({ bus, meter, usage, log, keepAliveMs, retryMs, ...dep
   const stopping = new AbortController()
 
   const catchUpDeps: CatchUpDeps = { ...deps.catchUpDeps, ...limiter, bus }
-  const shared: StreamShared = { catchUpDeps, log, onFrame, onEnd: remove }
-
-  function onFrame(domainId: string): void {
-    meter.frame()
-    usage.count('sse_fanout', domainId, 1)
-  }
+  const shared: StreamShared = { catchUpDeps, log, onFrame: frameCounter(meter, usage), onEnd: remove }
 
   function remove(stream: NodeStream, reason: EndReason): void {
     scheduler.remove(stream)

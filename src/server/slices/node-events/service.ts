@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { nodeEvents } from '../../../shared/contract/node-events.ts'
 import type { StreamAnswer } from '../../../shared/contract/operation.ts'
-import { problem, Problem } from '../../../shared/problems.ts'
+import { problem } from '../../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Clock, IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
@@ -9,8 +9,8 @@ import type { EventBus } from '../../ports/event-bus.ts'
 import type { Signer } from '../../ports/signer.ts'
 import type { UsageMeter } from '../../ports/usage-meter.ts'
 import { parseLastEventId } from '../../http/streams/last-event-id.ts'
-import { isOutage } from '../../http/streams/outage.ts'
-import type { StreamMeter } from '../../http/streams/stream-meter.ts'
+import { beginningFailure } from '../../http/streams/outage.ts'
+import { countingRefusals, type StreamMeter } from '../../http/streams/stream-meter.ts'
 import { begin } from './stream-catch-up.ts'
 import { createHub } from './hub.ts'
 import type { NodeStream } from './stream.ts'
@@ -74,20 +74,13 @@ export function createNodeEvents(deps: NodeEventsDeps): NodeEvents {
       return stream
     } catch (error) {
       stream.ended('operation')
-      throw isOutage(error) ? problem('event_stream_unavailable', {}, error) : error
+      throw beginningFailure(error)
     }
   }
 
   return {
     handlers: {
-      async GetNodeEvents(ctx, { id }) {
-        try {
-          return await subscribe(ctx, id)
-        } catch (error) {
-          if (error instanceof Problem) meter.rejected(error.code)
-          throw error
-        }
-      },
+      GetNodeEvents: (ctx, { id }) => countingRefusals(meter, subscribe(ctx, id)),
     },
     start: () => hub.start(),
     stop: () => hub.stop(),

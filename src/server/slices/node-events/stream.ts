@@ -1,11 +1,9 @@
 import type { Logger } from 'pino'
-import type { StreamAnswer, StreamEnd, StreamSink } from '../../../shared/contract/operation.ts'
+import { frameOf } from '../../http/streams/frames.ts'
+import { ReaderStream } from '../../http/streams/reader-stream.ts'
+import type { EndReason } from '../../http/streams/stream-meter.ts'
 import type { Reauthorization } from '../../http/request-context.ts'
 import type { BusEvent } from '../../ports/event-bus.ts'
-import { frameOf, KEEP_ALIVE, retryFrame } from '../../http/streams/frames.ts'
-import type { KeptAlive } from '../../http/streams/keepalive-scheduler.ts'
-import { ReaderCheck } from '../../http/streams/reader-check.ts'
-import type { EndReason } from '../../http/streams/stream-meter.ts'
 import { catchUp, type Beginning, type Behind, type CatchUpDeps } from './stream-catch-up.ts'
 import type { StreamedNode } from './resync.ts'
 
@@ -31,10 +29,6 @@ export interface StreamRequest {
 /** Events that are buffered for a stream that is behind; beyond that the stream resynchronizes. */
 const KEPT_MAX = 256
 const KEPT_CHARACTERS_MAX = 256 * 1024
-/** Unsent bytes above which a replay waits. */
-const REPLAY_UNSENT_MAX = 256 * 1024
-/** How long a replay waits for its reader. */
-const STALLED_MS = 50_000
 
 /** The buffer of a stream that is behind. */
 interface Kept {
@@ -45,27 +39,22 @@ interface Kept {
 
 /**
  * One reader's stream. While live, an event costs one comparison and one write; while behind, it buffers events until it
- * has caught up. A class to save memory: there are thousands.
+ * has caught up.
  */
-export class NodeStream implements StreamAnswer, Behind, KeptAlive {
+export class NodeStream extends ReaderStream implements Behind {
   readonly node: StreamedNode
   readonly isOwn: boolean
   isClaimed: boolean
   seq: bigint
   nodeSeq: bigint | undefined
-  isOver = false
   /** Undefined while it is live. */
   #kept: Kept | undefined
-  #sink: StreamSink | undefined
   #beginning: Beginning | undefined
-  #waitingSinceMs: number | undefined
-  #reason: EndReason | undefined
   readonly #shared: StreamShared
-  readonly #check: ReaderCheck
 
   constructor(shared: StreamShared, { node, isOwn, reauthorization, seq, isClaimed }: StreamRequest) {
+    super({ log: shared.log, reauthorization })
     this.#shared = shared
-    this.#check = new ReaderCheck(reauthorization, (reason, error) => this.#lost(reason, error))
     this.node = node
     this.isOwn = isOwn
     this.seq = seq
@@ -83,21 +72,17 @@ export class NodeStream implements StreamAnswer, Behind, KeptAlive {
     this.#beginning = beginning
   }
 
-  start(sink: StreamSink): void {
-    this.#sink = sink
-    // A proxy that waits for a first byte before it passes the head on has it now.
-    sink.write(KEEP_ALIVE)
+  protected logged() {
+    return { node_id: this.node.nodeId }
+  }
+
+  protected begin(): void {
     if (this.isClaimed || !this.goLive()) this.#catchUp()
   }
 
-  farewell(): Uint8Array {
-    return retryFrame()
-  }
-
-  ended(how: StreamEnd): void {
-    this.isOver = true
+  protected over(reason: EndReason): void {
     this.#kept = undefined
-    this.#shared.onEnd(this, how === 'operation' ? (this.#reason ?? 'failed') : how)
+    this.#shared.onEnd(this, reason)
   }
 
   /** Takes an event while live; the frame is the same for every stream of the node. */
@@ -145,14 +130,6 @@ export class NodeStream implements StreamAnswer, Behind, KeptAlive {
     if (this.nodeSeq === undefined) this.nodeSeq = nodeSeq
   }
 
-  async room(): Promise<void> {
-    const sink = this.#sink
-    if (sink === undefined || sink.unsent() < REPLAY_UNSENT_MAX) return
-    this.#waitingSinceMs = performance.now()
-    await sink.drained()
-    this.#waitingSinceMs = undefined
-  }
-
   goLive(): boolean {
     const kept = this.#kept
     if (kept === undefined) return true
@@ -167,17 +144,8 @@ export class NodeStream implements StreamAnswer, Behind, KeptAlive {
     return true
   }
 
-  keepAlive(): void {
-    const sink = this.#sink
-    if (sink === undefined || this.isOver) return
-    const nowMs = performance.now()
-    if (this.#waitingSinceMs !== undefined && nowMs - this.#waitingSinceMs > STALLED_MS) return this.#end('slow')
-    this.#check.confirm(nowMs)
-    if (!this.isOver) sink.write(KEEP_ALIVE)
-  }
-
   #write(frame: Buffer): void {
-    if (this.#sink?.write(frame) === true) this.#shared.onFrame(this.node.domainId)
+    if (this.write(frame)) this.#shared.onFrame(this.node.domainId)
   }
 
   #fallBehind(event?: BusEvent): void {
@@ -188,25 +156,6 @@ export class NodeStream implements StreamAnswer, Behind, KeptAlive {
   #catchUp(): void {
     const beginning = this.#beginning
     this.#beginning = undefined
-    catchUp(this.#shared.catchUpDeps, this, beginning).catch((error: unknown) => {
-      this.#shared.log.error({ err: error, node_id: this.node.nodeId }, 'a stream could not catch up')
-      this.#end('failed')
-    })
-  }
-
-  #lost(reason: 'refused' | 'unconfirmed', error: unknown): void {
-    if (reason === 'refused') {
-      this.#shared.log.info(
-        { node_id: this.node.nodeId, cause: String(error) },
-        'a stream was closed: its reader is no longer authorized',
-      )
-    }
-    this.#end(reason)
-  }
-
-  #end(reason: EndReason): void {
-    if (this.isOver) return
-    this.#reason = reason
-    this.#sink?.end()
+    catchUp(this.#shared.catchUpDeps, this, beginning).catch((error: unknown) => this.failed(error))
   }
 }

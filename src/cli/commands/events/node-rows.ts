@@ -4,20 +4,10 @@ import type { ReceivedEnvelope } from '../../../shared/events/signed-envelope.ts
 import { isMembers } from '../../../shared/shapes.ts'
 import type { GroupChange, PeerChange } from '../../../shared/events/wire-types.ts'
 import type { Row } from '../../output/members.ts'
+import { parsed, type RowView, type Verdict } from './row-view.ts'
 
-/** What was found out about a frame; absent where nothing was looked at. */
-export interface Verdict {
-  readonly verdict?: string
-}
-
-/** A frame as JSON: its data as the object that it is, where that is the same text again; else as text. */
-export function jsonRow({ id, event, data }: Frame, verdict: Verdict): Row {
-  const value = parsed(data)
-  const isSame = isMembers(value) && JSON.stringify(value) === data
-  return { ...(id !== undefined && { id }), event, data: isSame ? value : data, ...verdict }
-}
-
-export const COLUMNS = ['id', 'node_seq', 'type', 'at', 'about'] as const
+/** Events of a node as a table. */
+export const NODE_ROWS: RowView = { columns: ['id', 'node_seq', 'type', 'at', 'about'], tableRow }
 
 /** A frame as a row of a table. What it says is taken at its word. */
 export function tableRow({ id, event, data }: Frame, verdict: Verdict): Row {
@@ -40,14 +30,6 @@ export function claimedNumber(data: string): number | undefined {
   const value = parsed(data)
   const number = isMembers(value) ? value['node_seq'] : undefined
   return typeof number === 'number' ? number : undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function about(envelope: ReceivedEnvelope): string {
