@@ -6,6 +6,7 @@ import type { BackupSchedule } from '../backup/schedule/schedule.ts'
 import type { Leadership } from '../jobs/leadership.ts'
 import type { Health } from '../ops/health.ts'
 import { readLag } from '../outbox/store.ts'
+import { readWebhookQueue } from '../slices/webhooks/queue-store.ts'
 import type { Backend } from './backend.ts'
 import type { Services } from './services.ts'
 
@@ -58,5 +59,6 @@ export function orderOf({ datastore, clock }: Backend, jobs: Leadership): OrderS
     isLeading: () => jobs.isLeading(),
     outboxLag: () => readLag(db),
     relayLag: () => readRelayLag(db, clock.now()),
+    webhooks: () => readWebhookQueue(db),
   }
 }

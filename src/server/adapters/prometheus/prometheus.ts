@@ -5,6 +5,7 @@ import { createLoadMetrics, type LoadMetrics, type LoadState } from './load-metr
 import { createRelayMetrics, type RelayLag, type RelayMetrics } from './relay-metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import { createStreamMetrics, type StreamMetrics } from './stream-metrics.ts'
+import { createWebhookMetrics, type WebhookState } from './webhook-metrics.ts'
 
 /** The metrics, and their text in the format of Prometheus. Labels have few values and never contain input of callers. */
 export interface Prometheus {
@@ -29,7 +30,7 @@ export interface Prometheus {
 /** The last result of each probe, read with the metrics. */
 export type ProbeStates = () => Promise<readonly { readonly name: string; readonly ok: boolean }[]>
 
-/** The state of leadership, and the backlog of the outbox and of the relay. */
+/** The state of leadership, and the backlog of the outbox, of the relay and of webhooks. */
 export interface OrderStates {
   isLeading(): boolean
   /**
@@ -42,6 +43,8 @@ export interface OrderStates {
   }>
   /** Events that have not reached the event stream yet. @throws while the datastore is unavailable. */
   relayLag(): Promise<RelayLag>
+  /** What waits for endpoints of webhooks. @throws while the datastore is unavailable. */
+  webhooks(): Promise<WebhookState>
 }
 
 /** The content of the authorization index. */
@@ -80,6 +83,7 @@ export function createPrometheus({
   registry.registerMetric(probeGauge(probeStates))
   for (const gauge of [...orderGauges(order), ...indexGauges(authzIndex)]) registry.registerMetric(gauge)
   createBackupMetrics(registry, backups)
+  createWebhookMetrics(registry, async () => order()?.webhooks())
   if (capacity !== undefined) createCapacityMetrics(registry, capacity)
 
   return {

@@ -29,6 +29,10 @@ async function start(): Promise<{ url: string; metrics: ReturnType<typeof create
         if (!isUp) throw new Error('down')
         return { unnumbered: 4, consumers: [{ name: 'relay', rows: 2 }] }
       },
+      async webhooks() {
+        if (!isUp) throw new Error('down')
+        return { pending: 3, disabled: { gone: 1 } }
+      },
       async relayLag() {
         if (!isUp) throw new Error('down')
         return { rows: { hints: 3, signing: 2, publishing: 1 }, seconds: 1.5, blockedLanes: 4 }
@@ -73,10 +77,13 @@ test('/metrics tells who leads and how far the outbox has come, and no lag while
   expect(lines).toContain('leading 1')
   expect(lines).toContain('outbox_lag_rows{stage="numbering"} 4')
   expect(lines).toContain('outbox_lag_rows{stage="relay"} 2')
+  expect(lines).toContain('webhook_deliveries_pending 3')
+  expect(lines).toContain('webhooks_disabled{reason="gone"} 1')
   isUp = false
   const away = await (await fetch(`${url}/metrics`)).text()
   expect(away).toContain('leading 1')
   expect(away).not.toContain('outbox_lag_rows{')
+  expect(away).not.toMatch(/^webhook\S* /m)
 })
 
 test('/metrics tells what is on its way to the event stream, and nothing of it while the datastore is away', async () => {
