@@ -6,6 +6,7 @@ import type { executions } from '../../shared/contract/executions.ts'
 import type { integrity } from '../../shared/contract/integrity.ts'
 import type { mediatedSessions } from '../../shared/contract/mediated-sessions.ts'
 import type { mesh } from '../../shared/contract/mesh.ts'
+import type { nodeState } from '../../shared/contract/node-state.ts'
 import type { nodes } from '../../shared/contract/nodes.ts'
 import type { Result, Sending } from '../../shared/contract/operation-types.ts'
 import type { signIn } from '../../shared/contract/sign-in.ts'
@@ -20,6 +21,7 @@ type Declared = (typeof approvals)['operations'] &
   (typeof mediatedSessions)['operations'] &
   (typeof mesh)['operations'] &
   (typeof nodes)['operations'] &
+  (typeof nodeState)['operations'] &
   (typeof signIn)['operations'] &
   (typeof tokens)['operations']
 
@@ -33,6 +35,7 @@ export const OPERATIONS = {
   ListDomains: ['GET', '/v1/domains'],
   ListNodes: ['GET', '/v1/nodes'],
   GetNode: ['GET', '/v1/nodes/{id}'],
+  GetNodeState: ['GET', '/v1/nodes/{id}/state'],
   ListExecutions: ['GET', '/v1/nodes/{id}/executions'],
   ListMediatedSessions: ['GET', '/v1/projects/{project_id}/sessions'],
   GetDomainMeshTopology: ['GET', '/v1/domains/{domain_id}/mesh/topology'],
@@ -40,6 +43,7 @@ export const OPERATIONS = {
   GetDomainCapacity: ['GET', '/v1/domains/{domain_id}/capacity'],
   GetDomainCapacityHistory: ['GET', '/v1/domains/{domain_id}/capacity/history'],
   ListApprovals: ['GET', '/v1/approvals'],
+  GetApproval: ['GET', '/v1/approvals/{id}'],
   ApproveApproval: ['POST', '/v1/approvals/{id}/approve'],
   RejectApproval: ['POST', '/v1/approvals/{id}/reject'],
   ListDomainIntegrityViolations: ['GET', '/v1/domains/{domain_id}/integrity-violations'],
@@ -62,6 +66,8 @@ export type Me = Answered<'GetAuthWhoami'>
 export type Domain = RowOf<'ListDomains'>
 export type NodeSummary = RowOf<'ListNodes'>
 export type NodeDetail = Answered<'GetNode'>
+/** An answer with a body: the console sends no entity tag, so it is never told that nothing has changed. */
+export type NodeStateSnapshot = Exclude<Answered<'GetNodeState'>, void>
 export type Topology = Answered<'GetDomainMeshTopology'>
 export type Approval = RowOf<'ListApprovals'>
 export type Violation = RowOf<'ListDomainIntegrityViolations'>

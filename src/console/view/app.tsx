@@ -1,13 +1,14 @@
 import type { VNode } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { createApi, type Api } from '../api/client.ts'
-import { isSignedOut } from '../api/failure.ts'
 import type { Domain, Me } from '../api/operations.ts'
 import { readDomains } from '../api/read-fleet.ts'
+import { browserTime } from './browser-time.ts'
+import { Frame } from './frame.tsx'
 import { Problem } from './parts.tsx'
 import { SignedIn } from './signed-in.tsx'
 import { SignInPrompt } from './sign-in-prompt.tsx'
-import { NEVER, useLoad } from './use-load.ts'
+import { NEVER, useLoad, type Loaded } from './use-load.ts'
 
 interface Start {
   readonly me: Me
@@ -24,26 +25,26 @@ export function App(): VNode {
     remember(me.domain_id)
     return { me, domains: await readDomains(api, signal) }
   })
-  const { value, failure, retry } = start
+  const { value, failure } = start
   if (isEnded) return <SignInPrompt wasSignedIn={value !== undefined} />
   if (value !== undefined) return <SignedIn api={api} me={value.me} domains={value.domains} isReached={isReached} />
+  return <Frame>{failure === undefined ? <p class="muted">Loading the console …</p> : <NotReached {...start} />}</Frame>
+}
+
+/** Between two tries at a server that does not answer, or not as it should. */
+const RETRY_MS = 15_000
+
+/** Why the console cannot begin. It tries again by itself. */
+function NotReached({ failure, retry }: Pick<Loaded<Start>, 'failure' | 'retry'>): VNode {
+  useEffect(() => browserTime.after(RETRY_MS, retry), [failure])
   return (
-    <>
-      <header class="bar">
-        <div class="bar-inner">
-          <span class="brand">
-            ctl <span>console</span>
-          </span>
-        </div>
-      </header>
-      <main class="page">
-        {failure === undefined || isSignedOut(failure) ? (
-          <p class="muted">Loading the console …</p>
-        ) : (
-          <Problem failure={failure} retry={retry} />
-        )}
-      </main>
-    </>
+    <section class="card" aria-labelledby="view">
+      <h1 id="view" tabIndex={-1}>
+        The console cannot reach its data
+      </h1>
+      {failure !== undefined && <Problem failure={failure} retry={retry} />}
+      <p class="muted">It tries again every 15 seconds.</p>
+    </section>
   )
 }
 

@@ -53,6 +53,13 @@ const stateText = ({ state, outcome, decisions }: Approval): string => {
   return why === undefined ? STATES[state] : `${STATES[state]}: ${why}`
 }
 
+/** A request that has ended, as a sentence. One that waits has the approval of this person already. */
+function outcomeText(approval: Approval): string {
+  return approval.state === 'pending-approval'
+    ? 'You have approved this request already; it waits for another person.'
+    : `The request is ${stateText(approval)}.`
+}
+
 const COLUMNS = [
   { head: 'What', cell: ({ action }: Approval) => action.summary },
   { head: 'State', cell: stateText },
@@ -82,8 +89,20 @@ interface RequestProps {
 function Request({ approval, onDecide }: RequestProps): VNode {
   const { api, domains } = useConsole()
   const { id, action, decisions, required_approvals: required } = approval
-  const about = <p>{action.summary}</p>
   const name = domains.find((domain) => domain.id === approval.domain_id)?.display_name
+  const about = (
+    <>
+      <p>{action.summary}</p>
+      <Facts
+        facts={[
+          ['Requested by', <Subject subject={approval.requested_by} />],
+          ['Domain', name],
+          ['Reason', approval.reason],
+        ]}
+      />
+    </>
+  )
+  const readOutcome = async (): Promise<string> => outcomeText(await api.call('GetApproval', { id }))
   const given = decisions.filter(({ decision }) => decision === 'approve').length
   const approve = (): void =>
     onDecide({
@@ -93,7 +112,8 @@ function Request({ approval, onDecide }: RequestProps): VNode {
       reasonLabel: 'Reason (may be left empty)',
       isReasonRequired: false,
       decide: (reason) => api.call('ApproveApproval', { id, body: reason === '' ? {} : { reason } }),
-      done: 'The request is approved.',
+      done: 'Your approval is recorded.',
+      readOutcome,
     })
   const reject = (): void =>
     onDecide({
@@ -104,6 +124,7 @@ function Request({ approval, onDecide }: RequestProps): VNode {
       isReasonRequired: true,
       decide: (reason) => api.call('RejectApproval', { id, body: { reason } }),
       done: 'The request is rejected.',
+      readOutcome,
     })
   return (
     <li>

@@ -19,6 +19,8 @@ export interface Decision {
   readonly decide: (reason: string) => Promise<unknown>
   /** What is announced afterwards. */
   readonly done: string
+  /** What became of it, where another person was first. */
+  readonly readOutcome: () => Promise<string>
 }
 
 interface DialogProps {
@@ -33,7 +35,14 @@ export function DecisionDialog({ decision, onClose }: DialogProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null)
   const [reason, setReason] = useState('')
   useEffect(() => dialog.current?.showModal(), [])
-  const { isBusy, failure, submit } = useDecision(decision, onClose)
+  const { isBusy, failure, outcome, submit } = useDecision(decision, onClose)
+  const close = (): void => dialog.current?.close()
+  if (outcome !== undefined)
+    return (
+      <dialog ref={dialog} aria-labelledby="decision" onClose={onClose}>
+        <Overtaken outcome={outcome} onClose={close} />
+      </dialog>
+    )
   return (
     <dialog ref={dialog} aria-labelledby="decision" onClose={onClose}>
       <form
@@ -60,7 +69,7 @@ export function DecisionDialog({ decision, onClose }: DialogProps): VNode {
           <button class="primary" disabled={isBusy}>
             {decision.verb}
           </button>
-          <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+          <button type="button" class="quiet" onClick={close}>
             Cancel
           </button>
         </p>
@@ -72,6 +81,8 @@ export function DecisionDialog({ decision, onClose }: DialogProps): VNode {
 interface Deciding {
   readonly isBusy: boolean
   readonly failure: Failure | undefined
+  /** Set where another person was first. */
+  readonly outcome: string | undefined
   readonly submit: (reason: string) => void
 }
 
@@ -79,6 +90,12 @@ function useDecision(decision: Decision, onClose: () => void): Deciding {
   const { announce, refresh } = useConsole()
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
+  const [outcome, setOutcome] = useState<string | undefined>(undefined)
+  const fail = async (error: Failure): Promise<void> => {
+    if (error.body.code !== 'illegal_transition') return setFailure(error)
+    setOutcome(await decision.readOutcome().catch(() => 'Another person has decided.'))
+    refresh()
+  }
   const submit = async (reason: string): Promise<void> => {
     if (isBusy) return
     setBusy(true)
@@ -88,12 +105,31 @@ function useDecision(decision: Decision, onClose: () => void): Deciding {
       announce(decision.done)
       onClose()
       refresh()
+      // What was decided about goes from the view, and the button that had the focus with it.
+      document.getElementById('view')?.focus()
     } catch (error) {
-      setFailure(error instanceof Failure ? error : new Failure(0, { detail: 'The decision could not be sent.' }))
+      await fail(error instanceof Failure ? error : new Failure(0, { detail: 'The decision could not be sent.' }))
       setBusy(false)
     }
   }
-  return { isBusy, failure, submit: (reason) => void submit(reason) }
+  return { isBusy, failure, outcome, submit: (reason) => void submit(reason) }
+}
+
+/** Another person decided while the dialog was open. */
+function Overtaken({ outcome, onClose }: { readonly outcome: string; readonly onClose: () => void }): VNode {
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => button.current?.focus(), [])
+  return (
+    <>
+      <h2 id="decision">This was decided meanwhile</h2>
+      <p role="alert">{outcome} Your decision was not needed, and changed nothing.</p>
+      <p class="row">
+        <button ref={button} type="button" class="primary" onClick={onClose}>
+          Close
+        </button>
+      </p>
+    </>
+  )
 }
 
 function Refusal({ failure }: { readonly failure: Failure }): VNode {

@@ -5,6 +5,7 @@ import { AuditTable } from './audit-table.tsx'
 import { useConsole } from './context.ts'
 import { EventList } from './event-list.tsx'
 import { NodeConnections } from './node-connections.tsx'
+import { NodeDue } from './node-due.tsx'
 import { NodeExecutions, NodeSessions } from './node-work.tsx'
 import { Empty, Facts, Heading, LoadedView, Panel, State, Time } from './parts.tsx'
 import { useRead } from './use-read.ts'
@@ -30,9 +31,12 @@ function NodeParts({ node }: { readonly node: NodeDetail }): VNode {
     <>
       <div class="columns">
         <NodeState node={node} />
-        <NodeConnections id={node.id} />
+        <NodeDue id={node.id} />
       </div>
-      <NodeViolations id={node.id} />
+      <div class="columns">
+        <NodeConnections id={node.id} />
+        <NodeViolations id={node.id} />
+      </div>
       <div class="columns">
         <NodeExecutions id={node.id} />
         <NodeSessions id={node.id} projectId={node.project_id} />

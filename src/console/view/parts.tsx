@@ -131,6 +131,7 @@ const ROLES: Readonly<Record<string, string>> = {
   'domain-view': 'viewer',
   operate: 'operator',
   'node-operate': 'operator',
+  'node-agent': 'operator',
 }
 
 interface LoadedViewProps<T> {

@@ -30,6 +30,7 @@ export function ViolationTable({ rows, isOfOneNode = false }: ViolationTableProp
       decide: (reason) =>
         api.call('AcknowledgeDomainIntegrityViolation', { domain_id: domain.id, id: violation.id, body: { reason } }),
       done: 'The violation is acknowledged.',
+      readOutcome: async () => 'Another person has acknowledged the violation, or it is resolved.',
     })
   const columns = [
     { head: 'Node', cell: nodeOf },
