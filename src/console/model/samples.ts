@@ -37,7 +37,13 @@ function isSample(row: unknown): row is Sample {
   return ['atMs', ...STATES].every((name) => Number.isFinite(members[name]))
 }
 
-/** The outlines of a stacked chart in a box of `width` by `height`: one path for each state, the first at the bottom. */
+/** Without a sample for longer than this, the page was not shown: nothing is known of the time between. */
+const GAP_MS = 300_000
+
+/**
+ * The outlines of a stacked chart in a box of `width` by `height`: one path for each state, the first at the bottom. They break where
+ * samples are missing.
+ */
 export function stackedPaths(
   samples: readonly Sample[],
   { width, height }: { readonly width: number; readonly height: number },
@@ -54,9 +60,20 @@ export function stackedPaths(
     const top = samples.map((sample, at) => (floor[at] ?? 0) + sample[state])
     below = top
     const upper = samples.map((sample, at) => `${round(x(sample))} ${round(y(top[at] ?? 0))}`)
-    const lower = samples.map((sample, at) => `${round(x(sample))} ${round(y(floor[at] ?? 0))}`).toReversed()
-    return { state, path: `M${[...upper, ...lower].join('L')}Z` }
+    const lower = samples.map((sample, at) => `${round(x(sample))} ${round(y(floor[at] ?? 0))}`)
+    const outline = ([from, to]: readonly [number, number]): string =>
+      `M${[...upper.slice(from, to), ...lower.slice(from, to).toReversed()].join('L')}Z`
+    return { state, path: runsOf(samples).map(outline).join('') }
   })
+}
+
+/** Beginning and end of each run of samples without a gap. */
+function runsOf(samples: readonly Sample[]): readonly (readonly [number, number])[] {
+  const starts = samples.flatMap(({ atMs }, at) => {
+    const before = samples[at - 1]
+    return before !== undefined && atMs - before.atMs <= GAP_MS ? [] : [at]
+  })
+  return starts.map((from, at) => [from, starts[at + 1] ?? samples.length])
 }
 
 /** All nodes of a sample. */

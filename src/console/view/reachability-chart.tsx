@@ -15,7 +15,10 @@ export function ReachabilityChart(): VNode {
   const { samples } = useConsole().fleet
   const [first, last] = [samples[0], samples.at(-1)]
   return (
-    <Panel title="Reachability over time" hint="As this page has seen it; at most two hours">
+    <Panel
+      title="Reachability over time"
+      hint="As this page has seen it while it was shown; at most two hours. The metrics of the server go further back."
+    >
       {first === undefined || last === undefined || samples.length < 2 ? (
         <p class="muted chart-wait">The chart begins with the next sample, in about 15 seconds.</p>
       ) : (

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { NodeSummary, Topology } from '../api/operations.ts'
 import { counted, numberText } from '../model/format.ts'
 import { groupBy, NODES_DRAWN_MAX, RING_MAX } from '../model/topology.ts'
@@ -13,6 +13,8 @@ import { NodeGrid } from './topology-grid.tsx'
 import { NodeRing } from './topology-ring.tsx'
 import type { Loaded } from './use-load.ts'
 import { useRead } from './use-read.ts'
+
+const NO_EDGES: Topology['edges'] = []
 
 /** How the nodes of the Domain reach each other, as a picture. */
 export function TopologyView(): VNode {
@@ -32,8 +34,13 @@ function Picture({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode {
   const { ref, width } = useWidth()
   const isRing = nodes.length <= RING_MAX
   const topology = useTopology(isRing, chosen)
-  const edges = topology.value?.edges ?? []
+  const edges = topology.value?.edges ?? NO_EDGES
   const Drawing = isRing ? NodeRing : NodeGrid
+  // Two thousand dots are not compared again for each event that leaves them as they are.
+  const drawing = useMemo(
+    () => width > 0 && <Drawing nodes={nodes} width={width} chosen={chosen} onChoose={setChosen} edges={edges} />,
+    [nodes, width, chosen, edges],
+  )
   const node = nodes.find(({ id }) => id === chosen)
   if (nodes.length > NODES_DRAWN_MAX) return <Kinds nodes={nodes} />
   return (
@@ -41,7 +48,7 @@ function Picture({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode {
       <section class="card" aria-label="Picture of the mesh">
         <p class="muted hint">{hintOf(nodes.length)}</p>
         <div ref={ref} class="picture">
-          {width > 0 && <Drawing nodes={nodes} width={width} chosen={chosen} onChoose={setChosen} edges={edges} />}
+          {drawing}
         </div>
         <Legend />
       </section>

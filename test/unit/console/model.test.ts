@@ -171,6 +171,14 @@ describe('samples', () => {
   })
 })
 
+describe('samples with a gap', () => {
+  test('are two outlines: nothing is known of the time in which the page was not shown', () => {
+    const at = (atMs: number) => ({ atMs, healthy: 2, stale: 0, unreachable: 0, never_reported: 0 })
+    const [healthy] = stackedPaths([0, 100_000, 900_000, 1_000_000].map(at), { width: 100, height: 40 })
+    expect(healthy?.path).toBe('M0 0L10 0L10 40L0 40ZM90 0L100 0L100 40L90 40Z')
+  })
+})
+
 describe('the history of a capacity', () => {
   test('is a line that breaks where hours are missing', () => {
     const points = [
