@@ -32,6 +32,8 @@ export function dashboardLines(progress: Progress, summary: Summary): readonly s
     `throughput    ${progress.operationsPerSecond} ops/s   errors ${counts['errors'] ?? 0}   refusals ${counts['refusals'] ?? 0}`,
     ...eventLines(counts),
     ...meshLines(counts),
+    ...hintLines(counts),
+    ...generatorLines(summary),
     ...summary.failures.slice(0, 3).map((failure) => `! ${failure.operation} ${reasonOf(failure)} × ${failure.count}`),
     ...(summary.operations.length > 0 ? ['', ...table(summary)] : []),
   ]
@@ -64,6 +66,35 @@ function meshLines(counts: Summary['counts']): readonly string[] {
   ]
 }
 
+/** Empty with full agents. */
+function hintLines(counts: Summary['counts']): readonly string[] {
+  const { received, changes, merged_share: share } = hintsOf(counts)
+  if (received === 0) return []
+  return [
+    `hints         ${received} with ${changes} changes   merged ${percentText(share)}   unheard changes ${counts['unheard_changes'] ?? 0}`,
+  ]
+}
+
+/** What hints brought. `merged_share`: of the hints, those with more than one change. */
+function hintsOf(counts: Summary['counts']) {
+  const received = counts['hints'] ?? 0
+  const merged = counts['merged_hints'] ?? 0
+  const changes = counts['hinted_changes'] ?? 0
+  return { received, changes, merged_share: received === 0 ? 0 : Math.round((merged / received) * 1000) / 1000 }
+}
+
+function generatorLines({ generator }: Summary): readonly string[] {
+  if (generator === undefined) return []
+  const { workers, cpu_cores: cores, loop_delay_p99_ms: delayMs, loop_utilization_max: busy } = generator
+  return [
+    `generator     ${workers === 1 ? '1 process' : `${workers} processes`}   ${cores.toFixed(2)} cores   loop busy ${percentText(busy)}   delay p99 ${ms(delayMs)}`,
+  ]
+}
+
+function percentText(share: number): string {
+  return `${Math.round(share * 100)}%`
+}
+
 /** One JSON line of progress, for runs without a terminal. */
 export function progressRecord(progress: Progress, summary: Summary): Readonly<Record<string, unknown>> {
   return {
@@ -75,6 +106,7 @@ export function progressRecord(progress: Progress, summary: Summary): Readonly<R
     ...(progress.reachability !== undefined && { reachability: progress.reachability }),
     ...summary.counts,
     latency: latencyOf(summary),
+    ...(summary.generator !== undefined && { generator: summary.generator }),
   }
 }
 
@@ -82,11 +114,18 @@ export function progressRecord(progress: Progress, summary: Summary): Readonly<R
 export function summaryRecord(
   summary: Summary,
   failedConditions: readonly string[],
+  /** How light agents connect; undefined for full ones. */
+  callConnections?: string,
 ): Readonly<Record<string, unknown>> {
   return {
     event: 'summary',
     ...summary.counts,
     latency: latencyOf(summary),
+    ...(callConnections !== undefined && {
+      merged_hint_share: hintsOf(summary.counts).merged_share,
+      call_connections: callConnections,
+    }),
+    ...(summary.generator !== undefined && { generator: summary.generator }),
     failures: summary.failures,
     expected: summary.expected,
     failed_conditions: failedConditions,

@@ -1,4 +1,5 @@
 import { COUNTS } from './counts.ts'
+import type { GeneratorLoad } from './generator-load.ts'
 import type { Summary } from './statistics.ts'
 
 /** One condition of `--fail-on`. The run fails if it is true at the end. */
@@ -14,6 +15,16 @@ export interface Condition {
 type Quantity =
   | { readonly kind: 'count'; readonly name: string }
   | { readonly kind: 'percentile'; readonly percent: number; readonly operation: string }
+  | { readonly kind: 'generator'; readonly name: GeneratorQuantity }
+
+/** The load of the simulator itself, by the names of conditions. */
+const GENERATOR = {
+  generator_cores: 'cpu_cores',
+  generator_delay: 'loop_delay_p99_ms',
+  generator_utilization: 'loop_utilization_max',
+} as const satisfies Readonly<Record<string, keyof GeneratorLoad>>
+
+type GeneratorQuantity = keyof typeof GENERATOR
 
 const CONDITION =
   /^(?<quantity>[a-z_]+|p(?<percent>\d{1,2}(?:\.\d{1,3})?)\((?<operation>[a-z_]+)\))\s*(?<operator>[<>]=?)\s*(?<threshold>\d+(?:\.\d+)?)(?<unit>us|ms|s)?$/
@@ -40,7 +51,7 @@ function parseCondition(text: string, operations: readonly string[]): Condition 
   }
   const quantity = quantityOf(text, groups, operations)
   const unit = groups['unit'] as keyof typeof UNIT_MS | undefined
-  if (quantity.kind === 'count' && unit !== undefined) {
+  if (!isTime(quantity) && unit !== undefined) {
     throw new Error(`--fail-on: "${text}" compares a count, which has no unit`)
   }
   return {
@@ -60,8 +71,11 @@ function quantityOf(text: string, groups: Record<string, string | undefined>, op
     return { kind: 'percentile', percent: Number(percent), operation }
   }
   const name = groups['quantity'] ?? ''
+  if (isGenerator(name)) return { kind: 'generator', name }
   if (!COUNTS.some((count) => count === name)) {
-    throw new Error(`--fail-on: "${text}" names no count of the simulator; it has ${COUNTS.join(', ')}`)
+    throw new Error(
+      `--fail-on: "${text}" names no count of the simulator; it has ${[...COUNTS, ...Object.keys(GENERATOR)].join(', ')}`,
+    )
   }
   return { kind: 'count', name }
 }
@@ -76,7 +90,16 @@ export function failed(conditions: readonly Condition[], summary: Summary): read
 
 function measured(quantity: Quantity, summary: Summary): number {
   if (quantity.kind === 'percentile') return summary.percentileMs(quantity.operation, quantity.percent)
+  if (quantity.kind === 'generator') return summary.generator?.[GENERATOR[quantity.name]] ?? 0
   return summary.counts[quantity.name] ?? 0
+}
+
+function isGenerator(name: string): name is GeneratorQuantity {
+  return Object.hasOwn(GENERATOR, name)
+}
+
+function isTime(quantity: Quantity): boolean {
+  return quantity.kind === 'percentile' || (quantity.kind === 'generator' && quantity.name === 'generator_delay')
 }
 
 function holds(value: number, { operator, threshold }: Condition): boolean {

@@ -8,7 +8,7 @@ import { createPacer } from '../../client/agent/calls/pacer.ts'
 import { createPeerBook } from '../../client/agent/peers/peer-book.ts'
 import type { Habits } from './plan.ts'
 import { createPolicyBook } from '../../client/agent/policies/policy-book.ts'
-import { neighboursOf } from './neighbours.ts'
+import { createNeighbours } from './neighbours.ts'
 import { pullsPerSecond } from './pull-pace.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { PullsOver } from '../../client/agent/state/state-pulls.ts'
@@ -62,6 +62,6 @@ export function createMesh({ clock, wire, pulls, habits, size, nodes, isMadeHost
     },
     pullsAtStart: size <= PULLS_AT_START_NODES,
     isMadeHost,
-    neighbours: (place) => neighboursOf(nodes(), place, habits.edges),
+    neighbours: createNeighbours(nodes, habits.edges),
   }
 }

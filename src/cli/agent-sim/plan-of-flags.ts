@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { usageError } from '../errors/cli-error.ts'
+import { bounded } from './bounded.ts'
 import type { FlagSpecs, FlagValues } from '../argv/flags.ts'
 import { BINARY_FLAGS, binariesOf, upgradesOf } from './binary-flags.ts'
 import { parseFailOn } from './fail-on.ts'
-import { assertLightFlags } from './light-flags.ts'
+import { assertLightFlags, LOAD_FLAGS } from './load-flags.ts'
 import { PLAN_MAX, DEFAULT_HABITS, type Habits, type SimulationPlan } from './plan.ts'
 import type { Rates } from './scenario/rates.ts'
 import { readScenario } from './scenario/read-scenario.ts'
@@ -26,10 +27,10 @@ export const SIMULATION_FLAGS = {
   },
   'heartbeat-interval': { kind: 'duration', describe: 'Time between two heartbeats of a node', fallback: '30s' },
   domain: {
-    kind: 'text',
-    value: 'DOMAIN',
+    kind: 'list',
+    value: 'A,B',
     noun: 'domains',
-    describe: 'Domain that the nodes join; by default your own',
+    describe: 'Domains that the nodes join, in equal parts; by default your own',
   },
   'join-token-file': {
     kind: 'text',
@@ -92,10 +93,7 @@ export const SIMULATION_FLAGS = {
     fallback: '0.1%/min',
   },
   ...BINARY_FLAGS,
-  light: {
-    kind: 'switch',
-    describe: 'Agents that cost this machine little: heartbeats, streams, pulls and endpoints, without keys and signatures',
-  },
+  ...LOAD_FLAGS,
   'no-events': { kind: 'switch', describe: 'Hold no event streams' },
   'no-mesh': { kind: 'switch', describe: 'Only heartbeats and event streams: no endpoints, pulls, keys, executions' },
   deregister: { kind: 'switch', describe: 'Deregister the nodes at the end' },
@@ -105,7 +103,6 @@ export const SIMULATION_FLAGS = {
     describe:
       "Exit 10 if a condition is true at the end, e.g. 'p99(heartbeat)>50ms,errors>0,missed_events>0,edge_mismatches>0'",
   },
-  connections: { kind: 'integer', value: 'N', describe: 'Number of connections that the nodes share', fallback: '64' },
   concurrency: { kind: 'integer', value: 'N', describe: 'Concurrent registrations', fallback: '16' },
 } as const satisfies FlagSpecs
 
@@ -147,11 +144,6 @@ function timerMs(flag: string, seconds: number): number {
 
 function defaultMs(scenario: Scenario | undefined): number {
   return scenario === undefined ? 60_000 : durationMsOf(scenario)
-}
-
-/** Number of connections that the nodes share. @throws CliError if it is out of bounds. */
-export function connectionsOf({ connections = 64 }: SimulationFlags): number {
-  return bounded('--connections', connections, { min: 1, max: PLAN_MAX.connections })
 }
 
 const RATE_FLAGS = ['endpoint-changes', 'pulls', 'reports', 'violations', 'bridge-changes'] as const
@@ -198,11 +190,6 @@ async function scenarioIn(file: string): Promise<Scenario> {
     if (error instanceof YamlFault) throw usageError(`${file}:${error.line}: ${error.message}`)
     throw error
   }
-}
-
-function bounded(flag: string, value: number, { min, max }: { readonly min: number; readonly max: number }): number {
-  if (value < min || value > max) throw usageError(`${flag} takes a whole number from ${min} to ${max}`)
-  return value
 }
 
 function withUsageError<T>(read: () => T): T {

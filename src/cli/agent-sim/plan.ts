@@ -2,10 +2,14 @@ import { DEFAULT_BINARIES, type StartBinaries } from './binary.ts'
 import type { Condition } from './fail-on.ts'
 import type { Rates } from './scenario/rates.ts'
 import type { Scenario } from './scenario/scenario.ts'
+import type { DomainShare } from './workers/shares.ts'
 
 /** The parameters of a simulation, from the command line and the scenario. */
 export interface SimulationPlan {
+  /** Number of nodes in all Domains. */
   readonly nodes: number
+  /** The Domains, each with its part of the nodes. Absent: one, that of the join token. */
+  readonly domains?: readonly DomainShare[]
   readonly durationMs: number
   /** Warm-up time at the start of the duration, excluded from latency statistics. */
   readonly warmUpMs: number
@@ -72,4 +76,7 @@ export const PLAN_MAX = {
   bridges: 1_000,
   bridgeHosts: 64,
   architectures: 16,
+  workers: 64,
+  domains: 1_000,
+  sourceAddresses: 256,
 } as const

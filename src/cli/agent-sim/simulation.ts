@@ -7,9 +7,12 @@ import type { AgentClock } from '../../client/agent/agent-clock.ts'
 import type { ApiClient } from '../../client/agent/agent-deps.ts'
 import type { NodeStreams } from '../../client/agent/events/node-streams.ts'
 import type { SimulationPlan } from './plan.ts'
-import type { StateDirectory } from './state-directory.ts'
+import type { NodeIdentity, StateDirectory } from './state-directory.ts'
 import { stillEnrolled } from './still-enrolled.ts'
-import { createStatistics, type Statistics, type Summary } from './statistics.ts'
+import { createStatistics, type Statistics, type StatisticsRecord, type Summary } from './statistics.ts'
+import { createGeneratorWatch, type GeneratorLoad, type GeneratorWatch } from './generator-load.ts'
+import { runConcurrently } from './run-concurrently.ts'
+import type { DomainShare } from './workers/shares.ts'
 
 export interface SimulationDeps {
   readonly client: ApiClient
@@ -25,10 +28,12 @@ export interface SimulationDeps {
   /** Aborted by Ctrl-C: the run starts nothing new, ends cleanly and prints its summary. */
   readonly signal: AbortSignal
   readonly stateDirectory: StateDirectory | undefined
-  /** Mints or reads a join token for this number of nodes. */
-  readonly joinToken: (uses: number) => Promise<JoinToken>
-  /** Called with the progress once a second and at the end. */
-  readonly observe: (progress: Progress, summary: Summary) => void
+  /** Mints or reads a join token for this number of nodes of a Domain. */
+  readonly joinToken: (uses: number, domain: string | undefined) => Promise<JoinToken>
+  /** Resolves when the agents may start; at once by default. */
+  readonly ready?: () => Promise<void>
+  /** Called with the progress once a second and at the end. `record`: the statistics for another process. */
+  readonly observe: (progress: Progress, summary: Summary, record: () => StatisticsRecord) => void
 }
 
 export interface SimulationResult {
@@ -42,6 +47,11 @@ export interface SimulationResult {
   readonly interrupted: boolean
 }
 
+/** The result of one process. */
+export interface MeasuredResult extends SimulationResult {
+  readonly record: StatisticsRecord
+}
+
 const OBSERVE_EVERY_MS = 1000
 
 /**
@@ -49,25 +59,39 @@ const OBSERVE_EVERY_MS = 1000
  *
  * @throws the last refusal if there is no node to resume and none could be registered.
  */
-export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Promise<SimulationResult> {
+export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Promise<MeasuredResult> {
   const statistics = createStatistics()
+  const generator = createGeneratorWatch()
   const { client, clock, streams, mesh, light } = deps
-  const fleet = createFleet({ client, clock, statistics, streams, mesh, light, habits: plan.habits, size: plan.nodes })
-  const observer = observing({ plan, deps, fleet, summary: () => statistics.summary() })
+  const fleet = createFleet({
+    client,
+    clock,
+    statistics,
+    streams,
+    mesh,
+    light,
+    habits: plan.habits,
+    size: largestDomain(plan),
+  })
+  const summaryNow = (): Summary => withLoad(statistics.summary(), generator.now())
+  const observer = observing({ plan, deps, fleet, statistics, summary: summaryNow })
   let goneNodes = 0
   try {
     goneNodes = await observer.during('registering', () => assemble(fleet, plan, deps))
     await store(fleet, deps)
-    await runPhases(observer, fleet, { plan, deps, statistics })
+    await deps.ready?.()
+    await runPhases(observer, fleet, { plan, deps, statistics, generator })
     if (plan.deregister) await observer.during('deregistering', () => fleet.deregister(plan.concurrency))
     await store(fleet, deps)
   } finally {
+    generator.stop()
     observer.stop()
     await fleet.disconnect()
   }
-  const summary = statistics.summary()
+  const summary = summaryNow()
   return {
     summary,
+    record: statistics.record(),
     failedConditions: failed(plan.failOn, summary),
     nodes: fleet.size(),
     ephemeralNodes: fleet.identities().filter(({ is_ephemeral }) => is_ephemeral === true).length,
@@ -77,14 +101,18 @@ export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Prom
 }
 
 /** Opens the streams, runs the agents for the duration, and compares their state at the end. */
-async function runPhases(observer: Observer, fleet: Fleet, { plan, deps, statistics }: Played): Promise<void> {
+async function runPhases(observer: Observer, fleet: Fleet, played: Played): Promise<void> {
+  const { plan, deps } = played
   const hasStreams = deps.streams !== undefined
   if (hasStreams) await observer.during('connecting', () => connect(fleet, plan, deps))
-  await observer.during('running', () => runFor(fleet, { plan, deps, statistics }))
+  await observer.during('running', () => runFor(fleet, played))
   await observer.during('settling', () => fleet.settle(deps.signal))
   if (hasStreams) await observer.during('comparing', () => fleet.confirm(deps.signal))
   await fleet.disconnect()
 }
+
+/** Number of Domains that are enrolled in at a time. */
+const DOMAIN_CONCURRENCY = 4
 
 /**
  * Resumes stored nodes and registers the missing ones. Resolves with the number of stored nodes that the server
@@ -92,22 +120,51 @@ async function runPhases(observer: Observer, fleet: Fleet, { plan, deps, statist
  */
 async function assemble(fleet: Fleet, plan: SimulationPlan, deps: SimulationDeps): Promise<number> {
   const { client, clock, signal } = deps
-  const stored = ((await deps.stateDirectory?.load(deps.url)) ?? []).slice(0, plan.nodes)
-  fleet.resume(await stillEnrolled(stored, { client, clock, concurrency: plan.concurrency, until: signal }))
-  const gone = stored.length - fleet.size()
-  const missing = plan.nodes - fleet.size()
-  if (missing === 0) return gone
-  const prefix = `sim-${Math.floor(deps.clock.random() * 36 ** 5)
+  const domains = domainsOf(plan)
+  const stored = wanted((await deps.stateDirectory?.load(deps.url)) ?? [], domains)
+  const enrolled = await stillEnrolled(stored, { client, clock, concurrency: plan.concurrency, until: signal })
+  fleet.resume(enrolled)
+  const prefix = `sim-${Math.floor(clock.random() * 36 ** 5)
     .toString(36)
     .padStart(5, '0')}`
-  const names = Array.from({ length: missing }, (_, index) => `${prefix}-${index + 1}`)
-  await fleet.register({
-    joinToken: await deps.joinToken(missing),
-    names,
-    concurrency: plan.concurrency,
-    until: deps.signal,
+  let named = 0
+  let failure: unknown
+  await runConcurrently(domains, { concurrency: DOMAIN_CONCURRENCY, until: signal }, async (domain) => {
+    const missing = domain.nodes - storedOf(enrolled, domain, domains).length
+    if (missing <= 0) return
+    const names = Array.from({ length: missing }, () => `${prefix}-${(named += 1)}`)
+    const joinToken = await deps.joinToken(missing, domain.id)
+    const terms = { joinToken, names, concurrency: plan.concurrency, until: signal }
+    await fleet.register(terms).catch((error: unknown) => (failure ??= error))
   })
-  return gone
+  if (failure !== undefined && fleet.size() === 0) throw failure
+  return stored.length - enrolled.length
+}
+
+/** The stored nodes that the plan has room for. */
+function wanted(stored: readonly NodeIdentity[], domains: readonly DomainShare[]): readonly NodeIdentity[] {
+  return domains.flatMap((domain) => storedOf(stored, domain, domains).slice(0, domain.nodes))
+}
+
+/** Those of a Domain. All are of the only one: an earlier version has not stored which. */
+function storedOf(
+  stored: readonly NodeIdentity[],
+  { id }: DomainShare,
+  domains: readonly DomainShare[],
+): readonly NodeIdentity[] {
+  return domains.length === 1 ? stored : stored.filter(({ domain_id: domain }) => domain === id)
+}
+
+function domainsOf({ nodes, domains = [{ id: undefined, nodes }] }: SimulationPlan): readonly DomainShare[] {
+  return domains
+}
+
+function largestDomain(plan: SimulationPlan): number {
+  return Math.max(...domainsOf(plan).map(({ nodes }) => nodes))
+}
+
+function withLoad(summary: Summary, generator: GeneratorLoad | undefined): Summary {
+  return generator === undefined ? summary : { ...summary, generator }
 }
 
 /** Stores the fleet. Called after assembly, so that a crash loses no node, and at the end. */
@@ -133,9 +190,10 @@ interface Played {
   readonly plan: SimulationPlan
   readonly deps: SimulationDeps
   readonly statistics: Statistics
+  readonly generator: GeneratorWatch
 }
 
-async function runFor(fleet: Fleet, { plan, deps, statistics }: Played): Promise<void> {
+async function runFor(fleet: Fleet, { plan, deps, statistics, generator }: Played): Promise<void> {
   const ended = new AbortController()
   const until = AbortSignal.any([deps.signal, ended.signal])
   const running = fleet.run(plan, until)
@@ -143,7 +201,9 @@ async function runFor(fleet: Fleet, { plan, deps, statistics }: Played): Promise
     await deps.clock.pause(plan.warmUpMs, deps.signal)
     statistics.resetLatencies()
   }
+  generator.start()
   await deps.clock.pause(plan.durationMs - plan.warmUpMs, deps.signal)
+  generator.stop()
   ended.abort()
   await running
 }
@@ -152,13 +212,14 @@ interface Watched {
   readonly plan: SimulationPlan
   readonly deps: SimulationDeps
   readonly fleet: Fleet
+  readonly statistics: Statistics
   readonly summary: () => Summary
 }
 
 type Observer = ReturnType<typeof observing>
 
 /** Reports the progress once a second, and at the end. */
-function observing({ plan, deps, fleet, summary }: Watched) {
+function observing({ plan, deps, fleet, statistics, summary }: Watched) {
   let phase: Progress['phase'] = 'registering'
   let phaseStartedMs = performance.now()
   let operationsBefore = 0
@@ -176,6 +237,7 @@ function observing({ plan, deps, fleet, summary }: Watched) {
         operationsPerSecond: operations - operationsBefore,
       },
       now,
+      () => statistics.record(),
     )
     operationsBefore = operations
   }

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MemberIdentity } from '../../client/agent/member.ts'
 import { CliError } from '../errors/cli-error.ts'
@@ -60,6 +60,22 @@ export async function openStateDirectory(path: string): Promise<StateDirectory> 
       await rename(next, file)
     },
   }
+}
+
+/** The directory of a worker, below that of the fleet. */
+export function workerDirectory(path: string, worker: number): string {
+  return join(path, `worker-${worker}`)
+}
+
+const WORKER = /^worker-\d+$/
+
+/** @throws CliError if the directory has a fleet of another number of processes: its nodes are divided among these. */
+export async function assertWorkers(path: string, workers: number): Promise<void> {
+  if (!(await exists(path))) return
+  const names = await readdir(path)
+  const stored = names.includes(FILE) ? 1 : names.filter((name) => WORKER.test(name)).length
+  if (stored === 0 || stored === workers) return
+  throw unusable(`${path} holds a fleet of --workers ${stored}; give that number, or another --state-dir`)
 }
 
 async function exists(file: string): Promise<boolean> {

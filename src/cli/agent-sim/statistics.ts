@@ -1,6 +1,7 @@
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js'
 import type { AgentStatistics } from '../../client/agent/agent-deps.ts'
 import { OPERATIONS } from '../../client/agent/calls/operations.ts'
+import type { GeneratorLoad } from './generator-load.ts'
 import { EXTRA_COUNTS, type ExtraCount } from './counts.ts'
 
 /** An endpoint change is waited for longer than any call. */
@@ -52,6 +53,8 @@ export interface Summary {
   /** Percentile in ms; 0 if the operation never succeeded. */
   percentileMs(operation: string, percent: number): number
   readonly operations: readonly OperationSummary[]
+  /** Absent before the measured part of the run. */
+  readonly generator?: GeneratorLoad
 }
 
 export interface FailureCount {

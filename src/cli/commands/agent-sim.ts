@@ -1,28 +1,22 @@
-import { createClientOver, type Caller } from '../../client/client.ts'
-import type { contract } from '../../shared/contract/index.ts'
-import type { JoinToken } from '../agent-sim/fleet.ts'
-import type { ApiClient } from '../../client/agent/agent-deps.ts'
-import { dashboardLines, progressRecord, summaryRecord, table, type Progress } from '../agent-sim/dashboard.ts'
-import { createNodeStreams } from '../../client/agent/events/node-streams.ts'
-import { createNodeWire } from '../../client/agent/calls/node-wire.ts'
-import { createLightWire } from '../agent-sim/light/light-wire.ts'
-import { createWire } from '../agent-sim/light/wire.ts'
-import { connectionsOf, planOf, SIMULATION_FLAGS, type SimulationFlags } from '../agent-sim/plan-of-flags.ts'
+import type { GeneratorLoad } from '../agent-sim/generator-load.ts'
+import { summaryRecord, table, type Progress } from '../agent-sim/dashboard.ts'
+import { createDisplay } from '../agent-sim/display.ts'
+import { joiningOf } from '../agent-sim/joining.ts'
+import { connectionsOf, connectionsText, workersOf } from '../agent-sim/load-flags.ts'
+import { planOf, SIMULATION_FLAGS, type SimulationFlags } from '../agent-sim/plan-of-flags.ts'
 import type { SimulationPlan } from '../agent-sim/plan.ts'
-import { simulate, type SimulationResult } from '../agent-sim/simulation.ts'
-import { openStateDirectory } from '../agent-sim/state-directory.ts'
+import { runHere } from '../agent-sim/run-here.ts'
+import type { MeasuredResult, SimulationResult } from '../agent-sim/simulation.ts'
+import { assertWorkers, workerDirectory } from '../agent-sim/state-directory.ts'
 import { reasonOf, type Summary } from '../agent-sim/statistics.ts'
-import { createSystemClock } from '../../client/agent/system-clock.ts'
-import { startPullThread } from '../agent-sim/threaded-pulls.ts'
+import { runWorkers } from '../agent-sim/workers/parent.ts'
+import { divide, sizeOf } from '../agent-sim/workers/shares.ts'
+import { channelToParent, workFor, type WorkerTask } from '../agent-sim/workers/worker.ts'
 import { asTyped } from '../errors/npx-command-hints.ts'
 import { defineCommand } from '../argv/command.ts'
 import { EXIT, type ExitCode } from '../errors/exit-code.ts'
-import { createResolver } from '../session/references.ts'
 import { isScreen } from '../output/screen.ts'
 import type { Session } from '../session/session.ts'
-import { readTokenFile } from '../session/token-file.ts'
-
-const CALL_TIMEOUT_MS = 15_000
 
 export const agentSim = defineCommand({
   description: [
@@ -39,140 +33,82 @@ export const agentSim = defineCommand({
     "ctl agent-sim --nodes 1000 --duration 30s --heartbeat-interval 1s --fail-on 'errors>0,refusals>0'",
     'ctl agent-sim --nodes 200 --state-dir ./fleet',
     'ctl agent-sim --nodes 50 --scenario faults.yaml',
+    'ctl agent-sim --light --workers 4 --nodes 20000 --domain load-1,load-2 --warm-up 2m --duration 12m',
   ],
-  async run(session, given) {
+  async run(session, { flags }) {
+    const channel = channelToParent(session.io.env)
+    if (channel !== undefined) return workFor(channel, (task) => runTask(session, flags, task))
     await session.assertEmittable({ view: { columns: [] }, isList: false })
-    const plan = await planOf(given.flags)
-    const joinToken = givenJoinToken(session, given.flags)
-    const result = await runSimulation({ session, plan, flags: given.flags, joinToken })
-    await report(session, plan, result)
-    return exitCodeOf(result)
+    const plan = await planOf(flags)
+    const result = await runSimulation(session, flags, plan)
+    await report(session, { plan, flags }, result)
+    return exitCodeOf(flags, result)
   },
 })
 
-interface RunOptions {
-  readonly session: Session
-  readonly plan: SimulationPlan
-  readonly flags: SimulationFlags
-  /** Undefined to mint one. */
-  readonly joinToken: string | undefined
-}
-
-async function runSimulation({ session, plan, flags, joinToken }: RunOptions): Promise<SimulationResult> {
+async function runSimulation(
+  session: Session,
+  flags: SimulationFlags,
+  plan: SimulationPlan,
+): Promise<SimulationResult> {
   const settings = await session.settings()
-  const stateDir = flags['state-dir']
-  const stateDirectory = stateDir === undefined ? undefined : await openStateDirectory(stateDir)
-  const to = { url: settings.url.value, connections: connectionsOf(flags) }
-  const caller = await session.caller({
-    url: to.url,
-    token: await settings.token(),
-    timeoutMs: CALL_TIMEOUT_MS,
-    load: to,
-  })
-  const client = createClientOver<typeof contract>(caller, session.manifest())
-  const light = flags.light === true ? await lightOf(session, to) : undefined
-  const hasMesh = flags['no-mesh'] !== true && light === undefined
-  const mesh = hasMesh ? await meshOf(session, caller, to) : undefined
+  const { 'state-dir': stateDir } = flags
+  const workers = workersOf(flags, plan.nodes)
+  const { domains, joinToken } = await joiningOf(session, flags, () => session.client())
+  const shares = divide({ nodes: plan.nodes, domains, workers })
+  if (stateDir !== undefined) await assertWorkers(stateDir, shares.length)
+  const token = await settings.token()
   const display = createDisplay(session)
+  const common = {
+    token,
+    joinToken,
+    observe: (progress: Progress, summary: Summary) => display.show(progress, summary),
+  }
+  const [share = []] = shares
+  const here = { session, plan: { ...plan, domains: share }, flags, stateDir, ...common }
   try {
-    return await simulate(plan, {
-      client,
-      streams: flags['no-events'] === true ? undefined : createNodeStreams(caller, session.manifest()),
-      mesh,
-      light,
-      url: to.url,
-      clock: createSystemClock(),
-      signal: session.io.interrupted,
-      stateDirectory,
-      joinToken: async (uses) =>
-        joinToken === undefined
-          ? mintJoinToken(uses, { session, client, flags })
-          : { token: joinToken, isEphemeral: undefined },
-      observe: (progress, summary) => display.show(progress, summary),
-    })
+    return await (shares.length === 1 ? runHere(here) : runWorkers({ ...common, ...workersIn(session, plan), shares }))
   } finally {
     display.finish()
-    light?.close()
-    await mesh?.stop()
   }
 }
 
-/** The calls of mesh agents: edge keys on the main thread, state pulls in a separate one. */
-async function meshOf(session: Session, caller: Caller, to: { readonly url: string; readonly connections: number }) {
-  const trust = await session.trustedAt(to.url)
-  const thread = startPullThread({ ...to, trust, timeoutMs: CALL_TIMEOUT_MS, userAgent: session.userAgent })
-  return { wire: createNodeWire(caller, session.manifest()), pulls: thread.over, stop: () => thread.stop() }
+function workersIn({ io }: Session, { failOn }: SimulationPlan) {
+  const isTerminated = (): boolean => io.isTerminated === true
+  return { argv: process.argv.slice(2), env: io.env, failOn, signal: io.interrupted, isTerminated }
 }
 
-/** The calls and streams of light agents. */
-async function lightOf(session: Session, { url, connections }: { readonly url: string; readonly connections: number }) {
-  const wire = createWire({ url, trust: await session.trustedAt(url) })
-  const { userAgent } = session
-  return createLightWire({ wire, connections, manifest: session.manifest(), timeoutMs: CALL_TIMEOUT_MS, userAgent })
+/** Runs the share of a worker. */
+async function runTask(session: Session, flags: SimulationFlags, task: WorkerTask): Promise<MeasuredResult> {
+  const plan = await planOf(flags)
+  const { share, token, joinToken, ready, observe } = task
+  const { 'state-dir': directory } = flags
+  return runHere({
+    session,
+    plan: { ...plan, nodes: sizeOf(share), domains: share },
+    flags,
+    token,
+    stateDir: directory === undefined ? undefined : workerDirectory(directory, task.worker),
+    joinToken,
+    ready,
+    observe: (progress, { generator }, record) => observe(progress, { record: record(), generator }),
+  })
 }
 
-interface Joining {
-  readonly session: Session
-  readonly client: ApiClient
+interface Reported {
+  readonly plan: SimulationPlan
   readonly flags: SimulationFlags
-}
-
-/** Reads the join token before the first call. @throws CliError if the file is empty or cannot be read. */
-function givenJoinToken(session: Session, flags: SimulationFlags): string | undefined {
-  const file = flags['join-token-file']
-  return file === undefined ? undefined : readTokenFile(file, '--join-token-file', (line) => session.warn(line))
-}
-
-/** Mints an ephemeral token for this number of nodes. The server deregisters them after their last heartbeat. */
-async function mintJoinToken(uses: number, { session, client, flags }: Joining): Promise<JoinToken> {
-  const id = await domainId(session, flags.domain)
-  const body = { max_uses: uses, ttl_seconds: 3600, ephemeral: true, labels: { simulated: 'true' } }
-  return { token: (await client.CreateJoinToken({ id, body })).token, isEphemeral: true }
-}
-
-async function domainId(session: Session, named: string | undefined): Promise<string> {
-  const { domain } = await session.settings()
-  const reference = named ?? domain.value
-  if (reference !== undefined) return (await createResolver(session).object('domains', reference, {})).id
-  const { domain_id: own } = await session.whoami()
-  return String(own)
-}
-
-/** Redraws in place on a terminal; elsewhere one JSON line every few seconds. */
-function createDisplay({ io, shared: { quiet } }: Session) {
-  const { stderr } = io
-  const LINES_EVERY = 5
-  let drawnLines = 0
-  let calls = 0
-  const erase = (): string => (drawnLines === 0 ? '' : `\u001b[${drawnLines}A\u001b[0J`)
-  return {
-    show(progress: Progress, summary: Summary): void {
-      if (quiet === true || (!stderr.isTty && !hasProgress(progress, summary))) return
-      if (stderr.isTty) {
-        // Lines above the screen cannot be erased. The last line is for the cursor.
-        const lines = dashboardLines(progress, summary)
-          .slice(0, stderr.rows - 1)
-          .map((line) => line.slice(0, stderr.columns - 1))
-        stderr.write(`${erase()}${lines.join('\n')}\n`)
-        drawnLines = lines.length
-      } else if (calls++ % LINES_EVERY === 0) stderr.write(`${JSON.stringify(progressRecord(progress, summary))}\n`)
-    },
-    finish(): void {
-      if (drawnLines > 0) stderr.write(erase())
-    },
-  }
-}
-
-/** False before the first answer, and at the end of a run without any, which fails with an error. */
-function hasProgress({ phase }: Progress, { counts, operations }: Summary): boolean {
-  return operations.length > 0 || (phase !== 'done' && Object.values(counts).some((count) => count > 0))
 }
 
 /** Prints the summary to stdout; failures, the nodes that stay registered, and failed conditions to stderr. */
-async function report(session: Session, plan: SimulationPlan, result: SimulationResult): Promise<void> {
+async function report(session: Session, { plan, flags }: Reported, result: SimulationResult): Promise<void> {
   const { summary, failedConditions, goneNodes, interrupted } = result
   if (await isScreen(session)) session.io.stdout.write(`${table(summary).join('\n')}\n`)
-  else await session.emit(summaryRecord(summary, failedConditions), { columns: [], isWhole: true })
+  else
+    await session.emit(summaryRecord(summary, failedConditions, callConnectionsOf(flags)), {
+      columns: [],
+      isWhole: true,
+    })
   for (const failure of summary.failures)
     session.warn(`${failure.operation} failed ${failure.count} times: ${reasonOf(failure)}`)
   if (goneNodes > 0)
@@ -181,6 +117,18 @@ async function report(session: Session, plan: SimulationPlan, result: Simulation
     session.note(`Interrupted: ${summary.counts['heartbeats'] ?? 0} heartbeats were accepted until then.`)
   session.note(asTyped(remainingNodes(plan, result), session.io))
   for (const condition of failedConditions) session.warn(`--fail-on: ${condition}`)
+  if (summary.generator?.was_bottleneck === true) session.warn(bottleneckText(summary.generator, flags))
+}
+
+function callConnectionsOf(flags: SimulationFlags): string | undefined {
+  return flags.light === true ? connectionsText(connectionsOf(flags)) : undefined
+}
+
+function bottleneckText(load: GeneratorLoad, { light }: SimulationFlags): string {
+  const busy = Math.round(load.loop_utilization_max * 100)
+  const figures = `its event loop was busy for ${busy}% of five seconds, and timers were ${load.loop_delay_p99_ms} ms late (p99)`
+  const what = light === true ? 'the run is invalid' : 'do not trust the latencies'
+  return `${what}: the simulator was the bottleneck (${figures}); give it more --workers or fewer nodes`
 }
 
 function remainingNodes({ deregister }: SimulationPlan, { nodes, ephemeralNodes }: SimulationResult): string {
@@ -192,7 +140,10 @@ function remainingNodes({ deregister }: SimulationPlan, { nodes, ephemeralNodes 
   return `${stay}${which} for about 15 minutes, as ephemeral ones do: ${further}`
 }
 
-function exitCodeOf({ interrupted, failedConditions }: SimulationResult): ExitCode {
+/** A run of light agents measures; where the simulator was the bottleneck, it has measured nothing. */
+function exitCodeOf({ light }: SimulationFlags, result: SimulationResult): ExitCode {
+  const { interrupted, failedConditions, summary } = result
   if (interrupted) return EXIT.interrupted
+  if (light === true && summary.generator?.was_bottleneck === true) return EXIT.failed
   return failedConditions.length > 0 ? EXIT.negative : EXIT.ok
 }
