@@ -23,6 +23,11 @@ export const LOAD_FLAGS = {
     describe: 'Number of connections that the nodes of a process share; own: each light agent has its own',
     fallback: '64',
   },
+  'source-addresses': {
+    kind: 'list',
+    value: 'A,B',
+    describe: 'Addresses of this machine that light agents connect from in turn, e.g. 127.0.0.2 or 127.0.1.0/28',
+  },
 } as const satisfies FlagSpecs
 
 type LoadFlags = FlagValues<typeof LOAD_FLAGS>
@@ -44,14 +49,15 @@ const LEFT_OUT = [
 
 /** @throws CliError for a flag that light agents cannot follow, or that needs them. */
 export function assertLightFlags(flags: Readonly<Record<string, unknown>>): void {
-  if (flags['light'] !== true) {
-    if (flags['connections'] === OWN)
-      throw usageError('--connections own needs --light: other agents share connections')
-    return
-  }
+  if (flags['light'] !== true) return assertFullFlags(flags)
   const given = LEFT_OUT.find((flag) => flags[flag] !== undefined)
-  if (given === undefined) return
-  throw usageError(`light agents do nothing for --${given}: leave out either --light or --${given}`)
+  if (given !== undefined)
+    throw usageError(`light agents do nothing for --${given}: leave out either --light or --${given}`)
+}
+
+function assertFullFlags(flags: Readonly<Record<string, unknown>>): void {
+  if (flags['connections'] === OWN) throw usageError('--connections own needs --light: other agents share connections')
+  if (flags['source-addresses'] !== undefined) throw usageError('--source-addresses needs --light')
 }
 
 /** Each light agent has a connection of its own for its calls, as real agents do. */

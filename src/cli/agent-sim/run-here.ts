@@ -10,6 +10,7 @@ import { connectionsOf } from './load-flags.ts'
 import type { SimulationFlags } from './plan-of-flags.ts'
 import type { SimulationPlan } from './plan.ts'
 import { simulate, type MeasuredResult, type SimulationDeps } from './simulation.ts'
+import { createRotation, sourceAddressesOf } from './source-addresses.ts'
 import { openStateDirectory } from './state-directory.ts'
 import { startPullThread } from './threaded-pulls.ts'
 
@@ -53,7 +54,8 @@ export async function runHere(options: RunOptions): Promise<MeasuredResult> {
 
 /** The calls and streams of light agents. */
 async function lightOf({ session, flags }: RunOptions, url: string) {
-  const wire = createWire({ url, trust: await session.trustedAt(url) })
+  const nextAddress = createRotation(sourceAddressesOf(flags['source-addresses'] ?? []))
+  const wire = createWire({ url, trust: await session.trustedAt(url), nextAddress })
   const { userAgent } = session
   const terms = {
     connections: connectionsOf(flags),

@@ -3,10 +3,12 @@ import { summaryRecord, table, type Progress } from '../agent-sim/dashboard.ts'
 import { createDisplay } from '../agent-sim/display.ts'
 import { joiningOf } from '../agent-sim/joining.ts'
 import { connectionsOf, connectionsText, workersOf } from '../agent-sim/load-flags.ts'
+import { assertOpenFiles } from '../agent-sim/open-files.ts'
 import { planOf, SIMULATION_FLAGS, type SimulationFlags } from '../agent-sim/plan-of-flags.ts'
 import type { SimulationPlan } from '../agent-sim/plan.ts'
 import { runHere } from '../agent-sim/run-here.ts'
 import type { MeasuredResult, SimulationResult } from '../agent-sim/simulation.ts'
+import { assertLocal, sourceAddressesOf } from '../agent-sim/source-addresses.ts'
 import { assertWorkers, workerDirectory } from '../agent-sim/state-directory.ts'
 import { reasonOf, type Summary } from '../agent-sim/statistics.ts'
 import { runWorkers } from '../agent-sim/workers/parent.ts'
@@ -56,6 +58,7 @@ async function runSimulation(
   const workers = workersOf(flags, plan.nodes)
   const { domains, joinToken } = await joiningOf(session, flags, () => session.client())
   const shares = divide({ nodes: plan.nodes, domains, workers })
+  await assertPossible(flags, plan, shares)
   if (stateDir !== undefined) await assertWorkers(stateDir, shares.length)
   const token = await settings.token()
   const display = createDisplay(session)
@@ -72,6 +75,20 @@ async function runSimulation(
     display.finish()
   }
 }
+
+/** @throws CliError if this machine has too few open files for the nodes, or not the addresses. */
+async function assertPossible(
+  flags: SimulationFlags,
+  { nodes }: SimulationPlan,
+  shares: readonly Share[],
+): Promise<void> {
+  const nodesOfProcess = Math.max(...shares.map(sizeOf))
+  const hasStreams = flags['no-events'] !== true
+  assertOpenFiles({ nodes, nodesOfProcess, hasStreams, connections: connectionsOf(flags) })
+  await assertLocal(sourceAddressesOf(flags['source-addresses'] ?? []))
+}
+
+type Share = ReturnType<typeof divide>[number]
 
 function workersIn({ io }: Session, { failOn }: SimulationPlan) {
   const isTerminated = (): boolean => io.isTerminated === true
