@@ -96,7 +96,7 @@ export async function followStream(options: FollowOptions, listener: StreamListe
     bad = state.isGood ? 0 : bad + 1
     if (isFinal(ending) || (!state.hasOpened && tries >= triesMax)) throw ending.cause
     const requestedMs = Math.max(state.retryMs, requestedPauseMs(ending))
-    const pauseMs = pauseBeforeConnectionMs({ bad, requestedMs, random: clock.random })
+    const pauseMs = pauseBeforeConnectionMs({ bad, requestedMs, random: () => clock.random() })
     listener.cut?.({ ...ending, pauseMs })
     // It rejects only if the signal is aborted, which ends the loop.
     await clock.sleep(pauseMs, signal).catch(() => undefined)

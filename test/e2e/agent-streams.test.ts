@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { runCtl, startCtl, type CtlProcess, type CtlResult } from '../support/server/ctl-process.ts'
 import { startSimulation } from '../support/fleet/simulation.ts'
 
@@ -62,33 +62,76 @@ test('a fleet reconnects its streams after a crash of the server, misses nothing
   })
 }, 180_000)
 
-test('a fleet with --deregister is deregistered on SIGTERM, and registered again by the next run', async () => {
+describe('fleets on one server', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-ended-'))
-  const data = join(folder, 'data')
-  const server = await startCtl({ args: ['--data-dir', data] })
-  onTestFinished(async () => {
+  const env: Record<string, string> = { CTL_CONFIG_DIR: folder }
+  let server: CtlProcess
+
+  beforeAll(async () => {
+    const data = join(folder, 'data')
+    server = await startCtl({ args: ['--data-dir', data] })
+    Object.assign(env, { CTL_URL: server.url, CTL_TOKEN_FILE: join(data, 'bootstrap-token') })
+  }, 60_000)
+
+  afterAll(async () => {
     await server.end('SIGTERM')
     rmSync(folder, { recursive: true, force: true })
-  })
-  const env = { CTL_URL: server.url, CTL_TOKEN_FILE: join(data, 'bootstrap-token'), CTL_CONFIG_DIR: folder }
-  const [state, kept] = [join(folder, 'fleet'), join(folder, 'kept')]
-  const fleet = ['--nodes', '3', '--state-dir', state, '--fail-on', 'errors>0', '-o', 'json']
-  expect(await runCtl(['agent-sim', '--duration', '1s', ...fleet], env)).toMatchObject({ exitCode: 0 })
-  cpSync(state, kept, { recursive: true })
+  }, 60_000)
 
-  const running = startSimulation(env, ['--duration', '10m', '--deregister', ...fleet])
-  await expect.poll(running.progress, { timeout: 60_000 }).toContain('"phase":"running"')
-  running.interrupt('SIGTERM')
-  const terminated = await running.ended
-  expect([terminated.exitCode, countsOf(terminated)]).toMatchObject([143, { event: 'summary', registrations: 0 }])
-  expect(terminated.stderr).toMatch(/Interrupted: .* until then\.\nThe nodes were deregistered\.\n$/)
-  expect(JSON.parse((await runCtl(['nodes', 'list', '-o', 'json'], env)).stdout)).toMatchObject({ items: [] })
+  test('a fleet with --deregister is deregistered on SIGTERM, and registered again by the next run', async () => {
+    const [state, kept] = [join(folder, 'fleet'), join(folder, 'kept')]
+    const fleet = ['--nodes', '3', '--state-dir', state, '--fail-on', 'errors>0', '-o', 'json']
+    expect(await runCtl(['agent-sim', '--duration', '1s', ...fleet], env)).toMatchObject({ exitCode: 0 })
+    cpSync(state, kept, { recursive: true })
 
-  cpSync(kept, state, { recursive: true })
-  const again = await runCtl(['agent-sim', '--duration', '1s', ...fleet], env)
-  expect([again.exitCode, countsOf(again)]).toMatchObject([0, { registrations: 3, errors: 0 }])
-  expect(again.stderr).toContain('the server refused and that were replaced by new ones: 3.')
-}, 120_000)
+    const running = startSimulation(env, ['--duration', '10m', '--deregister', ...fleet])
+    await expect.poll(running.progress, { timeout: 60_000 }).toContain('"phase":"running"')
+    running.interrupt('SIGTERM')
+    const terminated = await running.ended
+    expect([terminated.exitCode, countsOf(terminated)]).toMatchObject([143, { event: 'summary', registrations: 0 }])
+    expect(terminated.stderr).toMatch(/Interrupted: .* until then\.\nThe nodes were deregistered\.\n$/)
+    expect(JSON.parse((await runCtl(['nodes', 'list', '-o', 'json'], env)).stdout)).toMatchObject({ items: [] })
+
+    cpSync(kept, state, { recursive: true })
+    const again = await runCtl(['agent-sim', '--duration', '1s', ...fleet], env)
+    expect([again.exitCode, countsOf(again)]).toMatchObject([0, { registrations: 3, errors: 0 }])
+    expect(again.stderr).toContain('the server refused and that were replaced by new ones: 3.')
+  }, 120_000)
+
+  test('light agents in two processes and two Domains miss nothing, a killed process fails the run, and the next run resumes all nodes', async () => {
+    for (const slug of ['light-1', 'light-2'])
+      expect(await runCtl(['domains', 'create', slug, '--display-name', slug], env)).toMatchObject({ exitCode: 0 })
+    const size = ['--nodes', '40', '--domain', 'light-1,light-2', '--workers', '2', '--connections', 'own']
+    const load = ['--heartbeat-interval', '1s', '--endpoint-changes', '10%/s', '--source-addresses', '127.0.0.2']
+    const failOn = ['--fail-on', `errors>0,missed_events>0,unheard_changes>0,${FAIL_ON}`]
+    const state = join(folder, 'light')
+    const fleet = ['--light', ...size, ...load, ...failOn, '--state-dir', state, '-o', 'json']
+
+    const running = startSimulation(env, ['--duration', '10m', ...fleet])
+    await expect.poll(running.progress, { timeout: 60_000 }).toContain('"phase":"running"')
+    process.kill(workerIn(running.pid), 'SIGKILL')
+    const killed = await running.ended
+    expect([killed.exitCode, killed.stdout]).toEqual([1, ''])
+    expect(killed.stderr).toMatch(/worker [12] of the simulation ended with SIGKILL; it had 20 of 20 nodes/)
+
+    const resumed = await runCtl(['agent-sim', '--duration', '4s', ...fleet], env)
+    expect([resumed.exitCode, countsOf(resumed)]).toMatchObject([
+      0,
+      { registrations: 0, call_connections: 'own', generator: { workers: 2 }, unheard_changes: 0 },
+    ])
+    expect(countsOf(resumed)['hints']).toBeGreaterThan(0)
+    expect(await runCtl(['agent-sim', '--duration', '1s', ...fleet, '--workers', '3'], env)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`${state} holds a fleet of --workers 2`),
+    })
+  }, 180_000)
+})
+
+/** The id of a process that the simulation has started. */
+function workerIn(pid: number | undefined): number {
+  const [child = ''] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  return Number(child)
+}
 
 interface Counts {
   readonly events: number

@@ -64,8 +64,7 @@ const START_CONCURRENCY = 8
 
 /** Makes the runtime of a fleet. Its timers start with the first event or with `run`. */
 export function createAgentRuntime(options: AgentOptions): AgentRuntime {
-  const { clock, mesh, streams } = options
-  const { binaries } = options.habits
+  const { clock, mesh, streams, habits } = options
   let members: SimulatedNode[] = []
   const nodes = (): readonly SimulatedNode[] => members
   const wheel = createTimerWheel(clock)
@@ -84,7 +83,7 @@ export function createAgentRuntime(options: AgentOptions): AgentRuntime {
     mesh: mesh && createMesh({ ...options, ...mesh, nodes, isMadeHost: (id) => madeHosts.has(id) }),
   }
   const bridges = takesPart(deps)
-    ? createMadeBridges({ deps, nodes, habits: options.habits.bridges, hosts: madeHosts })
+    ? createMadeBridges({ deps, nodes, habits: habits.bridges, hosts: madeHosts })
     : undefined
   let running: Promise<void> | undefined
   const startTimers = (): void => void (running ??= wheel.run(ended.signal))
@@ -93,14 +92,14 @@ export function createAgentRuntime(options: AgentOptions): AgentRuntime {
   function startAgents({ heartbeatIntervalMs, scenario }: RunPlan, until: AbortSignal): void {
     for (const node of nodes()) keepReporting(deps, node, { intervalMs: heartbeatIntervalMs, until })
     if (takesPart(deps) && bridges !== undefined) {
-      if (options.habits.bridges.count > 0) tasks.track(bridges.create())
+      if (habits.bridges.count > 0) tasks.track(bridges.create())
       const starting = runConcurrently(nodes(), { concurrency: START_CONCURRENCY, until }, (node) =>
         startAgent(deps, node, until),
       )
       tasks.track(starting)
       startChores(wheel, {
         until,
-        ratesNow: () => ({ ...options.habits.rates, ...phaseState.rates }),
+        ratesNow: () => ({ ...habits.rates, ...phaseState.rates }),
         populationOf: (name) => (name === 'bridge_changes' ? bridges.size() : members.length),
         start: (name) => startChore(deps, { name, nodes: members, bridges }),
       })
@@ -115,7 +114,7 @@ export function createAgentRuntime(options: AgentOptions): AgentRuntime {
 
   return {
     nodes,
-    add: (identity) => void members.push(simulatedNode(identity, members.length, binaries)),
+    add: (identity) => void members.push(simulatedNode(identity, members.length, habits.binaries)),
     clear() {
       members = []
     },

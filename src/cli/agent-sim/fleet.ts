@@ -8,7 +8,7 @@ import { generateMeshKey } from '../../client/agent/keys/mesh-key.ts'
 import { createPacer } from '../../client/agent/calls/pacer.ts'
 import { withRateLimitRetries, type PacedCall } from './rate-limit-retry.ts'
 import type { NodeIdentity } from './state-directory.ts'
-import { tallyReachability } from './simulated-node.ts'
+import { tallyReachability, type FleetNode } from './simulated-node.ts'
 import { createPacedLimiter } from '../../client/agent/calls/paced-limiter.ts'
 
 /** The token with which nodes register. */
@@ -85,7 +85,7 @@ export function createFleet(options: FleetOptions): Fleet {
   const { binaries } = options.habits
   const { light } = options
   const runtime = light === undefined ? createAgentRuntime(options) : createLightRuntime({ ...options, light })
-  const nodes = runtime.nodes
+  const nodes = (): readonly FleetNode[] => runtime.nodes()
 
   async function enrol(name: string, joinToken: JoinToken, terms: Registration): Promise<void> {
     const key = generateMeshKey()

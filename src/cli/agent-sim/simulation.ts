@@ -62,27 +62,12 @@ const OBSERVE_EVERY_MS = 1000
 export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Promise<MeasuredResult> {
   const statistics = createStatistics()
   const generator = createGeneratorWatch()
-  const { client, clock, streams, mesh, light } = deps
-  const fleet = createFleet({
-    client,
-    clock,
-    statistics,
-    streams,
-    mesh,
-    light,
-    habits: plan.habits,
-    size: largestDomain(plan),
-  })
+  const fleet = fleetOf(plan, deps, statistics)
   const summaryNow = (): Summary => withLoad(statistics.summary(), generator.now())
   const observer = observing({ plan, deps, fleet, statistics, summary: summaryNow })
   let goneNodes = 0
   try {
-    goneNodes = await observer.during('registering', () => assemble(fleet, plan, deps))
-    await store(fleet, deps)
-    await deps.ready?.()
-    await runPhases(observer, fleet, { plan, deps, statistics, generator })
-    if (plan.deregister) await observer.during('deregistering', () => fleet.deregister(plan.concurrency))
-    await store(fleet, deps)
+    goneNodes = await play(observer, fleet, { plan, deps, statistics, generator })
   } finally {
     generator.stop()
     observer.stop()
@@ -100,6 +85,17 @@ export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Prom
   }
 }
 
+/** Runs the plan from the first registration to the last call. Resolves with the number of stored nodes that the server refused. */
+async function play(observer: Observer, fleet: Fleet, played: Played): Promise<number> {
+  const { plan, deps } = played
+  const goneNodes = await observer.during('registering', () => assemble(fleet, plan, deps))
+  await store(fleet, deps)
+  await deps.ready?.()
+  await runPhases(observer, fleet, played)
+  await store(fleet, deps)
+  return goneNodes
+}
+
 /** Opens the streams, runs the agents for the duration, and compares their state at the end. */
 async function runPhases(observer: Observer, fleet: Fleet, played: Played): Promise<void> {
   const { plan, deps } = played
@@ -109,6 +105,13 @@ async function runPhases(observer: Observer, fleet: Fleet, played: Played): Prom
   await observer.during('settling', () => fleet.settle(deps.signal))
   if (hasStreams) await observer.during('comparing', () => fleet.confirm(deps.signal))
   await fleet.disconnect()
+  if (plan.deregister) await observer.during('deregistering', () => fleet.deregister(plan.concurrency))
+}
+
+function fleetOf(plan: SimulationPlan, deps: SimulationDeps, statistics: Statistics): Fleet {
+  const { client, clock, streams, mesh, light } = deps
+  const size = largestDomain(plan)
+  return createFleet({ client, clock, statistics, streams, mesh, light, habits: plan.habits, size })
 }
 
 /** Number of Domains that are enrolled in at a time. */

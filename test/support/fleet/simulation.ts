@@ -7,6 +7,7 @@ const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url))
 
 /** A running `ctl agent-sim`. */
 export interface Simulation {
+  readonly pid: number | undefined
   /** Its stderr so far: with `-o json` a line of JSON for each step. */
   progress(): string
   /** Sends the signal. It prints its summary and exits with 130 after SIGINT, 143 after SIGTERM. */
@@ -24,5 +25,5 @@ export function startSimulation(env: Readonly<Record<string, string>>, args: rea
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const ended = once(child, 'close').then(([exitCode]) => ({ exitCode: Number(exitCode), stdout, stderr }))
-  return { progress: () => stderr, interrupt: (signal = 'SIGINT') => void child.kill(signal), ended }
+  return { pid: child.pid, progress: () => stderr, interrupt: (signal = 'SIGINT') => void child.kill(signal), ended }
 }

@@ -1,5 +1,5 @@
 import type { Numbered } from '../../../shared/events/order.ts'
-import { isEvent, isResync } from '../../../shared/events/payloads.ts'
+import { isResync } from '../../../shared/events/payloads.ts'
 import type { ReceivedEnvelope } from '../../../shared/events/signed-envelope.ts'
 
 /** An event of a node, read without its signature. */
@@ -29,11 +29,6 @@ function parsed(data: string): ReceivedEnvelope | undefined {
   }
   if (typeof value !== 'object' || value === null) return undefined
   const envelope = value as Partial<ReceivedEnvelope>
-  const isEvent = Number.isSafeInteger(envelope.node_seq) && typeof envelope.occurred_at === 'string'
-  return isEvent && typeof envelope.payload === 'object' ? (envelope as ReceivedEnvelope) : undefined
-}
-
-/** The peers of a hint that lists its changes; undefined for any other event. */
-export function hintedPeers({ envelope, isResync: isMarked }: LightEvent) {
-  return !isMarked && isEvent(envelope, 'node_state_updated') ? envelope.payload : undefined
+  const isNumbered = Number.isSafeInteger(envelope.node_seq) && typeof envelope.occurred_at === 'string'
+  return isNumbered && typeof envelope.payload === 'object' ? (envelope as ReceivedEnvelope) : undefined
 }

@@ -180,12 +180,17 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
       statistics.count('duplicate_events')
       return this.#position.pass(id)
     }
-    this.#isGood = true
     this.#position.accept(id, event.envelope)
+    return this.#accept(event, place)
+  }
+
+  #accept(event: LightEvent, place: Place): void {
+    const { statistics, onEvent } = this.#deps
+    this.#isGood = true
     statistics.count('events')
     if (place.kind === 'reordered') statistics.count('reordered_events')
     if (event.isResync) statistics.count('resyncs')
-    return this.#deps.onEvent(this.#node, event, place)
+    onEvent(this.#node, event, place)
   }
 
   #refused(head: AnswerHead): void {
@@ -218,7 +223,7 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
     this.#disconnected(code)
     if (this.#isStopped) return
     const requests = { bad: this.#bad, requestedMs: Math.max(requestedMs, this.#retryMs) }
-    wheel.after(pauseBeforeConnectionMs({ ...requests, random: clock.random }), () => void this.#connect())
+    wheel.after(pauseBeforeConnectionMs({ ...requests, random: () => clock.random() }), () => void this.#connect())
   }
 
   #disconnected(code: string | undefined): void {

@@ -82,7 +82,7 @@ export function createLightTransport(wire: Wire, connections: CallConnections): 
       return { ...head, body: Readable.from([body]) }
     },
     close() {
-      for (const connection of [...all]) connection.close()
+      for (const connection of all) connection.close()
     },
   }
 }

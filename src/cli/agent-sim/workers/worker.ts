@@ -28,7 +28,8 @@ export async function workFor(
   work: (task: WorkerTask) => Promise<MeasuredResult>,
 ): Promise<void> {
   const tokens = new Map<number, (token: JoinToken) => void>()
-  let [asked, go, start] = [0, (): void => undefined, (_: WorkerTask): void => undefined]
+  let [asked, go] = [0, (): void => undefined]
+  let start: ((task: WorkerTask) => void) | undefined
   const started = new Promise<WorkerTask>((resolve) => (start = resolve))
   const gone = new Promise<void>((resolve) => (go = resolve))
   const links = {
@@ -45,7 +46,7 @@ export async function workFor(
     observe: (progress: Progress, measured: Measured) => send({ kind: 'progress', progress, ...measured }),
   }
   onMessage((message) => {
-    if (message.kind === 'start') start({ ...message, ...links })
+    if (message.kind === 'start') start?.({ ...message, ...links })
     else if (message.kind === 'join_token') tokens.get(message.id)?.(message)
     else go()
   })
