@@ -3,7 +3,6 @@ import { usageError } from '../errors/cli-error.ts'
 import { createResolver } from '../session/references.ts'
 import type { Session } from '../session/session.ts'
 import { readTokenFile } from '../session/token-file.ts'
-import { bounded } from './bounded.ts'
 import type { JoinToken } from './fleet.ts'
 import { PLAN_MAX } from './plan.ts'
 import type { SimulationFlags } from './plan-of-flags.ts'
@@ -32,8 +31,7 @@ export async function joiningOf(
     throw usageError(
       '--join-token-file has one token, which is for one Domain: leave it out, and a token is minted for each',
     )
-  if (named.length > 0)
-    bounded('The number of Domains', new Set(named).size, { min: named.length, max: PLAN_MAX.domains })
+  if (named.length > PLAN_MAX.domains) throw usageError(`--domain takes at most ${PLAN_MAX.domains} Domains`)
   if (file !== undefined) {
     const token = readTokenFile(file, '--join-token-file', (line) => session.warn(line))
     return { domains: [undefined], joinToken: async () => ({ token, isEphemeral: undefined }) }
@@ -42,7 +40,7 @@ export async function joiningOf(
   const domains: (string | undefined)[] = []
   for (const name of named) domains.push((await resolver.object('domains', name, {})).id)
   return {
-    domains: domains.length === 0 ? [undefined] : domains,
+    domains: domains.length === 0 ? [undefined] : [...new Set(domains)],
     joinToken: async (uses, domain) => mintJoinToken(await client(), uses, domain ?? (await ownDomain(session))),
   }
 }

@@ -60,6 +60,15 @@ function assertFullFlags(flags: Readonly<Record<string, unknown>>): void {
   if (flags['source-addresses'] !== undefined) throw usageError('--source-addresses needs --light')
 }
 
+/** @throws CliError for bridges of several Domains or processes: the simulator makes them in one Project. */
+export function assertOneFleet(
+  flags: Readonly<Record<string, unknown>>,
+  shares: readonly (readonly unknown[])[],
+): void {
+  if (flags['bridges'] === undefined || shares.flat().length === 1) return
+  throw usageError('--bridges needs one Domain and one process: leave out --domain and --workers, or --bridges')
+}
+
 /** Each light agent has a connection of its own for its calls, as real agents do. */
 const OWN = 'own'
 

@@ -74,15 +74,14 @@ export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Prom
     await fleet.disconnect()
   }
   const summary = summaryNow()
-  return {
-    summary,
-    record: statistics.record(),
-    failedConditions: failed(plan.failOn, summary),
-    nodes: fleet.size(),
-    ephemeralNodes: fleet.identities().filter(({ is_ephemeral }) => is_ephemeral === true).length,
-    goneNodes,
-    interrupted: deps.signal.aborted,
-  }
+  const failedConditions = failed(plan.failOn, summary)
+  const interrupted = deps.signal.aborted
+  return { summary, record: statistics.record(), failedConditions, ...sizesOf(fleet), goneNodes, interrupted }
+}
+
+function sizesOf(fleet: Fleet): Pick<SimulationResult, 'nodes' | 'ephemeralNodes'> {
+  const ephemeralNodes = fleet.identities().filter(({ is_ephemeral }) => is_ephemeral === true).length
+  return { nodes: fleet.size(), ephemeralNodes }
 }
 
 /** Runs the plan from the first registration to the last call. Resolves with the number of stored nodes that the server refused. */

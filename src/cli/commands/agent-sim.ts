@@ -2,7 +2,7 @@ import type { GeneratorLoad } from '../agent-sim/generator-load.ts'
 import { summaryRecord, table, type Progress } from '../agent-sim/dashboard.ts'
 import { createDisplay } from '../agent-sim/display.ts'
 import { joiningOf } from '../agent-sim/joining.ts'
-import { connectionsOf, connectionsText, workersOf } from '../agent-sim/load-flags.ts'
+import { assertOneFleet, connectionsOf, connectionsText, workersOf } from '../agent-sim/load-flags.ts'
 import { assertOpenFiles } from '../agent-sim/open-files.ts'
 import { planOf, SIMULATION_FLAGS, type SimulationFlags } from '../agent-sim/plan-of-flags.ts'
 import type { SimulationPlan } from '../agent-sim/plan.ts'
@@ -27,6 +27,8 @@ export const agentSim = defineCommand({
     'A scenario adds phases and faults. Refusals that a fault requires are counted separately from errors.',
     'Shows a dashboard on a terminal and JSON lines elsewhere; the summary goes to stdout.',
     'Refusals due to rate and capacity limits are also counted separately from errors.',
+    'Light agents (--light) leave out keys, signatures, reports, executions and bridges, so that one machine runs a hundred thousand of them in several processes. They measure how soon every stream of a Domain hears of a changed endpoint.',
+    'The load of the simulator itself is measured, too. Where it was the bottleneck, a light run is invalid and its exit code is 1.',
   ].join('\n'),
   flags: SIMULATION_FLAGS,
   uses: ['connection', 'output'],
@@ -82,6 +84,7 @@ async function assertPossible(
   { nodes }: SimulationPlan,
   shares: readonly Share[],
 ): Promise<void> {
+  assertOneFleet(flags, shares)
   const nodesOfProcess = Math.max(...shares.map(sizeOf))
   const hasStreams = flags['no-events'] !== true
   assertOpenFiles({ nodes, nodesOfProcess, hasStreams, connections: connectionsOf(flags) })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { assertOpenFiles } from '../../../../src/cli/agent-sim/open-files.ts'
-import { connectionsOf, workersOf } from '../../../../src/cli/agent-sim/load-flags.ts'
+import { assertOneFleet, connectionsOf, workersOf } from '../../../../src/cli/agent-sim/load-flags.ts'
 import { planOf } from '../../../../src/cli/agent-sim/plan-of-flags.ts'
 import { assertLocal, createRotation, sourceAddressesOf } from '../../../../src/cli/agent-sim/source-addresses.ts'
 
@@ -21,6 +21,13 @@ test('connections are a number, or own', () => {
   ])
   expect(() => connectionsOf({ connections: '0' })).toThrow('--connections takes a whole number from 1 to 20000')
   expect(() => connectionsOf({ connections: 'mine' })).toThrow('--connections takes a whole number, or own')
+})
+
+test('bridges are made for one Domain in one process', () => {
+  const share = { id: undefined, nodes: 2 }
+  expect(() => assertOneFleet({ bridges: 1 }, [[share], [share]])).toThrow('--bridges needs one Domain and one process')
+  expect(() => assertOneFleet({ bridges: 1 }, [[share]])).not.toThrow()
+  expect(() => assertOneFleet({}, [[share, share]])).not.toThrow()
 })
 
 test('there are no more processes than nodes', () => {
