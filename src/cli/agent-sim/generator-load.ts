@@ -62,8 +62,7 @@ export function createGeneratorWatch(probes: GeneratorProbes = systemProbes()): 
     const current = sample()
     samples = [...samples, current].slice(-WINDOW - 1)
     const [first = current] = samples
-    const isWhole = samples.length > WINDOW || utilizationMax === 0
-    if (isWhole) utilizationMax = Math.max(utilizationMax, shareBusy(first, current))
+    if (samples.length > WINDOW) utilizationMax = Math.max(utilizationMax, shareBusy(first, current))
     return { ...figures(begun, current), ...verdict(begun, current) }
   }
 
@@ -71,7 +70,8 @@ export function createGeneratorWatch(probes: GeneratorProbes = systemProbes()): 
     workers: 1,
     cpu_cores: round((to.cpuMs - from.cpuMs) / Math.max(1, to.atMs - from.atMs)),
     loop_delay_p99_ms: round(delay.p99Ms()),
-    loop_utilization_max: round(utilizationMax),
+    // Of what was measured, where that is less than five seconds.
+    loop_utilization_max: round(utilizationMax === 0 ? shareBusy(from, to) : utilizationMax),
   })
   const verdict = (from: Sample, to: Sample) => ({
     was_bottleneck:

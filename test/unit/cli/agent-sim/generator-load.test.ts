@@ -47,6 +47,11 @@ test.each([
   expect(measure(busy, delayMs)?.was_bottleneck).toBe(expected)
 })
 
+test('one busy second at the start is not five, and of a shorter run the whole counts', () => {
+  expect(measure([1, ...seconds(9, 0.1)])?.loop_utilization_max).toBe(0.28)
+  expect(measure([0.6, 0.2])?.loop_utilization_max).toBe(0.4)
+})
+
 test('of several processes the worst counts, and the CPU time is added', () => {
   const load = { workers: 1, cpu_cores: 0.5, loop_delay_p99_ms: 3, loop_utilization_max: 0.4, was_bottleneck: false }
   const worst = { workers: 1, cpu_cores: 0.25, loop_delay_p99_ms: 9, loop_utilization_max: 0.2, was_bottleneck: true }
