@@ -103,7 +103,7 @@ describe('fleets on one server', () => {
       expect(await runCtl(['domains', 'create', slug, '--display-name', slug], env)).toMatchObject({ exitCode: 0 })
     const size = ['--nodes', '40', '--domain', 'light-1,light-2', '--workers', '2', '--connections', 'own']
     const load = ['--heartbeat-interval', '1s', '--endpoint-changes', '10%/s', '--source-addresses', '127.0.0.2']
-    const failOn = ['--fail-on', `errors>0,missed_events>0,unheard_changes>0,${FAIL_ON}`]
+    const failOn = ['--fail-on', `errors>0,missed_events>0,undelivered_changes>0,${FAIL_ON}`]
     const state = join(folder, 'light')
     const fleet = ['--light', ...size, ...load, ...failOn, '--state-dir', state, '-o', 'json']
 
@@ -117,7 +117,7 @@ describe('fleets on one server', () => {
     const resumed = await runCtl(['agent-sim', '--duration', '4s', ...fleet], env)
     expect([resumed.exitCode, countsOf(resumed)]).toMatchObject([
       0,
-      { registrations: 0, call_connections: 'own', generator: { workers: 2 }, unheard_changes: 0 },
+      { registrations: 0, call_connections: 'own', generator: { workers: 2 }, undelivered_changes: 0 },
     ])
     expect(countsOf(resumed)['hints']).toBeGreaterThan(0)
     expect(await runCtl(['agent-sim', '--duration', '1s', ...fleet, '--workers', '3'], env)).toMatchObject({

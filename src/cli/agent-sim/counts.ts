@@ -85,8 +85,8 @@ export const LIGHT_COUNTS = [
   'hinted_changes',
   /** Hints that brought more than one change. */
   'merged_hints',
-  /** Endpoint changes of which an open stream of the Domain did not hear within 90 s, by a hint or by a pull. */
-  'unheard_changes',
+  /** Endpoint changes that an open stream of the Domain did not receive within 90 s, by a hint or by a pull. */
+  'undelivered_changes',
   /** Bytes of the bodies of pulled states, which are dropped. */
   'pulled_bytes',
 ] as const

@@ -71,7 +71,7 @@ function hintLines(counts: Summary['counts']): readonly string[] {
   const { received, changes, merged_share: share } = hintsOf(counts)
   if (received === 0) return []
   return [
-    `hints         ${received} with ${changes} changes   merged ${percentText(share)}   unheard changes ${counts['unheard_changes'] ?? 0}`,
+    `hints         ${received} with ${changes} changes   merged ${percentText(share)}   undelivered changes ${counts['undelivered_changes'] ?? 0}`,
   ]
 }
 

@@ -18,15 +18,15 @@ const DEFENSIVE = new Set([
   'too_many_bodies',
 ])
 
-/** What has a histogram: the operations, and the time from an accepted endpoint change until every stream of the Domain has heard of it. */
-export const MEASURES = [...OPERATIONS, 'change_heard'] as const
+/** What has a histogram: the operations, and the time from an accepted endpoint change until every stream of the Domain has received it. */
+export const MEASURES = [...OPERATIONS, 'change_delivery'] as const
 
 /** Counts outcomes and records latencies per operation. */
 export interface Statistics extends AgentStatistics {
   /** Adds to a counter; `by` is 1 by default. */
   count(name: ExtraCount, by?: number): void
-  /** Every open stream of a Domain has heard of an endpoint change, after that time. */
-  heard(elapsedMs: number): void
+  /** Every open stream of a Domain has received an endpoint change, after that time. */
+  delivered(elapsedMs: number): void
   /** Resets the latencies and keeps the counters. */
   resetLatencies(): void
   summary(): Summary
@@ -110,7 +110,7 @@ export function createStatistics(): Statistics {
 
   return {
     succeeded: record,
-    heard: (elapsedMs) => record('change_heard', elapsedMs),
+    delivered: (elapsedMs) => record('change_delivery', elapsedMs),
     failed(operation, code, dimension) {
       if (DEFENSIVE.has(code)) refusals++
       else errors++

@@ -12,8 +12,8 @@ export interface LightDomains {
   areWaiting(): boolean
 }
 
-/** Makes none yet. The time until a change was heard of goes to the statistics. */
-export function createLightDomains(statistics: Pick<Statistics, 'heard' | 'count'>): LightDomains {
+/** Makes none yet. The time until a change was delivered goes to the statistics. */
+export function createLightDomains(statistics: Pick<Statistics, 'delivered' | 'count'>): LightDomains {
   const domains = new Map<string, LightDomain>()
 
   function create(): LightDomain {
@@ -21,8 +21,8 @@ export function createLightDomains(statistics: Pick<Statistics, 'heard' | 'count
     const ledger = createChangeLedger({
       members: () => members.length,
       isListening: (member) => members[member]?.stream?.isOpen() === true,
-      onHeard: (elapsedMs) => statistics.heard(elapsedMs),
-      onUnheard: () => statistics.count('unheard_changes'),
+      onDelivered: (elapsedMs) => statistics.delivered(elapsedMs),
+      onUndelivered: () => statistics.count('undelivered_changes'),
     })
     return { members, ledger }
   }

@@ -39,8 +39,8 @@ function countHint({ statistics }: LightDeps, { domain, member }: LightNode, pee
   const nowMs = performance.now()
   let changes = 0
   for (const { node_id: nodeId, endpoint } of peers) {
-    const heard = endpoint === undefined ? 0 : domain.ledger.hear(member, { nodeId, endpoint }, nowMs)
-    changes += Math.max(1, heard)
+    const received = endpoint === undefined ? 0 : domain.ledger.receive(member, { nodeId, endpoint }, nowMs)
+    changes += Math.max(1, received)
   }
   statistics.count('hints')
   statistics.count('hinted_changes', changes)

@@ -110,8 +110,8 @@ export function createLightRuntime(options: LightOptions): AgentRuntime {
     })
   }
 
-  /** Waits until every change was heard of or is overdue, and no task is open. */
-  async function untilHeard(interrupted: AbortSignal): Promise<void> {
+  /** Waits until every change was delivered or is overdue, and no task is open. */
+  async function untilDelivered(interrupted: AbortSignal): Promise<void> {
     await clock.pause(QUIET_MS, interrupted)
     while ((domains.areWaiting() || !tasks.isIdle()) && !interrupted.aborted)
       await clock.pause(SETTLE_LOOK_MS, interrupted)
@@ -142,7 +142,7 @@ export function createLightRuntime(options: LightOptions): AgentRuntime {
       await Promise.race([end, tasks.failed])
     },
     async settle(interrupted) {
-      await untilHeard(interrupted)
+      await untilDelivered(interrupted)
       tasks.cancelScheduled()
       await tasks.done()
     },

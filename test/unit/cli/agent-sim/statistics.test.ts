@@ -36,7 +36,7 @@ test('the summary of several processes has the sums of their counts and the perc
   const [one, other] = [createStatistics(), createStatistics()]
   for (let ms = 1; ms <= 99; ms += 1) one.succeeded('heartbeat', ms)
   other.succeeded('heartbeat', 1_000)
-  other.heard(90_000)
+  other.delivered(90_000)
   one.failed('endpoint', 'internal')
   other.failed('endpoint', 'internal')
   other.count('hints', 3)
@@ -45,9 +45,9 @@ test('the summary of several processes has the sums of their counts and the perc
   expect(failures).toEqual([{ operation: 'endpoint', code: 'internal', count: 2 }])
   expect(operations.map(({ operation, count }) => [operation, count])).toEqual([
     ['heartbeat', 100],
-    ['change_heard', 1],
+    ['change_delivery', 1],
   ])
   expect(percentileMs('heartbeat', 50)).toBeCloseTo(50, 0)
   expect(percentileMs('heartbeat', 100)).toBeCloseTo(1_000, -1)
-  expect(percentileMs('change_heard', 99)).toBeCloseTo(90_000, -3)
+  expect(percentileMs('change_delivery', 99)).toBeCloseTo(90_000, -3)
 })
