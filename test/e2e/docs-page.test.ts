@@ -47,6 +47,8 @@ describe.skipIf(executablePath === undefined)('the documentation page in a real 
     const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
     browser = await chromium.launch({ executablePath: executablePath ?? '', args })
     drawn = await visit(DESKTOP)
+  })
+  beforeAll(async () => {
     onPhone = await visit(PHONE)
   })
   afterAll(async () => {
