@@ -25,10 +25,10 @@ interface Login {
 }
 
 // Most of the time goes into waiting until the command asks again, which it does on both stores at once.
-describe.concurrent.skipIf(executablePath === undefined).each(['embedded', 'postgres'] as const)(
+describe.skipIf(executablePath === undefined).concurrent.each(['embedded', 'postgres'] as const)(
   'ctl login from a box without a browser, on the %s store',
   (kind) => {
-    describe.sequential.skipIf(kind === 'postgres' && requirement('postgresql') === undefined)('', () => {
+    describe.skipIf(kind === 'postgres' && requirement('postgresql') === undefined).sequential('', () => {
       let folder: string
       let cluster: PostgresCluster | undefined
       let server: CtlProcess

@@ -42,7 +42,7 @@ interface Act {
 
 // Most of the time goes into waiting for servers that start again, which those of both stores do at once.
 describe.concurrent.each(STORES)('kill -9 at a statement, on the $name store', (store) => {
-  describe.sequential.skipIf(store.missing)('', () => {
+  describe.skipIf(store.missing).sequential('', () => {
     let folder: string
     let place: DatastorePlace
     let ground: LendingGround

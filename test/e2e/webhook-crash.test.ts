@@ -13,7 +13,7 @@ const DELIVERED = { timeout: 90_000, interval: 250 }
 
 // Most of the time goes into waiting for claims to end, which both stores do at once.
 describe.concurrent.each(STORES)('kill -9 while webhooks are delivered, on the $name store', (store) => {
-  describe.sequential.skipIf(store.missing)('', () => {
+  describe.skipIf(store.missing).sequential('', () => {
     let folder: string
     let settings: { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
     let stopStore: () => Promise<void> = async () => undefined
