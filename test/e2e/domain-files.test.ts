@@ -369,7 +369,7 @@ describe('A Domain as files', () => {
       expect(await runJob('plan', job)).toMatchObject({ exitCode: 0 })
       expect(forge.comments).toEqual([expect.stringContaining('The Domain is as the files say.')])
 
-      await rich.ctl('service-identities disable ci')
+      await rich.ctl('service-identities disable ci --yes')
       expect(await runJob('apply', job)).toMatchObject({ exitCode: 4 })
       expect(await runJob('plan', job)).toMatchObject({ exitCode: 4 })
       expect(forge.comments).toEqual([expect.stringContaining('There is no plan')])
