@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 
 /** A stand-in for the API of a forge: comments of one pull request, and the tokens that jobs sign in with. */
-export interface Forge {
+interface Forge {
   readonly url: string
   /** Bodies of the comments, in their order. */
   readonly comments: string[]

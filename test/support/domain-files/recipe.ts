@@ -20,7 +20,7 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>>
 }
 
-export interface JobRun {
+interface JobRun {
   /** That of the first step which failed; 0 where none did. */
   readonly exitCode: number
   readonly output: string

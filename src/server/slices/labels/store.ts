@@ -40,7 +40,7 @@ function scopesOf(row: Row, { scope, isEnclosing }: DefinitionFilter): Expressio
 }
 
 /** Which labels of objects of a Domain a list shows. */
-export interface LabelFilter {
+interface LabelFilter {
   readonly domainId: string
   readonly kind: StoredLabelKind | undefined
 }
