@@ -167,6 +167,18 @@ for (const store of STORES)
       expect([...backup.entries.keys()]).not.toContain('master-key.json')
     })
 
+    test('has every row of a table whose values are far longer than what is stored of them', async () => {
+      const db = opened.datastore.pool('bulk')
+      await sql`create table compressed (id integer primary key, text text)`.execute(db)
+      await sql`insert into compressed select i, repeat('x', 1048576) from generate_series(1, 40) as i`.execute(db)
+      await make(order('compressed.ctlbackup'))
+      const rows = (await readBackup(join(folder, 'compressed.ctlbackup'))).rowsOf('compressed')
+      expect(rows.map(({ id, text }) => `${id} ${text?.length}`)).toEqual(
+        Array.from({ length: 40 }, (_, at) => `${at + 1} 1048576`),
+      )
+      await sql`drop table compressed`.execute(db)
+    })
+
     test('has the master key on request only, and then under the passphrase and bound to this backup', async () => {
       await make(order('key.ctlbackup', { passphrase: PASSPHRASE }))
       const { entries, head } = await readBackup(join(folder, 'key.ctlbackup'))
