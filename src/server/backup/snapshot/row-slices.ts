@@ -34,25 +34,28 @@ export async function* readPieces(
   table: SnapshotTable,
   bytesMax = ANSWER_BYTES_MAX,
 ): AsyncGenerator<RowPiece> {
-  const { pages, bytes } = table
-  if (bytes <= SLICE_BYTES) {
-    const rows = await snapshot.copyOut(statementOf(table, orderOf(table)), bytesMax)
-    if (rows !== undefined) return yield* cutPieces(rows)
-  }
+  const answer = (rest: string, max = bytesMax) => snapshot.copyOut(statementOf(table, rest), max)
+  const whole = table.bytes <= SLICE_BYTES ? await answer(orderOf(table)) : undefined
+  if (whole === undefined) yield* readRanges(table, answer)
+  else yield* cutPieces(whole)
+}
+
+/** Rows of a condition or order; undefined where they have too many bytes. */
+type Answer = (rest: string, bytesMax?: number) => Promise<readonly Buffer[] | undefined>
+
+async function* readRanges({ pages, bytes }: SnapshotTable, answer: Answer): AsyncGenerator<RowPiece> {
   const stepMax = Math.max(1, Math.floor((SLICE_BYTES * pages) / bytes)) * PAGE_PLACES
-  const end = pages * PAGE_PLACES
   let step = stepMax
-  for (let from = 0; from < end;) {
+  for (let from = 0; from < pages * PAGE_PLACES;) {
     const range = { from, to: from + step }
-    const rows = await snapshot.copyOut(statementOf(table, within(range)), step === 1 ? Infinity : bytesMax)
-    if (rows === undefined) {
-      step = Math.ceil(step / 2)
-      continue
+    const rows = await answer(within(range), step === 1 ? Infinity : undefined)
+    if (rows === undefined) step = Math.ceil(step / 2)
+    else {
+      yield* cutPieces(rows)
+      from = range.to
+      // Wide rows may be few: later ranges become longer again.
+      step = Math.min(stepMax, step * 2)
     }
-    yield* cutPieces(rows)
-    from = range.to
-    // Wide rows may be few: later ranges become longer again.
-    step = Math.min(stepMax, step * 2)
   }
 }
 
