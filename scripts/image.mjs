@@ -24,7 +24,8 @@ import { assert, runSteps } from './lib/steps.mjs'
 
 /** The line of Node with long-term support that the documentation recommends. */
 const NODE = '24'
-const SOURCES = '/etc/apt/sources.list.d/debian.sources'
+/** Where Debian names its archive, in new and in old installations. */
+const SOURCES = ['/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list']
 /** The authorities that this machine trusts, for the registry behind a proxy. */
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
 /** What Node and deploy/Containerfile use of Debian; apt adds what these depend on. */
@@ -60,8 +61,8 @@ async function makeBase() {
   state.hasStore = true
   const container = (await buildah('from', 'scratch')).trim()
   const folder = (await buildah('mount', container)).trim()
-  const debian = ['--variant=extract', `--include=${PACKAGES.join()}`, codename, folder, SOURCES]
-  await runWell('mmdebstrap', ['--quiet', '--mode=root', '--format=directory', ...debian])
+  const what = ['--mode=root', '--format=directory', '--variant=extract', `--include=${PACKAGES.join()}`]
+  await runWell('mmdebstrap', ['--quiet', ...what, codename, folder, ...SOURCES.filter(existsSync)])
   const { node, version } = await installNode(NODE, join(scratch, 'node'))
   cpSync(node, join(folder, 'usr/local/bin/node'))
   await addNpm(folder)

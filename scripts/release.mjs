@@ -51,24 +51,27 @@ function changes({ version, former }) {
   return releasedFiles(files, { version, former, date: new Date().toISOString().slice(0, 10) })
 }
 
-/** Commits and tags what an earlier run has not. The checkout is as it was when there is no commit. */
+/** Commits what changes; leaves the checkout as it was where that fails. */
 async function commit(state) {
+  try {
+    for (const [path, text] of Object.entries(changes(state))) writeFileSync(join(root, path), text)
+    await runWell('npm', ['run', 'release-contract'], { cwd: root })
+    await git('commit', '--all', '--quiet', '--message', titleOf(state.version))
+  } catch (error) {
+    // It had no uncommitted changes before.
+    await git('reset', '--hard', '--quiet')
+    throw error
+  }
+}
+
+/** Commits and tags what an earlier run has not. */
+async function commitAndTag(state) {
   const { version } = state
   const progress = progressOf(state)
-  if (progress === 'none') {
-    try {
-      for (const [path, text] of Object.entries(changes(state))) writeFileSync(join(root, path), text)
-      await runWell('npm', ['run', 'release-contract'], { cwd: root })
-      await git('commit', '--all', '--quiet', '--message', titleOf(version))
-    } catch (error) {
-      // It had no uncommitted changes before.
-      await git('reset', '--hard', '--quiet')
-      throw error
-    }
-  }
   if (progress === 'tagged') return say(`v${version} was committed and tagged by an earlier run.`)
+  if (progress === 'none') await commit(state)
   await git('tag', '--annotate', '--message', titleOf(version), `v${version}`)
-  say(`Committed and tagged v${version}.`)
+  return say(`Committed and tagged v${version}.`)
 }
 
 const sumOf = (path) => `${createHash('sha256').update(readFileSync(path)).digest('hex')}  ${basename(path)}\n`
@@ -131,7 +134,7 @@ async function release({ version, isDry, isPublished }) {
     say(`The registry has ctl-mesh ${version}: nothing is left to do.`)
     return 0
   }
-  await commit(state)
+  await commitAndTag(state)
   await makeFiles(version)
   if (isPublished) await runWell('npm', publishing(version), { cwd: root })
   say(

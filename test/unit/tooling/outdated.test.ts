@@ -58,11 +58,11 @@ describe('the check of outdated dependencies', () => {
   })
 
   test('compares both manifests of the project, and holds back only packages that they ask for, each with a sentence', () => {
-    const read = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T
-    const heldBack = read<Record<string, Record<string, { readonly reason: string }>>>('scripts/held-back.json')
+    const read = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
+    const heldBack = read('scripts/held-back.json') as Record<string, Record<string, { readonly reason: string }>>
     expect(Object.keys(heldBack)).toEqual(['package.json', 'tools/openapi/package.json'])
     for (const [path, held] of Object.entries(heldBack)) {
-      const { dependencies, devDependencies } = read<Record<string, object>>(path)
+      const { dependencies, devDependencies } = read(path) as Record<string, object>
       expect(Object.keys({ ...dependencies, ...devDependencies })).toEqual(expect.arrayContaining(Object.keys(held)))
       for (const { reason } of Object.values(held)) expect(reason).toMatch(/^.{10,}\.$/)
     }
