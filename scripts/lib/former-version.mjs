@@ -4,15 +4,16 @@ import { pack, run, runWell } from './package-manager.mjs'
 import { root } from './root.mjs'
 
 const MIGRATIONS = 'src/server/adapters/postgres/migrations'
-/** How many commits before a migration are tried: one that was rebased need not compile. */
-const CANDIDATES_MAX = 4
+/** How many commits that added a migration are looked at, and how many of their parents are built at most. */
+const [CANDIDATES_MAX, BUILDS_MAX] = [12, 3]
 
 const git = async (...args) => (await runWell('git', ['-c', 'safe.directory=*', ...args], { cwd: root })).trim()
 
 /**
  * Finds the commits that this version can be an upgrade of, the first choice first. It is the last release by its tag; before
- * the first release, the parents of the commits that added migrations, so that there is a schema to upgrade.
- * `CTL_UPGRADE_BASE` names another commit.
+ * the first release, the parents of the commits that added migrations, so that there is a schema to upgrade. Parents that lack
+ * an earlier migration of this version are left out: commits that were rebased can have a later one before it, and no server
+ * takes such a schema. `CTL_UPGRADE_BASE` names another commit.
  *
  * @returns `{ commit, words }[]`, not empty
  * @throws Error in a clone without that history
@@ -30,11 +31,17 @@ export async function formerVersions(env = process.env) {
   const added = ['log', '-m', '--first-parent', '--diff-filter=A', `--max-count=${CANDIDATES_MAX}`, '--format=%P']
   const parents = await git(...added, '--', MIGRATIONS)
   const found = parents.split('\n').flatMap((line) => line.split(' ', 1).filter(Boolean))
-  if (found.length === 0)
+  const migrations = await migrationsAt('HEAD')
+  const fitting = []
+  for (const commit of found) {
+    const former = await migrationsAt(commit)
+    if (former.every((name, index) => name === migrations[index])) fitting.push(commit)
+  }
+  if (fitting.length === 0)
     throw new Error(
       'this clone lacks the history of the migrations: run git fetch --unshallow, or name a commit in CTL_UPGRADE_BASE',
     )
-  return found.map((commit) => ({ commit, words: `${commit.slice(0, 9)}, before a migration` }))
+  return fitting.slice(0, BUILDS_MAX).map((commit) => ({ commit, words: `${commit.slice(0, 9)}, before a migration` }))
 }
 
 /** The names of the migrations that a commit has. */
