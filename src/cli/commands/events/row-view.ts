@@ -10,7 +10,7 @@ export interface Verdict {
 /** How frames of one kind of stream are shown in a table. */
 export interface RowView {
   readonly columns: readonly string[]
-  tableRow(frame: Frame, verdict: Verdict): Row
+  readonly tableRow: (frame: Frame, verdict: Verdict) => Row
 }
 
 /** A frame as JSON: its data as the object that it is, where that is the same text again; else as text. */
