@@ -2,6 +2,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RequestContext } from '../../../src/server/http/request-context.ts'
+import { readWebhookQueue } from '../../../src/server/slices/webhooks/queue-store.ts'
 import { createTestRuns } from '../../../src/server/slices/webhooks/test-runs.ts'
 import { STORES } from '../../support/datastores/stores.ts'
 import { START_MS } from '../../support/server/test-backend.ts'
@@ -285,6 +286,8 @@ describe.each(STORES)('Deliveries of webhooks on the $name store', (store) => {
         disabled_reason: 'gone',
         pending: 0,
       })
+      const { disabled } = await readWebhookQueue(fleet.db)
+      expect(disabled.gone).toBeGreaterThan(0)
       const rows = await fleet.db
         .selectFrom('outbox')
         .select(['event', 'payload'])
