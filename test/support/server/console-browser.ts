@@ -35,6 +35,8 @@ export async function visit(
     ...look,
     ...(state !== undefined && { storageState: state }),
   })
+  // A machine that does other things as well takes its time over a password.
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   const complaints: string[] = []
   const { origin } = new URL(url)
