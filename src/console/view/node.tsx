@@ -33,10 +33,8 @@ function NodeParts({ node }: { readonly node: NodeDetail }): VNode {
         <NodeState node={node} />
         <NodeDue id={node.id} />
       </div>
-      <div class="columns">
-        <NodeConnections id={node.id} />
-        <NodeViolations id={node.id} />
-      </div>
+      <NodeConnections id={node.id} />
+      <NodeViolations id={node.id} />
       <div class="columns">
         <NodeExecutions id={node.id} />
         <NodeSessions id={node.id} projectId={node.project_id} />
@@ -93,16 +91,16 @@ function NodeViolations({ id }: { readonly id: string }): VNode {
   )
 }
 
-/** What happened to the node: events since the page was opened, and what the server decided about it before. */
+/** What happened to the node: events since the page was opened, and the changes that the audit has of it. Reads are left out: this page is one itself. */
 function NodeActivity({ id }: { readonly id: string }): VNode {
   const { api, domain, events } = useConsole()
   const rows = useRead({ key: id, topics: ['shown-node'] }, async (signal) => {
-    const asked = { domain_id: domain.id, object: `node:${id}`, limit: '20' }
+    const asked = { domain_id: domain.id, object: `node:${id}`, only: 'writes', limit: '20' } as const
     return (await api.call('GetAudit', asked, signal)).items
   })
   const own = events.filter(({ object }) => object === `node:${id}`)
   return (
-    <Panel title="Last events" hint="What happened to the node, and what was asked of the server about it">
+    <Panel title="Last events" hint="What happened to the node, and what was changed about it">
       {own.length > 0 && <EventList events={own} />}
       <LoadedView of={rows}>
         {(items) =>
