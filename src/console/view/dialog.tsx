@@ -35,8 +35,12 @@ export function DecisionDialog({ decision, onClose }: DialogProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null)
   const [reason, setReason] = useState('')
   useEffect(() => dialog.current?.showModal(), [])
-  const { isBusy, failure, outcome, submit } = useDecision(decision, onClose)
   const close = (): void => dialog.current?.close()
+  const { isBusy, failure, outcome, submit } = useDecision(decision, () => {
+    close()
+    // What was decided about goes from the view, and the button that had the focus with it. A modal dialog holds the focus until it is closed.
+    document.getElementById('view')?.focus()
+  })
   if (outcome !== undefined)
     return (
       <dialog ref={dialog} aria-labelledby="decision" onClose={onClose}>
@@ -86,7 +90,7 @@ interface Deciding {
   readonly submit: (reason: string) => void
 }
 
-function useDecision(decision: Decision, onClose: () => void): Deciding {
+function useDecision(decision: Decision, onDone: () => void): Deciding {
   const { announce, refresh } = useConsole()
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
@@ -103,10 +107,8 @@ function useDecision(decision: Decision, onClose: () => void): Deciding {
     try {
       await decision.decide(reason)
       announce(decision.done)
-      onClose()
+      onDone()
       refresh()
-      // What was decided about goes from the view, and the button that had the focus with it.
-      document.getElementById('view')?.focus()
     } catch (error) {
       await fail(error instanceof Failure ? error : new Failure(0, { detail: 'The decision could not be sent.' }))
       setBusy(false)
