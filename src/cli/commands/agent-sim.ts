@@ -1,6 +1,7 @@
 import type { GeneratorLoad } from '../agent-sim/generator-load.ts'
 import { summaryRecord, table, type Progress } from '../agent-sim/dashboard.ts'
 import { createDisplay } from '../agent-sim/display.ts'
+import { exitCodeOf } from '../agent-sim/exit-code-of.ts'
 import { joiningOf } from '../agent-sim/joining.ts'
 import { assertOneFleet, connectionsOf, connectionsText, workersOf } from '../agent-sim/load-flags.ts'
 import { assertOpenFiles } from '../agent-sim/open-files.ts'
@@ -16,7 +17,6 @@ import { divide, sizeOf } from '../agent-sim/workers/shares.ts'
 import { channelToParent, workFor, type WorkerTask } from '../agent-sim/workers/worker.ts'
 import { asTyped } from '../errors/npx-command-hints.ts'
 import { defineCommand } from '../argv/command.ts'
-import { EXIT, type ExitCode } from '../errors/exit-code.ts'
 import { isScreen } from '../output/screen.ts'
 import type { Session } from '../session/session.ts'
 
@@ -46,7 +46,7 @@ export const agentSim = defineCommand({
     const plan = await planOf(flags)
     const result = await runSimulation(session, flags, plan)
     await report(session, { plan, flags }, result)
-    return exitCodeOf(flags, result)
+    return exitCodeOf(result, flags.light === true)
   },
 })
 
@@ -158,12 +158,4 @@ function remainingNodes({ deregister }: SimulationPlan, { nodes, ephemeralNodes 
   if (ephemeralNodes === 0) return `${stay}: ${further}`
   const which = ephemeralNodes === nodes ? '' : `, ${ephemeralNodes} of them`
   return `${stay}${which} for about 15 minutes, as ephemeral ones do: ${further}`
-}
-
-/** A run of light agents measures; where the simulator was the bottleneck, it has measured nothing. */
-function exitCodeOf({ light }: SimulationFlags, result: SimulationResult): ExitCode {
-  const { interrupted, failedConditions, summary } = result
-  if (interrupted) return EXIT.interrupted
-  if (light === true && summary.generator?.was_bottleneck === true) return EXIT.failed
-  return failedConditions.length > 0 ? EXIT.negative : EXIT.ok
 }
