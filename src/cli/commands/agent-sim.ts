@@ -27,7 +27,7 @@ export const agentSim = defineCommand({
     'A scenario adds phases and faults. Refusals that a fault requires are counted separately from errors.',
     'Shows a dashboard on a terminal and JSON lines elsewhere; the summary goes to stdout.',
     'Refusals due to rate and capacity limits are also counted separately from errors.',
-    'Light agents (--light) leave out keys, signatures, reports, executions and bridges, so that one machine runs a hundred thousand of them in several processes. They measure how soon every stream of a Domain receives a changed endpoint.',
+    'Light agents (--light) leave out keys, signatures, reports, executions and bridges, so that they cost this machine little; --workers divides them among processes. They measure how soon every stream of a Domain receives a changed endpoint.',
     'The load of the simulator itself is measured, too. Where it was the bottleneck, a light run is invalid and its exit code is 1.',
   ].join('\n'),
   flags: SIMULATION_FLAGS,
