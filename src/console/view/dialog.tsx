@@ -97,7 +97,11 @@ function useDecision(decision: Decision, onDone: () => void): Deciding {
   const [outcome, setOutcome] = useState<string | undefined>(undefined)
   const fail = async (error: Failure): Promise<void> => {
     if (error.body.code !== 'illegal_transition') return setFailure(error)
-    setOutcome(await decision.readOutcome().catch(() => 'Another person has decided.'))
+    try {
+      setOutcome(await decision.readOutcome())
+    } catch {
+      setOutcome('Another person has decided.')
+    }
     refresh()
   }
   const submit = async (reason: string): Promise<void> => {

@@ -76,12 +76,12 @@ describe.each(STORES)('Labels of objects on the $name store', (store) => {
       ] as const
       for (const [kind, path, body] of made) {
         const created = await root(`POST /v1/${path}`, body)
-        const { body: found } = await root(`GET /v1/objects/${kind}/${created.body['id']}/labels`)
+        const { body: found } = await root(`GET /v1/objects/${kind}/${String(created.body['id'])}/labels`)
         expect([created.status, found['items']]).toMatchObject([
           201,
           [{ kind, qualified_key: 'platform/managed-by', value: 'acme-files', assigned_by: world.root }],
         ])
-        expect((await world.announced(created)).map(([event]) => event)).toContain('LabelAssigned')
+        expect((await world.announced(created)).map(([event]: readonly [string, ...unknown[]]) => event)).toContain('LabelAssigned')
       }
     })
 
