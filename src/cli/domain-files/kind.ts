@@ -61,6 +61,8 @@ export interface Kind {
   members(manifest: Manifest): readonly Member[]
   /** The kind of the label API under which its objects have labels. */
   readonly labels?: string
+  /** Adds what the files create and other files name before it exists. */
+  announce?(names: Names, document: Document): void
   /** Reads all objects and adds their names. */
   read(world: World): Promise<readonly LiveObject[]>
   /** The members of a file as `read` would give them, so that equal meaning is equal text. */

@@ -33,10 +33,14 @@ export const labelDefinition: Kind = {
       return liveOf(names, row)
     })
   },
+  // A Definition of a Project is always named with it.
+  announce(names, { name, members }) {
+    if (projectOf(name) !== undefined) return
+    const scope = `domain:${names.domainId}`
+    define(names, { ...members, id: name, scope, local_key: name, qualified_key: `${scope}/${name}` })
+  },
   async create(world, { document }) {
-    const key = world.names.qualifiedKey(document.name)
-    const [, scope = '', local_key = ''] = /^((?:domain|project):[^/]+)\/(.*)$/.exec(key) ?? []
-    const body = { scope, local_key, ...picked(document.members, MEMBERS) }
+    const body = { ...placeOf(world.names, document.name), ...picked(document.members, MEMBERS) }
     const row = await world.api.call('CreateLabelDefinition', { body })
     define(world.names, row)
     return text(row, 'id')
@@ -58,6 +62,13 @@ export const labelDefinition: Kind = {
 /** `project:web` of `project:web/weight`. */
 function projectOf(name: string): string | undefined {
   return /^project:[a-z0-9-]+(?=\/)/.exec(name)?.[0]
+}
+
+/** The scope and the local key of a Definition. Its own name never means one of the platform. */
+function placeOf(names: Names, name: string): { readonly scope: string; readonly local_key: string } {
+  const project = projectOf(name)
+  if (project === undefined) return { scope: `domain:${names.domainId}`, local_key: name }
+  return { scope: names.reference(project) ?? project, local_key: name.slice(project.length + 1) }
 }
 
 function liveOf(names: Names, row: Row): LiveObject {

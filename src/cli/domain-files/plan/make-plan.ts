@@ -34,6 +34,7 @@ const NONE: ReadonlySet<string> = new Set()
 export async function makePlan(planning: Planning): Promise<Plan> {
   const { world, documents, set, pruneMax, isAdopting } = planning
   const live = liveByKey(world)
+  announceAll(planning)
   const found = await Promise.all(documents.map((document) => stepOf(planning, document, live.get(keyOf(document)))))
   const unnamed = unnamedObjects(planning, new Set(documents.map(keyOf)))
   const pruned = prunedSteps(planning, unnamed)
@@ -50,6 +51,13 @@ export async function makePlan(planning: Planning): Promise<Plan> {
     steps: inOrder(steps),
     waits: found.flatMap(({ waits }) => waits),
     unnamed: unnamed.filter((object) => !removed.has(keyOf(object))).map(({ kind, name }) => ({ kind, name })),
+  }
+}
+
+/** Labels and selectors of the files mean the Definitions of the files before those of the platform. */
+function announceAll({ world, documents }: Planning): void {
+  for (const document of documents) {
+    if (document.isAbsent !== true) kindNamed(document.kind)?.announce?.(world.names, document)
   }
 }
 
