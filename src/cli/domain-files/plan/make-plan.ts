@@ -20,6 +20,8 @@ export interface Planning {
   readonly pruneMax?: number | undefined
   /** Objects that files name and no set has created become this set's. */
   readonly isAdopting?: boolean
+  /** Who applies the files, such as `service:ci`. Neither the caller nor its roles are removed. */
+  readonly caller?: string
 }
 
 /** Members whose entries belong to an object that the set has created. */
@@ -69,7 +71,10 @@ interface Found {
 async function stepOf(planning: Planning, document: FileDocument, live: LiveObject | undefined): Promise<Found> {
   const kind = kindNamed(document.kind)
   if (kind === undefined) throw new Error(`no kind ${document.kind}`)
-  if (document.isAbsent === true) return { ...(live !== undefined && { step: removal(live) }), waits: [] }
+  if (document.isAbsent === true) {
+    if (live !== undefined && isOfCaller(planning, live)) throw selfRemoval(document)
+    return { ...(live !== undefined && { step: removal(live) }), waits: [] }
+  }
   const waits = waitsOf(planning.world, kind, document)
   if (live !== undefined) return compareObject(planning, kind, { document, live, waits })
   if (kind.create === undefined) return { waits: [absence(document)] }
@@ -117,9 +122,23 @@ function withLabels(
 }
 
 /** With `--prune`, members and roles that a file does not name are removed from what the set has created. */
-function exactMembers({ world, set, pruneMax }: Planning, live: LiveObject | undefined): ReadonlySet<string> {
-  if (pruneMax === undefined || live === undefined) return NONE
+function exactMembers(planning: Planning, live: LiveObject | undefined): ReadonlySet<string> {
+  const { world, set, pruneMax } = planning
+  if (pruneMax === undefined || live === undefined || isOfCaller(planning, live)) return NONE
   return ownerOf(world, live)?.managedBy === set ? OWNED_ENTRIES : NONE
+}
+
+/** Whether an object is the one who applies the files, or its roles. Without them, the rest of the run would be refused. */
+function isOfCaller({ caller }: Planning, { kind, name }: LiveObject): boolean {
+  return caller !== undefined && caller === (kind === 'service-identity' ? `service:${name}` : kind === 'grants' && name)
+}
+
+function selfRemoval(document: FileDocument): CliError {
+  return new CliError(`${document.file}: ${titleOf(document)} is what applies the files, and cannot remove itself`, {
+    exitCode: EXIT.conflict,
+    code: 'removes_caller',
+    hints: ['Sign in as another administrator to remove it, or take "absent: true" out of the file.'],
+  })
 }
 
 /** Roles belong to the object that is their subject. */
@@ -136,9 +155,11 @@ export function isFirstRun({ live }: World, set: string): boolean {
   return ![...live.values()].flat().some(({ managedBy }) => managedBy === set)
 }
 
-function unnamedObjects({ world, set }: Planning, named: ReadonlySet<string>): readonly LiveObject[] {
+function unnamedObjects(planning: Planning, named: ReadonlySet<string>): readonly LiveObject[] {
+  const { world, set } = planning
   const removable = [...world.live.values()].flat().filter(({ kind }) => kindNamed(kind)?.remove !== undefined)
-  const isOwn = (object: LiveObject): boolean => ownerOf(world, object)?.managedBy === set
+  const isOwn = (object: LiveObject): boolean =>
+    ownerOf(world, object)?.managedBy === set && !isOfCaller(planning, object)
   return removable.filter((object) => !named.has(keyOf(object)) && isOwn(object))
 }
 
