@@ -1,10 +1,16 @@
 import { canonicalSelector } from '../../shared/selectors/canonical-selector.ts'
 import { bindSelector, nearestDefinition, type Definition } from '../../shared/selectors/bind-selector.ts'
 import { parseSelector } from '../../shared/selectors/parse-selector.ts'
+import type { Row } from '../output/members.ts'
 import { withScopeIds } from '../argv/selector-scopes.ts'
 
 /** Types of objects that files name. `serviceaccount` is written `service` in references. */
 export type NamedType = 'project' | 'node' | 'group' | 'user' | 'serviceaccount' | 'resource'
+
+/** A Definition with its members, as the API or a file has them. */
+export interface NamedDefinition extends Definition {
+  readonly members?: Row
+}
 
 /** Names and ids of the objects of a Domain, in both directions. */
 export interface Names {
@@ -14,7 +20,10 @@ export interface Names {
   idOf(type: NamedType, name: string): string | undefined
   nameOf(type: NamedType, id: string): string | undefined
   /** Definitions that labels and selectors of the Domain may name. */
-  define(definition: Definition): void
+  define(definition: NamedDefinition): void
+  readonly definitions: readonly NamedDefinition[]
+  /** References to all objects that have names, such as `service:build`. */
+  references(): readonly string[]
   /** `user:<uuid>` or `group:<uuid>#member` as `user:ann` or `group:ops`; ids without a name stay. */
   shownReference(reference: string): string
   /** The reverse of `shownReference`; undefined where there is no such object. */
@@ -49,7 +58,7 @@ const TYPES: Readonly<Record<string, NamedType>> = {
 export function createNames(domainId: string, domainSlug: string): Names {
   const ids = new Map<string, string>()
   const names = new Map<string, string>()
-  const definitions: Definition[] = []
+  const definitions: NamedDefinition[] = []
 
   function shownReference(sent: string): string {
     const [type, rest] = split(sent, ':')
@@ -119,6 +128,12 @@ export function createNames(domainId: string, domainSlug: string): Names {
     idOf: (type, name) => ids.get(`${type} ${name}`),
     nameOf: (type, id) => names.get(`${type} ${id}`),
     define: (definition) => void definitions.push(definition),
+    definitions,
+    references: () =>
+      [...ids.keys()].map((key) => {
+        const [type, name] = split(key, ' ')
+        return `${SHOWN_TYPES[type] ?? type}:${name}`
+      }),
     shownReference,
     reference,
     shownKey,

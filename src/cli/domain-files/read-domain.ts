@@ -9,7 +9,7 @@ import { KINDS } from './kinds.ts'
 import { createNames, type Names } from './names.ts'
 
 /** The label whose value is the id of a bridge. */
-const RELAY = 'platform/relay'
+export const RELAY = 'platform/relay'
 
 /**
  * Reads everything that files may have of the Domain that commands work in. `documents` are those of the files: what they create may be

@@ -39,7 +39,7 @@ export function worldOf(
 }
 
 export function file(kind: string, name: string, members: FileDocument['members']): FileDocument {
-  return { kind, name, members, file: `${kind}.yaml` }
+  return { kind, name, members, file: `${kind}.yaml`, placeOf: () => ({ line: 1, column: 1 }) }
 }
 
 /** The plan of the set `acme`. */

@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { nearest } from '../../../shared/nearest.ts'
-import { CliError, usageError } from '../../errors/cli-error.ts'
-import { EXIT } from '../../errors/exit-code.ts'
+import { usageError } from '../../errors/cli-error.ts'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { keyOf, titleOf, type FileDocument } from '../document.ts'
 import { inParallel } from '../gateway.ts'
@@ -11,15 +9,13 @@ import { KINDS, kindNamed } from '../kinds.ts'
 import { documentSchema, presentSchema } from '../schema/document-schema.ts'
 import { valueFaults, type ValueFault } from '../schema/value-fault.ts'
 import type { ValueSchema } from '../schema/value-schema.ts'
+import { faultyFiles, placedFault } from './file-faults.ts'
 import { findFiles } from './find-files.ts'
 import { SET_FILE, UNFINISHED_FILE } from './layout.ts'
 import { readDocument, type FileFault, type ReadFile } from './read-file.ts'
 
 /** Files that are open at a time. */
 const FILES_AT_ONCE = 32
-/** Faults that are listed. */
-const SHOWN_MAX = 20
-
 /** What a folder says. */
 export interface Folder {
   /** Name of the set; undefined where the folder does not say. */
@@ -51,7 +47,7 @@ export async function readFolder(
     else documents.push(...documentOf(file, schemas, faults))
   }
   faults.push(...twins(documents))
-  if (faults.length > 0) throw faulty(faults)
+  if (faults.length > 0) throw faultyFiles(faults)
   return { set, documents: documents.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)) }
 }
 
@@ -61,7 +57,7 @@ export async function readSetName(folder: string): Promise<string | undefined> {
   const read = await readDocument(folder, SET_FILE)
   const faults: FileFault[] = []
   const set = 'length' in read ? void faults.push(...read) : setOf(read, faults)
-  if (faults.length > 0) throw faulty(faults)
+  if (faults.length > 0) throw faultyFiles(faults)
   return set
 }
 
@@ -91,23 +87,32 @@ const SET_SCHEMA: ValueSchema = {
 
 function setOf(file: ReadFile, faults: FileFault[]): string | undefined {
   const found = valueFaults(file.value, SET_SCHEMA)
-  faults.push(...found.map((one) => placed(file, one)))
+  faults.push(...found.map((one) => placedFault(file, one)))
   return found.length === 0 ? String(file.value['set']) : undefined
 }
 
 function documentOf(file: ReadFile, schemas: Schemas, faults: FileFault[]): readonly FileDocument[] {
   const kind = typeof file.value['kind'] === 'string' ? kindNamed(file.value['kind']) : undefined
   if (kind === undefined) {
-    faults.push(placed(file, unknownKind(file.value['kind'])))
+    faults.push(placedFault(file, unknownKind(file.value['kind'])))
     return []
   }
   const isAbsent = file.value['absent'] === true
   const found = valueFaults(file.value, isAbsent ? schemas.any(kind) : schemas.present(kind))
   const named = found.length > 0 ? found : nameFaults(kind, file.value)
-  faults.push(...named.map((one) => placed(file, one)))
+  faults.push(...named.map((one) => placedFault(file, one)))
   if (named.length > 0) return []
   const { kind: _kind, name = kind.name, absent: _absent, ...members } = file.value
-  return [{ kind: kind.name, name: String(name), members, file: file.file, ...(isAbsent && { isAbsent }) }]
+  return [
+    {
+      kind: kind.name,
+      name: String(name),
+      members,
+      file: file.file,
+      placeOf: file.placeOf,
+      ...(isAbsent && { isAbsent }),
+    },
+  ]
 }
 
 function unknownKind(kind: unknown): ValueFault {
@@ -122,10 +127,6 @@ function nameFaults({ naming }: Kind, { name }: ReadFile['value']): readonly Val
   return [{ path: ['name'], message: `expected ${naming.describe}` }]
 }
 
-function placed(file: ReadFile, { path, message, unknown }: ValueFault): FileFault {
-  return { file: file.file, ...file.placeOf(path), message, ...(unknown && { unknown }) }
-}
-
 function twins(documents: readonly FileDocument[]): readonly FileFault[] {
   const first = new Map<string, string>()
   return documents.flatMap((document) => {
@@ -134,14 +135,4 @@ function twins(documents: readonly FileDocument[]): readonly FileFault[] {
     const message = `${titleOf(document)} is in ${other ?? ''} too`
     return other === undefined ? [] : [{ file: document.file, line: 1, column: 1, message }]
   })
-}
-
-function faulty(faults: readonly FileFault[]): CliError {
-  const lines = faults.slice(0, SHOWN_MAX).map(({ file, line, column, message, unknown }) => {
-    const near = unknown && nearest(unknown.word, unknown.known)
-    return `  ${file}:${line}:${column}: ${message}${near === undefined ? '' : `; did you mean ${near}?`}`
-  })
-  const more = faults.length > SHOWN_MAX ? [`  and ${faults.length - SHOWN_MAX} more`] : []
-  const message = faults.length === 1 ? 'a file has a fault' : `the files have ${faults.length} faults`
-  return new CliError(message, { exitCode: EXIT.invalid, code: 'invalid_files', hints: [...lines, ...more] })
 }

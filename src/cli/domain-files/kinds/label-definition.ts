@@ -94,5 +94,6 @@ function define(names: Names, row: Row): void {
     qualifiedKey: text(row, 'qualified_key'),
     type: schema['type'] as LabelType, // The contract has no other types.
     inherit: row['inherit'] === true,
+    members: row,
   })
 }

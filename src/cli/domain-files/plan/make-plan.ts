@@ -3,6 +3,7 @@ import { EXIT } from '../../errors/exit-code.ts'
 import { isRow } from '../../output/members.ts'
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { digestOf } from '../canonical.ts'
+import { assertMeaning } from '../check/assert-meaning.ts'
 import { keyOf, MANAGED_BY, titleOf, type FileDocument, type LiveObject } from '../document.ts'
 import type { Kind, World } from '../kind.ts'
 import { KINDS, kindNamed } from '../kinds.ts'
@@ -31,12 +32,13 @@ const NONE: ReadonlySet<string> = new Set()
 /**
  * Compares the documents of files with a Domain.
  *
- * @throws CliError where a file wants something that cannot be, such as another kind of an existing resource.
+ * @throws CliError where a file wants something that cannot be, such as another kind of an existing resource or a role that there is not.
  */
 export async function makePlan(planning: Planning): Promise<Plan> {
   const { world, documents, set, pruneMax, isAdopting } = planning
   const live = liveByKey(world)
   announceAll(planning)
+  await assertMeaning(world, documents)
   const found = await Promise.all(documents.map((document) => stepOf(planning, document, live.get(keyOf(document)))))
   const unnamed = unnamedObjects(planning, new Set(documents.map(keyOf)))
   const pruned = prunedSteps(planning, unnamed)
@@ -130,7 +132,9 @@ function exactMembers(planning: Planning, live: LiveObject | undefined): Readonl
 
 /** Whether an object is the one who applies the files, or its roles. Without them, the rest of the run would be refused. */
 function isOfCaller({ caller }: Planning, { kind, name }: LiveObject): boolean {
-  return caller !== undefined && caller === (kind === 'service-identity' ? `service:${name}` : kind === 'grants' && name)
+  return (
+    caller !== undefined && caller === (kind === 'service-identity' ? `service:${name}` : kind === 'grants' && name)
+  )
 }
 
 function selfRemoval(document: FileDocument): CliError {
