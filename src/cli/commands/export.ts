@@ -6,17 +6,22 @@ import { readSetName } from '../domain-files/folder/read-folder.ts'
 import { assertSetFolder, writeFolder } from '../domain-files/folder/write-folder.ts'
 import { filesOf } from '../domain-files/export-files.ts'
 import { readDomain } from '../domain-files/read-domain.ts'
+import { harmless } from '../output/style.ts'
+
+/** Files that are named at most. */
+const NAMED_MAX = 20
 
 /** Writes a Domain as files. */
 export const exportDomain = defineCommand({
   description: [
     'One YAML file for each object, with names in place of ids. Secrets and tokens are in no file; ctl.yaml names what is left out, and why.',
-    'Exported again, the folder changes only where the Domain has: files of objects that are gone are removed.',
+    'Exported again, the folder changes only where the Domain has. Files of objects that the Domain does not have stay, and are named.',
   ].join('\n'),
   args: [{ name: 'dir', describe: 'Folder to write; empty, or one that an export has written', required: true }],
   flags: {
     domain: placeFlag('domains'),
     set: { kind: 'text', value: 'NAME', describe: 'Name of the set; that of ctl.yaml, else the slug of the Domain' },
+    prune: { kind: 'switch', describe: 'Remove the files of objects that the Domain does not have' },
   },
   uses: ['connection'],
   examples: ['ctl export ./domain', 'ctl export ./domain --domain acme && git -C ./domain diff'],
@@ -27,10 +32,22 @@ export const exportDomain = defineCommand({
     const world = await readDomain(session)
     const set = flags.set ?? (await readSetName(folder)) ?? world.names.domainSlug
     const files = await filesOf(world, set, session.manifest())
-    const { written, unchanged, removed } = await writeFolder(folder, files)
-    const rest = removed.length === 0 ? '' : `, ${removed.length} removed`
+    const isPruning = flags.prune === true
+    const { written, unchanged, extra } = await writeFolder(folder, files, { isPruning })
+    const rest = extra.length === 0 ? '' : `, ${extra.length} ${isPruning ? 'removed' : 'kept'}`
     session.note(
       `Exported Domain ${world.names.domainSlug} to ${dir}: ${written} files written, ${unchanged} unchanged${rest}.`,
     )
+    for (const line of extraLines(extra, isPruning)) session.note(line)
   },
 })
+
+/** Names the files whose objects the Domain does not have. */
+function extraLines(paths: readonly string[], isPruning: boolean): readonly string[] {
+  if (paths.length === 0) return []
+  const head = isPruning
+    ? 'Removed, since the Domain does not have their objects:'
+    : 'The Domain does not have the objects of these files. "ctl apply" reads them; --prune removes them:'
+  const named = paths.slice(0, NAMED_MAX).map((path) => `  ${harmless(path)}`)
+  return [head, ...named, ...(paths.length > NAMED_MAX ? [`  and ${paths.length - NAMED_MAX} more`] : [])]
+}

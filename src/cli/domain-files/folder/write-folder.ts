@@ -16,14 +16,14 @@ export interface TextFile {
 export interface Written {
   readonly written: number
   readonly unchanged: number
-  /** Paths of files whose objects are gone. */
-  readonly removed: readonly string[]
+  /** Paths of files whose objects the Domain does not have, removed where that was asked for. */
+  readonly extra: readonly string[]
 }
 
 /** Files that are written at a time. */
 const FILES_AT_ONCE = 32
 
-/** @throws CliError for a folder that holds something else than a set: an export removes files of objects that are gone. */
+/** @throws CliError for a folder that holds something else than a set: an export writes many files into it. */
 export async function assertSetFolder(folder: string): Promise<void> {
   const entries: readonly string[] = await readdir(folder).catch((cause: unknown) => {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return []
@@ -39,12 +39,17 @@ export async function assertSetFolder(folder: string): Promise<void> {
 }
 
 /**
- * Writes the files of a set, each whole or not at all, and removes files of objects that are gone. Files that are as they should be are
- * not touched. Until all are there, a hidden file marks the folder: nothing is applied from it, and an export may be run again.
+ * Writes the files of a set, each whole or not at all. Files that are as they should be are not touched. A file whose object the Domain
+ * does not have may be of an object that is gone, or one that somebody has written and not applied yet: it is removed with `isPruning`
+ * alone. Until all are there, a hidden file marks the folder: nothing is applied from it, and an export may be run again.
  *
  * @throws CliError for more files than a set may have, before any is written.
  */
-export async function writeFolder(folder: string, files: readonly TextFile[]): Promise<Written> {
+export async function writeFolder(
+  folder: string,
+  files: readonly TextFile[],
+  { isPruning = false }: { readonly isPruning?: boolean } = {},
+): Promise<Written> {
   if (files.length > FILES_MAX)
     throw usageError(`The Domain has ${files.length} objects; a set has at most ${FILES_MAX} files`)
   await mkdir(folder, { recursive: true })
@@ -54,14 +59,14 @@ export async function writeFolder(folder: string, files: readonly TextFile[]): P
   await writeWhole(join(folder, UNFINISHED_FILE), '')
   await makeFolders(new Set(files.map(({ path }) => dirname(join(folder, path)))))
   const wanted = new Set(files.map(({ path }) => path))
-  const stale = present.filter((path) => !wanted.has(path) && KIND_FOLDERS.includes(path.split('/')[0] ?? ''))
+  const extra = present.filter((path) => !wanted.has(path) && KIND_FOLDERS.includes(path.split('/')[0] ?? ''))
   const known = new Set(present)
   const isNew = ({ path }: TextFile): boolean => !path.startsWith('.') && !known.has(path)
   const results = await inParallel(files, (file) => writeFile(folder, file, isNew(file)), FILES_AT_ONCE)
-  await inParallel(stale, (path) => rm(join(folder, path)), FILES_AT_ONCE)
+  if (isPruning) await inParallel(extra, (path) => rm(join(folder, path)), FILES_AT_ONCE)
   await rm(join(folder, UNFINISHED_FILE))
   const written = results.filter(Boolean).length
-  return { written, unchanged: files.length - written, removed: stale }
+  return { written, unchanged: files.length - written, extra }
 }
 
 /** Makes folders, without the parts of files that a killed export has left in them. */

@@ -58,8 +58,17 @@ describe('The folder of a set', () => {
       hints: [`Run it again: ctl export ${folder}`],
     })
     await expect(assertSetFolder(folder)).resolves.toBeUndefined()
-    await writeFolder(folder, [SET, GROUP])
+    await writeFolder(folder, [SET, GROUP], { isPruning: true })
     expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(['ctl.yaml', 'groups', 'groups/ops.yaml'])
+  })
+
+  it('keeps and names what was written by hand, until that is to be removed', async () => {
+    await writeFolder(folder, [SET, GROUP])
+    writeFileSync(join(folder, 'groups/mine.yaml'), 'kind: group\n')
+    expect(await writeFolder(folder, [SET, GROUP])).toEqual({ written: 0, unchanged: 2, extra: ['groups/mine.yaml'] })
+    expect(existsSync(join(folder, 'groups/mine.yaml'))).toBe(true)
+    const pruned = await writeFolder(folder, [SET, GROUP], { isPruning: true })
+    expect([pruned.extra, existsSync(join(folder, 'groups/mine.yaml'))]).toEqual([['groups/mine.yaml'], false])
   })
 
   it('has the mark of an unfinished export from the first file to the last', async () => {
