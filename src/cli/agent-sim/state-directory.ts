@@ -1,9 +1,10 @@
-import { mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises'
+import { open, readdir, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MemberIdentity } from '../../client/agent/member.ts'
-import { CliError } from '../errors/cli-error.ts'
+import { CliError, usageError } from '../errors/cli-error.ts'
 import { EXIT } from '../errors/exit-code.ts'
 import type { Binary } from './binary.ts'
+import { makeFolder } from '../../shared/make-folder.ts'
 
 /** The stored state of a simulated node, with which a later run resumes it. */
 export interface NodeIdentity extends MemberIdentity {
@@ -37,7 +38,12 @@ interface FleetFile {
 
 /** Opens the directory, and creates it if it does not exist. */
 export async function openStateDirectory(path: string): Promise<StateDirectory> {
-  await mkdir(path, { recursive: true, mode: 0o700 })
+  try {
+    makeFolder(path, 0o700)
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+    throw usageError(`${path} cannot be written (${code})`, 'Name another folder with --state-dir.')
+  }
   const file = join(path, FILE)
   return {
     async load(url) {

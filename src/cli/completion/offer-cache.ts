@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Io } from '../output/io.ts'
 import type { Offer } from './offer.ts'
+import { makeFolder } from '../../shared/make-folder.ts'
 
 /** Offers of an earlier call, and how old they are. */
 interface Kept {
@@ -52,7 +53,7 @@ export function createOfferCache({ env, home, nowMs }: Pick<Io, 'env' | 'home' |
     async write(key, offers) {
       const path = pathOf(key)
       const beside = `${path}.${process.pid}.tmp`
-      await mkdir(directory, { recursive: true, mode: 0o700 })
+      makeFolder(directory, 0o700)
       await writeFile(beside, JSON.stringify(offers), { mode: 0o600 })
       await chmod(beside, 0o600)
       await rename(beside, path)

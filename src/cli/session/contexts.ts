@@ -4,6 +4,7 @@ import { CliError } from '../errors/cli-error.ts'
 import { EXIT } from '../errors/exit-code.ts'
 import type { Io } from '../output/io.ts'
 import type { TokenVault } from './token-vault.ts'
+import { makeFolder } from '../../shared/make-folder.ts'
 
 /** A server with the choices that go with it. The token is kept apart. */
 export interface StoredContext {
@@ -197,10 +198,10 @@ function writeJson(path: string, value: unknown): Promise<void> {
 
 /** Writes beside the file and moves it into place, so that a crash leaves the old or the new one, never half. */
 async function writeText(path: string, text: string): Promise<void> {
-  const { chmod, mkdir, open, rename, rm } = await import('node:fs/promises')
+  const { chmod, open, rename, rm } = await import('node:fs/promises')
   const beside = `${path}.${process.pid}.tmp`
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path), 0o700)
     const file = await open(beside, 'w', 0o600)
     try {
       await file.writeFile(text)

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { builtFile } from '../../../shared/package-files.ts'
 import { agentError, reasonOf, systemCode } from '../errors.ts'
 import { distrustOf } from './trusted-file.ts'
+import { makeFolder } from '../../../shared/make-folder.ts'
 
 /** A file of the copy: its path in the folder of the copy, which is its path in the package. */
 interface ProgramFile {
@@ -61,7 +62,7 @@ export async function copyProgram({ sources, root, version }: CopyOptions): Prom
   const folder = join(root, `${version}-${digestOf(files)}`)
   const copy = { folder, main: join(folder, MAIN) }
   try {
-    await mkdir(root, { recursive: true, mode: 0o755 })
+    makeFolder(root, 0o755)
     const distrust = await distrustOf(root)
     if (distrust !== undefined)
       throw agentError('program_not_copied', `the agent cannot be copied to ${root}: ${distrust}`, {
@@ -121,7 +122,7 @@ async function writeCopy(root: string, folder: string, files: readonly ProgramFi
 /** The umask of the caller does not matter: services of other users read nothing here, and root alone writes. */
 async function writeFile(folder: string, { path, bytes }: ProgramFile): Promise<void> {
   const target = join(folder, path)
-  await mkdir(dirname(target), { recursive: true })
+  makeFolder(dirname(target))
   for (let part = dirname(target); part !== dirname(folder); part = dirname(part)) await chmod(part, 0o755)
   const file = await open(target, 'wx', 0o644)
   try {

@@ -1,8 +1,9 @@
-import { chmod, mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { agentError, reasonOf, systemCode } from '../errors.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import { UNIT_MARKER } from './unit-text.ts'
+import { makeFolder } from '../../../shared/make-folder.ts'
 
 /** The file of a unit. */
 export interface UnitFile {
@@ -28,7 +29,7 @@ export function createUnitFile(folder: string, unit: string): UnitFile {
     },
     async write(text) {
       try {
-        await mkdir(folder, { recursive: true, mode: 0o755 })
+        makeFolder(folder, 0o755)
         await replace(path, text)
       } catch (error) {
         throw agentError('unit_not_written', `${path} could not be written: ${reasonOf(error)}`, { cause: error })

@@ -1,5 +1,6 @@
-import { mkdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { agentError, reasonOf } from '../errors.ts'
+import { makeFolder } from '../../../shared/make-folder.ts'
 
 const WRITABLE_BY_OTHERS = 0o022
 
@@ -10,7 +11,7 @@ const WRITABLE_BY_OTHERS = 0o022
  */
 export async function openStateFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    makeFolder(path, 0o700)
   } catch (error) {
     throw agentError('state_dir_unusable', `${path} cannot be made: ${reasonOf(error)}`, {
       hints: ['Name another folder with --state-dir.'],

@@ -1,10 +1,11 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { CliError, usageError } from '../../errors/cli-error.ts'
 import { defineCommand } from '../../argv/command.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import type { Io } from '../../output/io.ts'
 import { scriptOf, SHELLS, type Shell } from './scripts.ts'
+import { makeFolder } from '../../../shared/make-folder.ts'
 
 /** Where a shell looks, and what a person may still have to do. */
 interface Place {
@@ -43,7 +44,7 @@ export const install = defineCommand({
 
 async function write(path: string, text: string): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     await writeFile(path, text)
   } catch (cause) {
     throw new CliError(`${path} cannot be written`, { exitCode: EXIT.failed, code: 'not_writable', cause })

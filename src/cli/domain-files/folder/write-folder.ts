@@ -1,10 +1,11 @@
-import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { lstat, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { usageError } from '../../errors/cli-error.ts'
 import { inParallel } from '../gateway.ts'
 import { FILES_MAX, findFiles } from './find-files.ts'
 import { KIND_FOLDERS, SCHEMA_FOLDER, SET_FILE, UNFINISHED_FILE } from './layout.ts'
 import { PART, writeWhole } from './write-whole.ts'
+import { makeFolder } from '../../../shared/make-folder.ts'
 
 /** A file to write, by its path below the folder. */
 export interface TextFile {
@@ -52,7 +53,7 @@ export async function writeFolder(
 ): Promise<Written> {
   if (files.length > FILES_MAX)
     throw usageError(`The Domain has ${files.length} objects; a set has at most ${FILES_MAX} files`)
-  await mkdir(folder, { recursive: true })
+  madeFolder(folder)
   // Before anything is made: it refuses links out of the folder, and does not look at hidden ones.
   const present = await findFiles(folder)
   await assertNoLink(join(folder, SCHEMA_FOLDER))
@@ -72,9 +73,18 @@ export async function writeFolder(
 /** Makes folders, without the parts of files that a killed export has left in them. */
 async function makeFolders(folders: ReadonlySet<string>): Promise<void> {
   for (const folder of folders) {
-    await mkdir(folder, { recursive: true })
+    madeFolder(folder)
     const parts = (await readdir(folder)).filter((name) => PART.test(name))
     await inParallel(parts, (name) => rm(join(folder, name), { force: true }), FILES_AT_ONCE)
+  }
+}
+
+function madeFolder(path: string): void {
+  try {
+    makeFolder(path)
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+    throw usageError(`${path} cannot be written (${code})`)
   }
 }
 

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownIdentity, stateOf, type ProcessIdentity } from '../pglite/process-identity.ts'
+import { makeFolder } from '../../../shared/make-folder.ts'
 
 /** Lets a later start detect whether this run ended cleanly, if the datastore cannot. */
 export interface RunRecord {
@@ -19,7 +20,7 @@ const RECORD = /^run\.\d+$/
 export function recordRun(directory: string): RunRecord {
   const path = join(directory, `run.${process.pid}`)
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeFolder(directory, 0o700)
     const abandoned = readdirSync(directory)
       .filter((name) => RECORD.test(name))
       .map((name) => join(directory, name))

@@ -83,6 +83,13 @@ describe('The folder of a set', () => {
     expect(existsSync(folder)).toBe(false)
   })
 
+  it.skipIf(!existsSync('/proc/self'))('is refused where no folder can be made', async () => {
+    await expect(writeFolder('/proc/ctl-set', [SET, GROUP])).rejects.toMatchObject({
+      exitCode: 2,
+      message: '/proc/ctl-set cannot be written (ENOENT)',
+    })
+  })
+
   it('has no pipe among its files, whose opening would wait', async () => {
     await writeFolder(folder, [SET, GROUP])
     execFileSync('mkfifo', [join(folder, 'groups/pipe.yaml')])

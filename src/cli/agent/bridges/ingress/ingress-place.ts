@@ -1,7 +1,8 @@
-import { chmod, mkdir } from 'node:fs/promises'
+import { chmod } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ProgramSign } from '../../system/background-program.ts'
 import type { CaddyPlace } from './caddy-config.ts'
+import { makeFolder } from '../../../../shared/make-folder.ts'
 
 /** The files of ingress. */
 export interface IngressPlace extends CaddyPlace {
@@ -46,10 +47,10 @@ export function caddySign({ caddyConfig: file }: Pick<IngressPlace, 'caddyConfig
 /** Makes the folders. Only the one with the socket that ends TLS is open to the user of HAProxy. */
 export async function makeFolders({ folder, certificates }: IngressPlace): Promise<void> {
   for (const open of [dirname(folder), folder, join(folder, 'tls')]) {
-    await mkdir(open, { recursive: true })
+    makeFolder(open)
     // The umask of the agent takes rights away.
     await chmod(open, 0o711)
   }
-  await mkdir(join(folder, 'private'), { recursive: true, mode: 0o700 })
-  await mkdir(certificates, { recursive: true, mode: 0o700 })
+  makeFolder(join(folder, 'private'), 0o700)
+  makeFolder(certificates, 0o700)
 }
