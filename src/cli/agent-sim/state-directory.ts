@@ -4,7 +4,7 @@ import type { MemberIdentity } from '../../client/agent/member.ts'
 import { CliError, usageError } from '../errors/cli-error.ts'
 import { EXIT } from '../errors/exit-code.ts'
 import type { Binary } from './binary.ts'
-import { makeFolder } from '../../shared/make-folder.ts'
+import { makeFolder } from '../files/make-folder.ts'
 
 /** The stored state of a simulated node, with which a later run resumes it. */
 export interface NodeIdentity extends MemberIdentity {

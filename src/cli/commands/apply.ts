@@ -36,11 +36,12 @@ export const apply = defineCommand({
     assertAnswerable(session)
     const saved = flags.plan === undefined ? undefined : await readPlan(flags.plan, session.io.cwd)
     const comparing = saved === undefined ? comparingOf(flags) : savedComparing(flags, saved)
-    const { world, plan } = await prepare(session, dir, comparing)
+    const prepared = await prepare(session, dir, comparing)
+    const { world, plan } = prepared
     if (saved !== undefined) assertHolds(saved, { plan, live: liveByKey(world) })
-    await emitPlan(session, plan)
+    await emitPlan(session, prepared)
     if (plan.steps.length === 0) return waitingCode(session, plan)
-    if (!(await isAgreed(session))) return EXIT.interrupted
+    if (!(await isAgreed(session, prepared.target))) return EXIT.interrupted
     const progress = createProgress(session, 'steps', plan.steps.length)
     const outcome = await applyPlan(world, plan, (done) => progress.at(done))
     progress.end()
@@ -49,13 +50,13 @@ export const apply = defineCommand({
 })
 
 /** A plan is compared as it was made: with its own bound of removals, and as it adopts. */
-function savedComparing(flags: ComparingFlags, { prune, adopt }: Plan): Comparing {
+function savedComparing(flags: ComparingFlags, { prune, adopt, domain }: Plan): Comparing {
   const given = (['prune', 'prune-max', 'adopt'] as const).find(
     (name) => flags[name] !== undefined && flags[name] !== false,
   )
   if (given !== undefined)
     throw usageError(`--${given} is part of a plan when it is made`, `Give it to: ctl diff DIR --save-plan FILE`)
-  return { prune: prune !== undefined, pruneMax: prune, isAdopting: adopt === true }
+  return { prune: prune !== undefined, pruneMax: prune, isAdopting: adopt === true, savedDomain: domain }
 }
 
 /** A plan is shown before it is applied. Without a terminal, `--yes` is required before anything is read. */
@@ -63,10 +64,12 @@ function assertAnswerable({ shared, canAsk }: Session): void {
   if (shared.yes !== true && !canAsk) throw usageError('apply changes the Domain, and nobody can be asked', 'Add --yes')
 }
 
-async function isAgreed(session: Session): Promise<boolean> {
+async function isAgreed(session: Session, target: string): Promise<boolean> {
   if (session.shared.yes === true) return true
   const prompter = await session.io.prompter()
-  return (await prompter.confirm('Apply these changes?')) === true
+  if ((await prompter.confirm(`Apply these changes to ${target}?`)) === true) return true
+  session.note('Nothing was applied.')
+  return false
 }
 
 function waitingCode(session: Session, plan: Plan): ExitCode {

@@ -29,10 +29,11 @@ export const diff = defineCommand({
   examples: ['ctl diff ./domain', 'ctl diff ./domain --save-plan plan.json', 'ctl diff ./domain -o json --jq .steps'],
   async run(session, { args: [dir], flags }) {
     if (dir === undefined) throw usageError('<dir> is missing', 'See: ctl diff --help')
-    const { plan } = await prepare(session, dir, comparingOf(flags))
+    const prepared = await prepare(session, dir, comparingOf(flags))
+    const { plan } = prepared
     const path = flags['save-plan']
     if (path !== undefined) await writeWhole(resolve(session.io.cwd, path), `${JSON.stringify(plan, null, 2)}\n`)
-    await emitPlan(session, plan)
+    await emitPlan(session, prepared)
     return plan.steps.length + plan.waits.length === 0 ? EXIT.ok : EXIT.negative
   },
 })

@@ -3,7 +3,7 @@ import { chmod, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import type { Io } from '../output/io.ts'
 import type { Offer } from './offer.ts'
-import { makeFolder } from '../../shared/make-folder.ts'
+import { makeFolder } from '../files/make-folder.ts'
 
 /** Offers of an earlier call, and how old they are. */
 interface Kept {

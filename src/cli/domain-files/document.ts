@@ -16,7 +16,7 @@ export interface FileDocument extends Document {
   /** Path below the folder, for messages. */
   readonly file: string
   /** Where a member is in the file, such as that at `['roles', 0, 'role']`. */
-  placeOf(path: readonly (string | number)[]): { readonly line: number; readonly column: number }
+  readonly placeOf: (path: readonly (string | number)[]) => { readonly line: number; readonly column: number }
 }
 
 /** An object of the server, with the document that describes it. */

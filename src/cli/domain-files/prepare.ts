@@ -12,6 +12,8 @@ export interface Comparing {
   readonly prune: boolean
   readonly pruneMax: number | undefined
   readonly isAdopting?: boolean
+  /** The Domain of the saved plan that is applied. */
+  readonly savedDomain?: string
 }
 
 /** The flags by which it is compared. */
@@ -28,25 +30,64 @@ export function comparingOf(flags: ComparingFlags): Comparing {
 /** Objects that `--prune` removes at most, where nothing else is said. */
 export const PRUNE_MAX = 10
 
+/** What is compared, and where. */
+export interface Prepared {
+  readonly world: World
+  readonly plan: Plan
+  /** The Domain and the server, as people are asked about them. */
+  readonly target: string
+}
+
 /** Reads a folder and the Domain, and plans what makes the Domain what the folder says. */
-export async function prepare(
-  session: Session,
-  path: string,
-  comparing: Comparing,
-): Promise<{ readonly world: World; readonly plan: Plan }> {
+export async function prepare(session: Session, path: string, comparing: Comparing): Promise<Prepared> {
   const { prune, pruneMax, isAdopting = false } = comparing
   if (!prune && pruneMax !== undefined) throw usageError('--prune-max goes with --prune')
   const manifest = session.manifest()
   const folder = await readFolder(path, { cwd: session.io.cwd, manifest })
   if (prune) assertPrunable(path, folder)
-  const { set: named, documents } = folder
-  const world = await readDomain(session, documents)
+  const world = await readDomain(session, folder.documents)
+  const { domain, url } = await session.settings()
+  const chosen = domain.origin === '--domain' ? world.names.domainSlug : comparing.savedDomain
+  assertTarget(folder.domain, { domain: world.names.domainSlug, chosen, url: url.value })
   const caller = world.names.shownReference(String((await session.whoami())['subject']))
-  const set = named ?? world.names.domainSlug
-  const isFirst = isFirstRun(world, set)
-  if (prune && isFirst) session.note(`Set ${set} has created nothing yet: its first run removes nothing.`)
-  const bound = prune && !isFirst ? (pruneMax ?? PRUNE_MAX) : undefined
-  return { world, plan: await makePlan({ manifest, world, set, documents, pruneMax: bound, isAdopting, caller }) }
+  const set = folder.set ?? world.names.domainSlug
+  const bound = boundOf(session, comparing, { set, isFirst: isFirstRun(world, set) })
+  const { documents } = folder
+  const plan = await makePlan({ manifest, world, set, documents, pruneMax: bound, isAdopting, caller })
+  return { world, plan, target: `Domain ${world.names.domainSlug} on ${url.value}` }
+}
+
+/** How many objects may be removed; undefined where none may. */
+function boundOf(
+  session: Session,
+  { prune, pruneMax }: Comparing,
+  { set, isFirst }: { readonly set: string; readonly isFirst: boolean },
+): number | undefined {
+  if (!prune) return undefined
+  if (!isFirst) return pruneMax ?? PRUNE_MAX
+  session.note(`Set ${set} has created nothing yet: its first run removes nothing.`)
+  return undefined
+}
+
+/** The Domain that files are compared with. */
+export interface Target {
+  readonly domain: string
+  /** The Domain that was named for these files: by `--domain`, or in a saved plan. */
+  readonly chosen: string | undefined
+  readonly url: string
+}
+
+/**
+ * Files of one Domain are applied to another one where that is named.
+ *
+ * @throws CliError
+ */
+export function assertTarget(exported: string | undefined, { domain, chosen, url }: Target): void {
+  if (exported === undefined || exported === domain || chosen === domain) return
+  throw usageError(
+    `the files are of Domain ${exported}, and the command would work in Domain ${domain} on ${url}`,
+    `For Domain ${exported}: --domain ${exported}, or --context NAME for another server. To make ${domain} what the files say: --domain ${domain}`,
+  )
 }
 
 /**
@@ -54,7 +95,7 @@ export async function prepare(
  *
  * @throws CliError
  */
-export function assertPrunable(path: string, { set, documents }: Folder): void {
+export function assertPrunable(path: string, { set, documents }: Pick<Folder, 'set' | 'documents'>): void {
   if (set === undefined)
     throw usageError(
       `${path} has no ${SET_FILE}, and --prune needs the name of the set whose objects it may remove`,

@@ -4,7 +4,7 @@ import { CliError } from '../errors/cli-error.ts'
 import { EXIT } from '../errors/exit-code.ts'
 import type { Io } from '../output/io.ts'
 import type { TokenVault } from './token-vault.ts'
-import { makeFolder } from '../../shared/make-folder.ts'
+import { makeFolder } from '../files/make-folder.ts'
 
 /** A server with the choices that go with it. The token is kept apart. */
 export interface StoredContext {

@@ -1,8 +1,7 @@
-import { existsSync, linkSync, lstatSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { syncDirectory, writeSecretFile } from '../ports/secret-file.ts'
 import type { TokenHandover } from './token-handover.ts'
-import { makeFolder } from '../../shared/make-folder.ts'
 
 /** The content of a file that a first run writes. */
 export type FileContent = 'bootstrap token' | 'initial password'
@@ -54,7 +53,7 @@ export function createTokenFile(path: string, content: FileContent = 'bootstrap 
     stage(token) {
       guard(() => {
         refuseTaken()
-        makeFolder(dirname(path), 0o700)
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
         rmSync(staging, { force: true })
         writeSecretFile(staging, `${token}\n`)
         syncDirectory(dirname(path))

@@ -1,6 +1,5 @@
-import { closeSync, constants, fsyncSync, linkSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { makeFolder } from '../../shared/make-folder.ts'
 
 /** Neither follows a symbolic link nor overwrites a file. */
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
@@ -28,7 +27,7 @@ export function writeSecretFile(path: string, text: string): void {
  */
 export function placeSecretFile(path: string, text: string): void {
   const staging = `${path}.${process.pid}`
-  makeFolder(dirname(path), 0o700)
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   removeStaging(path)
   writeSecretFile(staging, text)
   try {

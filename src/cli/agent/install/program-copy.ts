@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { builtFile } from '../../../shared/package-files.ts'
 import { agentError, reasonOf, systemCode } from '../errors.ts'
 import { distrustOf } from './trusted-file.ts'
-import { makeFolder } from '../../../shared/make-folder.ts'
+import { makeFolder } from '../../files/make-folder.ts'
 
 /** A file of the copy: its path in the folder of the copy, which is its path in the package. */
 interface ProgramFile {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { agentError, reasonOf, systemCode } from '../errors.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import { UNIT_MARKER } from './unit-text.ts'
-import { makeFolder } from '../../../shared/make-folder.ts'
+import { makeFolder } from '../../files/make-folder.ts'
 
 /** The file of a unit. */
 export interface UnitFile {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { agentError, reasonOf } from '../errors.ts'
-import { makeFolder } from '../../../shared/make-folder.ts'
+import { makeFolder } from '../../files/make-folder.ts'
 
 const WRITABLE_BY_OTHERS = 0o022
 

@@ -5,7 +5,7 @@ import { defineCommand } from '../../argv/command.ts'
 import { EXIT } from '../../errors/exit-code.ts'
 import type { Io } from '../../output/io.ts'
 import { scriptOf, SHELLS, type Shell } from './scripts.ts'
-import { makeFolder } from '../../../shared/make-folder.ts'
+import { makeFolder } from '../../files/make-folder.ts'
 
 /** Where a shell looks, and what a person may still have to do. */
 interface Place {

@@ -20,7 +20,7 @@ export interface FileFault {
 export interface ReadFile {
   readonly file: string
   readonly value: Readonly<Record<string, unknown>>
-  placeOf(path: readonly (string | number)[]): { readonly line: number; readonly column: number }
+  readonly placeOf: (path: readonly (string | number)[]) => { readonly line: number; readonly column: number }
 }
 
 const START = { line: 1, column: 1 }

@@ -20,6 +20,8 @@ const FILES_AT_ONCE = 32
 export interface Folder {
   /** Name of the set; undefined where the folder does not say. */
   readonly set: string | undefined
+  /** Slug of the Domain that was exported; undefined where the folder does not say. */
+  readonly domain: string | undefined
   readonly documents: readonly FileDocument[]
 }
 
@@ -40,15 +42,19 @@ export async function readFolder(
   const faults: FileFault[] = []
   const documents: FileDocument[] = []
   const schemas = createSchemas(manifest)
-  let set: string | undefined
+  let head: SetHead | undefined
   for (const file of read) {
     if ('length' in file) faults.push(...file)
-    else if (file.file === SET_FILE) set = setOf(file, faults)
+    else if (file.file === SET_FILE) head = setOf(file, faults)
     else documents.push(...documentOf(file, schemas, faults))
   }
   faults.push(...twins(documents))
   if (faults.length > 0) throw faultyFiles(faults)
-  return { set, documents: documents.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)) }
+  return {
+    set: head?.set,
+    domain: head?.domain,
+    documents: documents.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)),
+  }
 }
 
 /** The name that a folder gives its set; undefined where it has no set file. @throws CliError for a fault in that file. */
@@ -56,9 +62,9 @@ export async function readSetName(folder: string): Promise<string | undefined> {
   if (!existsSync(join(folder, SET_FILE))) return undefined
   const read = await readDocument(folder, SET_FILE)
   const faults: FileFault[] = []
-  const set = 'length' in read ? void faults.push(...read) : setOf(read, faults)
+  const head = 'length' in read ? void faults.push(...read) : setOf(read, faults)
   if (faults.length > 0) throw faultyFiles(faults)
-  return set
+  return head?.set
 }
 
 interface Schemas {
@@ -85,10 +91,16 @@ const SET_SCHEMA: ValueSchema = {
   additionalProperties: false,
 }
 
-function setOf(file: ReadFile, faults: FileFault[]): string | undefined {
+interface SetHead {
+  readonly set: string
+  readonly domain: string | undefined
+}
+
+function setOf(file: ReadFile, faults: FileFault[]): SetHead | undefined {
   const found = valueFaults(file.value, SET_SCHEMA)
   faults.push(...found.map((one) => placedFault(file, one)))
-  return found.length === 0 ? String(file.value['set']) : undefined
+  const { set, domain } = file.value
+  return found.length === 0 ? { set: String(set), domain: typeof domain === 'string' ? domain : undefined } : undefined
 }
 
 function documentOf(file: ReadFile, schemas: Schemas, faults: FileFault[]): readonly FileDocument[] {

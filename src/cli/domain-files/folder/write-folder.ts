@@ -5,7 +5,7 @@ import { inParallel } from '../gateway.ts'
 import { FILES_MAX, findFiles } from './find-files.ts'
 import { KIND_FOLDERS, SCHEMA_FOLDER, SET_FILE, UNFINISHED_FILE } from './layout.ts'
 import { PART, writeWhole } from './write-whole.ts'
-import { makeFolder } from '../../../shared/make-folder.ts'
+import { makeFolder } from '../../files/make-folder.ts'
 
 /** A file to write, by its path below the folder. */
 export interface TextFile {

@@ -1,10 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { BootError } from '../../ports/boot-error.ts'
 import { syncDirectory, writeSecretFile } from '../../ports/secret-file.ts'
 import type { PemPair } from './certificates.ts'
-import { makeFolder } from '../../../shared/make-folder.ts'
 
 /** Files of one server's own authority, all of mode 0600. */
 export interface AuthorityPaths {
@@ -54,7 +53,7 @@ export function readServerPair(path: string): StoredPair | undefined {
 /** Creates the file of the authority unless another process has created it meanwhile. @throws BootError */
 export function createAuthorityFile(path: string, { key, cert }: PemPair): void {
   guardWrite(path, () => {
-    makeFolder(dirname(path), 0o700)
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     const staging = stage(path, key + cert)
     try {
       linkSync(staging, path)

@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownIdentity, stateOf, type ProcessIdentity } from '../pglite/process-identity.ts'
-import { makeFolder } from '../../../shared/make-folder.ts'
 
 /** Lets a later start detect whether this run ended cleanly, if the datastore cannot. */
 export interface RunRecord {
@@ -20,7 +19,7 @@ const RECORD = /^run\.\d+$/
 export function recordRun(directory: string): RunRecord {
   const path = join(directory, `run.${process.pid}`)
   try {
-    makeFolder(directory, 0o700)
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
     const abandoned = readdirSync(directory)
       .filter((name) => RECORD.test(name))
       .map((name) => join(directory, name))

@@ -2,7 +2,7 @@ import { chmod } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ProgramSign } from '../../system/background-program.ts'
 import type { CaddyPlace } from './caddy-config.ts'
-import { makeFolder } from '../../../../shared/make-folder.ts'
+import { makeFolder } from '../../../files/make-folder.ts'
 
 /** The files of ingress. */
 export interface IngressPlace extends CaddyPlace {

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { makeFolder } from '../../../src/shared/make-folder.ts'
+import { makeFolder } from '../../../../src/cli/files/make-folder.ts'
 
 describe('Making a folder', () => {
   let directory: string
