@@ -28,7 +28,10 @@ async function rootOf(folder: string): Promise<string> {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
     throw usageError(`${folder} cannot be read (${code})`, 'Write one with: ctl export DIR')
   }
-  throw usageError(`${folder} is no folder`)
+  throw usageError(
+    `${folder} is no folder`,
+    'Name the folder with all files of the set: what it does not change stays as it is.',
+  )
 }
 
 interface Visit {

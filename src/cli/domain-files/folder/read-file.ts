@@ -23,12 +23,18 @@ export interface ReadFile {
   readonly placeOf: (path: readonly (string | number)[]) => { readonly line: number; readonly column: number }
 }
 
+/** What git leaves where two changes meet. */
+const CONFLICT = /^<{7} /m
+const CONFLICT_FAULT = 'a conflict of a merge; keep one side, and remove the lines with <<<<<<<, ======= and >>>>>>>'
 const START = { line: 1, column: 1 }
 
 /** Reads one YAML document with the members of an object. Aliases, tags and several documents are faults. */
 export async function readDocument(folder: string, file: string): Promise<ReadFile | readonly FileFault[]> {
   const text = await boundedText(join(folder, file))
   if (typeof text !== 'string') return [{ file, ...START, message: text.message }]
+  const conflict = CONFLICT.exec(text)
+  if (conflict !== null)
+    return [{ file, line: text.slice(0, conflict.index).split('\n').length, column: 1, message: CONFLICT_FAULT }]
   const { parseAllDocuments, LineCounter, visit } = await import('yaml')
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })

@@ -91,13 +91,24 @@ const SET_SCHEMA: ValueSchema = {
   additionalProperties: false,
 }
 
+function isNewer(format: unknown): boolean {
+  return typeof format === 'number' && Number.isSafeInteger(format) && format > 1
+}
+
 interface SetHead {
   readonly set: string
   readonly domain: string | undefined
 }
 
 function setOf(file: ReadFile, faults: FileFault[]): SetHead | undefined {
-  const found = valueFaults(file.value, SET_SCHEMA)
+  const found = isNewer(file.value['format'])
+    ? [
+        {
+          path: ['format'],
+          message: 'the files have a later format than this version of ctl reads, 1; use a newer ctl',
+        },
+      ]
+    : valueFaults(file.value, SET_SCHEMA)
   faults.push(...found.map((one) => placedFault(file, one)))
   const { set, domain } = file.value
   return found.length === 0 ? { set: String(set), domain: typeof domain === 'string' ? domain : undefined } : undefined

@@ -6,6 +6,9 @@ import { LABELS, text } from './member-sets.ts'
 export const node: Kind = {
   name: 'node',
   nouns: ['nodes'],
+  omitted: {
+    'ephemeral nodes': 'They leave by themselves; a file that names one waits until a node of that name joins',
+  },
   summary: 'The labels of a node',
   naming: { pattern: /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, describe: 'the name of a node' },
   members: () => [LABELS],

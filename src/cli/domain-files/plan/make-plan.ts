@@ -10,6 +10,7 @@ import { KINDS, kindNamed } from '../kinds.ts'
 import { liveByKey } from '../read-domain.ts'
 import { changesOf, fixedMembers, othersDigest, removedEntries, type Compared } from './compare.ts'
 import type { Change, Plan, Step, Wait } from './plan.ts'
+import { createSuggester, type Suggester } from './suggest-reference.ts'
 
 /** What files are compared with a Domain for. */
 export interface Planning {
@@ -39,7 +40,8 @@ export async function makePlan(planning: Planning): Promise<Plan> {
   const live = liveByKey(world)
   announceAll(planning)
   await assertMeaning(world, documents)
-  const found = await Promise.all(documents.map((document) => stepOf(planning, document, live.get(keyOf(document)))))
+  const suggesting = { ...planning, near: createSuggester(world, documents) }
+  const found = await Promise.all(documents.map((document) => stepOf(suggesting, document, live.get(keyOf(document)))))
   const unnamed = unnamedObjects(planning, new Set(documents.map(keyOf)))
   const pruned = prunedSteps(planning, unnamed)
   const withHold = holds(planning, live)
@@ -65,19 +67,23 @@ function announceAll({ world, documents }: Planning): void {
   }
 }
 
+interface Suggesting extends Planning {
+  readonly near: Suggester
+}
+
 interface Found {
   readonly step?: Step
   readonly waits: readonly Wait[]
 }
 
-async function stepOf(planning: Planning, document: FileDocument, live: LiveObject | undefined): Promise<Found> {
+async function stepOf(planning: Suggesting, document: FileDocument, live: LiveObject | undefined): Promise<Found> {
   const kind = kindNamed(document.kind)
   if (kind === undefined) throw new Error(`no kind ${document.kind}`)
   if (document.isAbsent === true) {
     if (live !== undefined && isOfCaller(planning, live)) throw selfRemoval(document)
     return { ...(live !== undefined && { step: removal(live) }), waits: [] }
   }
-  const waits = waitsOf(planning.world, kind, document)
+  const waits = waitsOf(planning, kind, document)
   if (live !== undefined) return compareObject(planning, kind, { document, live, waits })
   if (kind.create === undefined) return { waits: [absence(document)] }
   return isCreatable(planning.world, kind, document.name)
@@ -200,9 +206,13 @@ function isCreatable({ isKnown }: World, kind: Kind, name: string): boolean {
   return needed === undefined || isKnown(needed)
 }
 
-function waitsOf({ isKnown }: World, kind: Kind, document: FileDocument): readonly Wait[] {
-  const unknown = (kind.references?.(document) ?? []).filter((reference) => !isKnown(reference))
-  return unknown.map((reference) => ({ kind: kind.name, name: document.name, what: `there is no ${reference} yet` }))
+function waitsOf({ world, near }: Suggesting, kind: Kind, document: FileDocument): readonly Wait[] {
+  const unknown = (kind.references?.(document) ?? []).filter((reference) => !world.isKnown(reference))
+  return unknown.map((reference) => {
+    const meant = near(reference)
+    const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`
+    return { kind: kind.name, name: document.name, what: `there is no ${reference} yet${hint}` }
+  })
 }
 
 function assertUnfixed(

@@ -46,7 +46,13 @@ const ofType: Check = (value, { type }, path) => {
   if (type === undefined) return []
   const types = typeof type === 'string' ? [type] : type
   if (types.some((name) => IS_TYPE[name]?.(value) === true)) return []
-  return [{ path, message: `expected ${types.map((name) => NAMES[name] ?? name).join(' or ')}` }]
+  const message = `expected ${types.map((name) => NAMES[name] ?? name).join(' or ')}`
+  return [{ path, message: isQuotable(value, types) ? `${message}; quote it: "${String(value)}"` : message }]
+}
+
+/** YAML reads 5432 as a number and true as a boolean. */
+function isQuotable(value: unknown, types: readonly string[]): boolean {
+  return types.includes('string') && ['number', 'boolean'].includes(typeof value)
 }
 
 const ofChoice: Check = (value, schema, path) => {

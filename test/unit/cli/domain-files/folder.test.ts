@@ -71,6 +71,28 @@ describe('The folder of a set', () => {
     expect([pruned.extra, existsSync(join(folder, 'groups/mine.yaml'))]).toEqual([['groups/mine.yaml'], false])
   })
 
+  it.each([
+    [
+      'a conflict of a merge',
+      'groups/a.yaml',
+      'kind: group\n<<<<<<< HEAD\nname: a\n',
+      'groups/a.yaml:2:1: a conflict of a merge;',
+    ],
+    ['a later format', 'ctl.yaml', 'format: 2\nset: web\n', 'ctl.yaml:1:1: the files have a later format'],
+    [
+      'a number in place of text',
+      'groups/a.yaml',
+      'kind: group\nname: a\ndisplay_name: 5432\n',
+      'groups/a.yaml:3:1: expected text; quote it: "5432"',
+    ],
+  ])('is refused with the way out of %s', async (_what, path, text, hint) => {
+    await writeFolder(folder, [SET, { path, text }].slice(path === SET.path ? 1 : 0))
+    await expect(readFolder(folder, { cwd: '/', manifest })).rejects.toMatchObject({
+      exitCode: 9,
+      hints: [expect.stringContaining(hint)],
+    })
+  })
+
   it('has the mark of an unfinished export from the first file to the last', async () => {
     mkdirSync(join(folder, 'groups/ops.yaml'), { recursive: true }) // A file of that name cannot be written.
     await expect(writeFolder(folder, [SET, GROUP])).rejects.toThrow(/cannot be written/)
