@@ -207,7 +207,8 @@ function isCreatable({ isKnown }: World, kind: Kind, name: string): boolean {
 }
 
 function waitsOf({ world, near }: Suggesting, kind: Kind, document: FileDocument): readonly Wait[] {
-  const unknown = (kind.references?.(document) ?? []).filter((reference) => !world.isKnown(reference))
+  const named = new Set(kind.references?.(document) ?? [])
+  const unknown = [...named].filter((reference) => !world.isKnown(reference))
   return unknown.map((reference) => {
     const meant = near(reference)
     const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`

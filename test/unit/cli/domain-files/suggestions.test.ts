@@ -17,7 +17,8 @@ describe('A reference that nothing has', () => {
   })
 
   it('is no mistake where it differs from another one in digits alone', async () => {
-    const resource = file('resource', 'web/edge', { type: 'machine', display_name: 'Edge', hosts: ['web-2'] })
+    const ingress = [{ slug: 'shop', target_node: 'web-2' }]
+    const resource = file('resource', 'web/edge', { type: 'bridge', display_name: 'Edge', hosts: ['web-2'], ingress })
     expect((await plan(worldOf(), [resource])).waits).toMatchObject([{ what: 'there is no node:web-2 yet' }])
   })
 })
