@@ -283,6 +283,7 @@ complete -c ctl -n '__ctl_at export' -l debug -s v -d 'One line per call on stde
 complete -c ctl -n '__ctl_at export' -l trace -d 'Headers and bodies on stderr, secrets redacted'
 complete -c ctl -n '__ctl_at export' -l domain -x -a '(__ctl_names)' -d 'Where names are looked up'
 complete -c ctl -n '__ctl_at export' -l set -x -d 'Name of the set; that of ctl.yaml, else the slug of the Domain'
+complete -c ctl -n '__ctl_at export' -l prune -d 'Remove the files of objects that the Domain does not have'
 complete -c ctl -n '__ctl_at diff' -l help -s h -d 'Show help'
 complete -c ctl -n '__ctl_at diff' -l quiet -s q -d 'Print no notes, only data, warnings and errors'
 complete -c ctl -n '__ctl_at diff' -l no-input -d 'Never ask; fail and name what is missing'
