@@ -162,6 +162,9 @@ export const LABELLED: StubRoutes = {
     return { body: label(key, value) }
   },
   [`DELETE /v1/objects/node/${ID.web}/labels`]: { status: 204 },
+  [`GET /v1/domains/${ID.domain}/labels`]: {
+    body: { items: LABELS.filter(({ definition_id }) => definition_id !== null), next_cursor: null },
+  },
   'POST /v1/labels/selectors/preview': previewed,
   [`POST /v1/domains/${ID.domain}/labels/selectors/preview`]: previewed,
   'POST /v1/objects/search': searched,

@@ -52,13 +52,13 @@ export function selectorsOf(expression: string): readonly Selector[] {
   const rest = expression
     .replaceAll(SELECTOR, ' ')
     .replaceAll(/\[[^\]]*\]/g, ' ')
-    .replaceAll(/\bby \([^)]*\)/g, ' ')
+    .replaceAll(/\b(?:by|on) \([^)]*\)/g, ' ')
   const bare = [...rest.matchAll(/[a-z_]\w*/g)].map(([word]) => word).filter((word) => !WORDS.has(word))
   if (bare.length > 0) throw new Error(`${bare.join(', ')} in ${expression}: write selectors with braces`)
   return selectors
 }
 
-/** The labels that an expression groups by. */
+/** The labels that an expression groups by, or matches on. */
 export function groupingsOf(expression: string): readonly string[] {
-  return [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) => names.split(/,\s*/))
+  return [...expression.matchAll(/\b(?:by|on) \(([^)]*)\)/g)].flatMap(([, names = '']) => names.split(/,\s*/))
 }
