@@ -100,7 +100,10 @@ describe('A flag', () => {
     ['GetResource', ['project', 'domain']],
     ['ListNodes', ['domain', 'name', 'reachability', 'kind', 'selector']],
     ['DeleteNode', ['selector', 'domain']],
-    ['CreateResource', ['project', 'kind', 'display-name', 'host-node', 'domain', 'from-file', 'if-not-exists']],
+    [
+      'CreateResource',
+      ['project', 'kind', 'display-name', 'host-node', 'domain', 'from-file', 'if-not-exists', 'managed-by'],
+    ],
   ])('of %s is called as people would', (id, flags) => {
     const operation = manifest.operations[id]
     if (!operation) throw new Error(`no ${id}`)

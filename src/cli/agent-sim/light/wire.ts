@@ -53,5 +53,5 @@ function targetOf(
     const from = localAddress === undefined ? target : { ...target, localAddress }
     return isTls ? connectTls({ ...from, ...certificates, servername: server }) : connect(from)
   }
-  return { host, prefix: pathname === '/' ? '' : pathname.replace(/\/+$/, ''), open }
+  return { host, prefix: pathname === '/' ? '' : pathname.replace(/(?<!\/)\/+$/, ''), open }
 }
