@@ -1,6 +1,9 @@
 import { closeSync, constants, fsyncSync, linkSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
+/** Ends the name of a temporary file: nothing that an operator would call a key that is kept, such as `master.key.20261128`. */
+const STAGED = '.partial'
+
 /** Neither follows a symbolic link nor overwrites a file. */
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
@@ -26,14 +29,14 @@ export function writeSecretFile(path: string, text: string): void {
  * @throws the system's error, with `EEXIST` where there is a file of that name, which stays.
  */
 export function placeSecretFile(path: string, text: string): void {
-  const staging = `${path}.${process.pid}`
+  const staging = `${path}.${process.pid}${STAGED}`
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   removeStaging(path)
-  writeSecretFile(staging, text)
   try {
+    writeSecretFile(staging, text)
     linkSync(staging, path)
   } finally {
-    rmSync(staging)
+    rmSync(staging, { force: true })
   }
   syncDirectory(dirname(path))
 }
@@ -42,7 +45,7 @@ export function placeSecretFile(path: string, text: string): void {
 export function removeStaging(path: string): void {
   const prefix = `${basename(path)}.`
   const left = readdirSync(dirname(path)).filter(
-    (name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)),
+    (name) => name.startsWith(prefix) && /^\d+\.partial$/.test(name.slice(prefix.length)),
   )
   for (const name of left) rmSync(join(dirname(path), name), { force: true })
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -14,6 +14,14 @@ it('writes the master key with mode 0600', () => {
   writeKey(path, SECRETS)
   expect(readFileSync(path, 'utf8')).toBe(`${SECRETS.master_key}\n`)
   expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+it('keeps former keys beside it, and removes only what a killed process has left', () => {
+  const path = join(folder, 'kept', 'master.key')
+  mkdirSync(join(folder, 'kept'))
+  for (const name of ['20261128', 'old', '4711.partial']) writeFileSync(`${path}.${name}`, 'former')
+  writeKey(path, SECRETS)
+  expect(readdirSync(join(folder, 'kept')).toSorted()).toEqual(['master.key', 'master.key.20261128', 'master.key.old'])
 })
 
 it('fails where a key was made meanwhile, which stays, so that no datastore is restored without its key', () => {
