@@ -151,16 +151,27 @@ export function leadershipContract(store: TestStore): void {
       } satisfies LeadershipReports
       /** Both stores' adapters bring the place with the datastore. */
       const place = (): SeatPlace => inUse.current().place
-      const start = (run: LeaderJob['run'], everyMs = 3_600_000) =>
+      const start = (run: LeaderJob['run'], everyMs = 3_600_000, others: readonly LeaderJob[] = []) =>
         startLeadership({
           openSeat: place().openSeat,
           takeTerm: parts.takeTerm,
           outboxJob: 'job',
-          jobs: [{ name: 'job', everyMs, run }],
+          jobs: [{ name: 'job', everyMs, run }, ...others],
           reports,
         })
       beforeEach(() => {
         for (const report of Object.values(reports)) report.mockReset()
+      })
+
+      test('leaves a job alone until its first pass is due, and ends meanwhile when it is stopped', async () => {
+        const early = vi.fn<LeaderJob['run']>(async () => false)
+        const late = { name: 'late', everyMs: 3_600_000, firstAfterMs: 3_600_000, run: early }
+        const due = gate()
+        const soon = { ...late, name: 'soon', firstAfterMs: 50, run: async () => (due.open(), false) }
+        const leadership = start(async () => false, 3_600_000, [late, soon])
+        await due.passed
+        await leadership.stop()
+        expect(early).not.toHaveBeenCalled()
       })
 
       test('runs its jobs, one pass at a time, without a pause while there is more, until it is stopped', async () => {

@@ -83,6 +83,7 @@ function repeat(job: LeaderJob, leading: Leading, deps: LoopDeps): Loop {
     let failures = 0
     // The first pass starts in a later microtask, when the caller can already wake the jobs.
     await Promise.resolve()
+    if (job.firstAfterMs !== undefined) await pause(job.firstAfterMs, signal).ended
     while (!signal.aborted) {
       const began = performance.eventLoopUtilization()
       const beganMs = performance.now()

@@ -16,6 +16,8 @@ export interface LeaderJob {
   readonly name: string
   /** Pause after each pass, ms. */
   readonly everyMs: number
+  /** Pause before the first pass of a term, ms; 0 by default. A wake-up does not shorten it. */
+  readonly firstAfterMs?: number
   /** Whether nodes wait for what it does: while there is more to do, it leaves a busy event loop for a shorter time. */
   readonly isUrgent?: boolean
   /** Whether a pass may take minutes: it then counts among no others, so that they keep their turns. */

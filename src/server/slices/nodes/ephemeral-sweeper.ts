@@ -21,12 +21,15 @@ const SILENCE_MS = UNREACHABLE_AFTER_MS + 10 * 60 * 1000
 /** Nodes examined in one sweep. */
 const SWEEP_MAX = 100
 const SWEEP_EVERY_MS = 30_000
+/** Nodes that no server could hear, during an outage or before a restore, have this long to report. */
+const FIRST_AFTER_MS = UNREACHABLE_AFTER_MS
 
 /** The job that deregisters ephemeral nodes without heartbeats. */
 export function createEphemeralSweeper(deps: EphemeralSweeperDeps): LeaderJob {
   return {
     name: 'ephemeral-nodes',
     everyMs: SWEEP_EVERY_MS,
+    firstAfterMs: FIRST_AFTER_MS,
     run: async (leading) => (await sweepEphemerals(deps, leading)) === SWEEP_MAX,
   }
 }
