@@ -31,6 +31,8 @@ changed after the backup is undone, also what was revoked: see docs/backup.md.
 `
 
 const WITH_KEY = '--with-master-key'
+const NEXT =
+  'Next: a way in, if every token is newer than the backup, is ctl admin bootstrap-token; then start ctl serve, run ctl audit verify, and revoke again what was revoked after the backup.'
 
 /** Runs `ctl admin backup restore`: prints what it did and what is left to do. Resolves with the exit code. */
 export function runBackupRestore(call: AdminCall): Promise<number> {
@@ -83,7 +85,7 @@ async function after(config: Config, call: AdminCall, target: RestoreTarget): Pr
   try {
     write(call, [await reconcileEngine(config, createLog(config.logLevel, call.stderr))])
   } finally {
-    write(call, outsideSentences(config))
+    write(call, [...outsideSentences(config), NEXT])
   }
 }
 
