@@ -140,7 +140,8 @@ async function start() {
 
 /** The first process of the container as this machine knows it; undefined before it is there. */
 function firstProcess() {
-  const { pid } = state.server.child
+  const { pid, exitCode, signalCode } = state.server.child
+  if (exitCode !== null || signalCode !== null) return undefined
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
   return children === '' ? undefined : children.split(' ')[0]
 }

@@ -8,15 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createInstalledCtl } from './lib/installed-ctl.mjs'
-import {
-  installNode,
-  installPackage,
-  npmFolder,
-  ownNode,
-  pack,
-  registrySettings,
-  runWell,
-} from './lib/package-manager.mjs'
+import { installNode, installPackage, npmFolder, ownNode, pack, registrySettings, run } from './lib/package-manager.mjs'
 import { spawnGroup } from './lib/process-group.mjs'
 import { root } from './lib/root.mjs'
 import { assert, runLanes } from './lib/steps.mjs'
@@ -50,8 +42,19 @@ function stepsOn(version) {
   ]
   // The suite itself runs on the Node of this machine.
   if (!process.versions.node.startsWith(`${major}.`))
-    steps.push({ name: 'passes the tests of processes', run: unlessMissing(runProcessTests) })
+    steps.push({ name: 'passes the tests of processes', run: unlessMissing(inTurn(runProcessTests)) })
   return steps.map(({ name, run }) => ({ name: `Node ${version} ${name}`, run }))
+}
+
+let turn = Promise.resolve()
+
+/** One run of the tests at a time: they have two workers, and bounds of seconds. */
+function inTurn(work) {
+  return (state) => {
+    const mine = turn.then(() => work(state))
+    turn = mine.catch(() => undefined)
+    return mine
+  }
 }
 
 async function findNode(state, { version, folder }) {
@@ -114,9 +117,20 @@ async function startByNpx(folder) {
 async function runProcessTests({ node: { node, bin } }) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` }
-  const printed = await runWell(node, [vitest, 'run', '--reporter=json', ...PROCESS_TESTS], { cwd: root, env })
-  const { numPassedTests: passed, numFailedTests: failed } = JSON.parse(printed.slice(printed.indexOf('{"num')))
-  assert(failed === 0 && passed > 0, `${failed} of ${passed + failed} tests failed`)
+  const tests = [vitest, 'run', '--reporter=json', ...PROCESS_TESTS]
+  const { code, stdout, stderr } = await run(node, tests, { cwd: root, env })
+  const start = stdout.indexOf('{"num')
+  assert(start >= 0, `vitest ended with ${code}: ${stderr.slice(-900)}`)
+  const { numPassedTests: passed, testResults } = JSON.parse(stdout.slice(start))
+  const broken = testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
+  )
+  const failed = testResults.flatMap((file) => file.assertionResults).filter(({ status }) => status === 'failed')
+  const named = [
+    ...failed.map(({ fullName, failureMessages: [why = ''] }) => `${fullName}: ${why.split('\n', 1)[0]}`),
+    ...broken.map(({ name, message }) => `${name}: ${message}`),
+  ]
+  assert(named.length === 0 && code === 0 && passed > 0, `vitest ended with ${code}; failed: ${named.join('; ')}`)
   return `${passed} tests`
 }
 

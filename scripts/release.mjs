@@ -70,6 +70,8 @@ async function commitAndTag(state) {
   const progress = progressOf(state)
   if (progress === 'tagged') return say(`v${version} was committed and tagged by an earlier run.`)
   if (progress === 'none') await commit(state)
+  // What lies there was made of another commit.
+  rmSync(folder, { recursive: true, force: true })
   await git('tag', '--annotate', '--message', titleOf(version), `v${version}`)
   return say(`Committed and tagged v${version}.`)
 }
