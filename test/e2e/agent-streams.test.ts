@@ -74,7 +74,7 @@ describe('fleets on one server', () => {
   }, 60_000)
 
   afterAll(async () => {
-    await server.end('SIGTERM')
+    await server?.end('SIGTERM')
     rmSync(folder, { recursive: true, force: true })
   }, 60_000)
 
@@ -130,6 +130,7 @@ describe('fleets on one server', () => {
 /** The id of a process that the simulation has started. */
 function workerIn(pid: number | undefined): number {
   const [child = ''] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  if (child === '') throw new Error('the simulation has no process of its own')
   return Number(child)
 }
 
