@@ -19,9 +19,7 @@ export function ApprovalsView(): VNode {
     <>
       <Heading note="In all of your Domains">Approvals</Heading>
       <Panel title="To decide">
-        <LoadedView of={waiting.approvals}>
-          {(rows) => (rows.length === 0 ? <Empty>Nothing waits for your decision.</Empty> : <Requests rows={rows} />)}
-        </LoadedView>
+        <LoadedView of={waiting.approvals}>{(rows) => <Requests rows={rows} />}</LoadedView>
       </Panel>
       <Panel title="All requests" hint="That you made, may decide or may see; the newest 50">
         <LoadedView of={others}>
@@ -67,15 +65,20 @@ const COLUMNS = [
   { head: 'Requested', cell: ({ requested_at: at }: Approval) => <Time at={at} /> },
 ]
 
+/** The dialog stays where its request is decided by another person and leaves the list. */
 function Requests({ rows }: { readonly rows: readonly Approval[] }): VNode {
   const [decision, setDecision] = useState<Decision | undefined>(undefined)
   return (
     <>
-      <ul class="requests">
-        {rows.map((approval) => (
-          <Request key={approval.id} approval={approval} onDecide={setDecision} />
-        ))}
-      </ul>
+      {rows.length === 0 ? (
+        <Empty>Nothing waits for your decision.</Empty>
+      ) : (
+        <ul class="requests">
+          {rows.map((approval) => (
+            <Request key={approval.id} approval={approval} onDecide={setDecision} />
+          ))}
+        </ul>
+      )}
       {decision !== undefined && <DecisionDialog decision={decision} onClose={() => setDecision(undefined)} />}
     </>
   )

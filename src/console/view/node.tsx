@@ -79,13 +79,7 @@ function NodeViolations({ id }: { readonly id: string }): VNode {
   return (
     <Panel title="Violations">
       <LoadedView of={violations}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>The node has reported no violation of integrity.</Empty>
-          ) : (
-            <ViolationTable rows={rows} isOfOneNode />
-          )
-        }
+        {(rows) => <ViolationTable rows={rows} none="The node has reported no violation of integrity." isOfOneNode />}
       </LoadedView>
     </Panel>
   )

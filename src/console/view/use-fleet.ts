@@ -10,6 +10,8 @@ import type { Live } from './use-page.ts'
 /** Between two samples while the stream keeps the nodes current without being asked for. */
 const SAMPLE_MS = 15_000
 
+const PAUSES_MAX = 6
+
 interface Following {
   readonly api: Api
   readonly domainId: string
@@ -24,8 +26,8 @@ export function useFleet({ api, domainId, live: { changes, events }, decisions, 
   const last = useRef<{ readonly of: string; readonly read: FleetRead } | undefined>(undefined)
   const former = last.current?.of === domainId ? last.current.read : undefined
   const tick = tickOf(changes, { topics: ['nodes'], decisions })
-  // Each request of a read has its pause, so a large Domain costs no more requests than a small one.
-  const apartMs = (former?.requests ?? 1) * APART_MS
+  // Each request of a read has its pause, up to half a minute: what is shown must not be older than that.
+  const apartMs = Math.min(former?.requests ?? 1, PAUSES_MAX) * APART_MS
   const { value, failure, retry } = useLoad({ key: domainId, tick, apartMs }, async (signal) => {
     const read = await readFleet(api, { domainId, former, events, resyncs: changes.unknown }, signal)
     last.current = { of: domainId, read }

@@ -4,7 +4,7 @@ import type { Violation } from '../api/operations.ts'
 import { numberText, shortened } from '../model/format.ts'
 import { useConsole } from './context.ts'
 import { DecisionDialog, type Decision } from './dialog.tsx'
-import { NodeLink, Time } from './parts.tsx'
+import { Empty, NodeLink, Time } from './parts.tsx'
 import { Subject } from './subject.tsx'
 import { Table } from './table.tsx'
 
@@ -12,12 +12,17 @@ const KINDS: Readonly<Record<Violation['kind'], string>> = { binary: 'Binary', h
 
 interface ViolationTableProps {
   readonly rows: readonly Violation[]
+  /** Shown where there are no rows. */
+  readonly none: string
   /** Whether the view is of the node itself. */
   readonly isOfOneNode?: boolean
 }
 
-/** Violations with what was decided about them, and the button that acknowledges an open one. */
-export function ViolationTable({ rows, isOfOneNode = false }: ViolationTableProps): VNode {
+/**
+ * Violations with what was decided about them, and the button that acknowledges an open one. The dialog stays where another person
+ * acknowledges its violation, which leaves the list.
+ */
+export function ViolationTable({ rows, none, isOfOneNode = false }: ViolationTableProps): VNode {
   const { api, domain } = useConsole()
   const [decision, setDecision] = useState<Decision | undefined>(undefined)
   const acknowledge = (violation: Violation): void =>
@@ -48,12 +53,16 @@ export function ViolationTable({ rows, isOfOneNode = false }: ViolationTableProp
   ]
   return (
     <>
-      <Table
-        caption="Violations, the newest first"
-        columns={isOfOneNode ? columns.slice(1) : columns}
-        rows={rows}
-        keyOf={({ id }) => id}
-      />
+      {rows.length === 0 ? (
+        <Empty>{none}</Empty>
+      ) : (
+        <Table
+          caption="Violations, the newest first"
+          columns={isOfOneNode ? columns.slice(1) : columns}
+          rows={rows}
+          keyOf={({ id }) => id}
+        />
+      )}
       {decision !== undefined && <DecisionDialog decision={decision} onClose={() => setDecision(undefined)} />}
     </>
   )

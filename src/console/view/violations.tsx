@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import type { Violation } from '../api/operations.ts'
 import { fragmentOf } from '../model/route.ts'
 import { useConsole } from './context.ts'
-import { Empty, Heading, LoadedView } from './parts.tsx'
+import { Heading, LoadedView } from './parts.tsx'
 import { useRead } from './use-read.ts'
 import { ViolationTable } from './violation-table.tsx'
 
@@ -39,9 +39,7 @@ export function ViolationsView(): VNode {
         ))}
       </ul>
       <section class="card" aria-label={`Violations, ${status}`}>
-        <LoadedView of={violations}>
-          {(rows) => (rows.length === 0 ? <Empty>{NONE[status]}</Empty> : <ViolationTable rows={rows} />)}
-        </LoadedView>
+        <LoadedView of={violations}>{(rows) => <ViolationTable rows={rows} none={NONE[status]} />}</LoadedView>
       </section>
     </>
   )
