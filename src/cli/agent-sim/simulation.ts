@@ -148,13 +148,14 @@ function wanted(stored: readonly NodeIdentity[], domains: readonly DomainShare[]
   return domains.flatMap((domain) => storedOf(stored, domain, domains).slice(0, domain.nodes))
 }
 
-/** Those of a Domain. All are of the only one: an earlier version has not stored which. */
+/** Those of a Domain. Nodes of an earlier version, which has not stored which, are of the only one. */
 function storedOf(
   stored: readonly NodeIdentity[],
   { id }: DomainShare,
   domains: readonly DomainShare[],
 ): readonly NodeIdentity[] {
-  return domains.length === 1 ? stored : stored.filter(({ domain_id: domain }) => domain === id)
+  const unnamed = domains.length === 1 ? id : undefined
+  return stored.filter(({ domain_id: domain = unnamed }) => id === undefined || domain === id)
 }
 
 function domainsOf({ nodes, domains = [{ id: undefined, nodes }] }: SimulationPlan): readonly DomainShare[] {

@@ -79,7 +79,10 @@ const WORKER = /^worker-\d+$/
 export async function assertWorkers(path: string, workers: number): Promise<void> {
   if (!(await exists(path))) return
   const names = await readdir(path)
-  const stored = names.includes(FILE) ? 1 : names.filter((name) => WORKER.test(name)).length
+  const workersStored = await Promise.all(
+    names.filter((name) => WORKER.test(name)).map((name) => exists(join(path, name, FILE))),
+  )
+  const stored = names.includes(FILE) ? 1 : workersStored.filter(Boolean).length
   if (stored === 0 || stored === workers) return
   throw unusable(`${path} holds a fleet of --workers ${stored}; give that number, or another --state-dir`)
 }

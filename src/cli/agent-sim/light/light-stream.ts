@@ -65,7 +65,7 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
     this.#node = node
     this.#position = createStreamPosition(node.identity)
     this.opened = new Promise((resolve) => (this.#resolveOpened = resolve))
-    void this.#connect()
+    this.#connectSoon()
   }
 
   progress(): ReturnType<HeldStream['progress']> {
@@ -101,6 +101,10 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
     this.#lost('silent')
   }
 
+  #connectSoon(): void {
+    this.#connect().catch((error: unknown) => this.#lost(asFailure(error).fault))
+  }
+
   async #connect(): Promise<void> {
     if (this.#isStopped) return
     this.#startedMs = this.#lastByteMs = performance.now()
@@ -113,7 +117,9 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
     this.#reader = new AnswerReader(this)
     socket.on('data', (chunk) => this.#take(socket, chunk))
     socket.on('error', (error) => this.#lostOn(socket, asFailure(error).fault))
-    socket.on('end', () => void this.#reader?.close())
+    socket.on('end', () => {
+      if (socket === this.#socket) this.#reader?.close()
+    })
     socket.on('close', () => this.#lostOn(socket, 'broken'))
   }
 
@@ -146,6 +152,8 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
   }
 
   body(bytes: Buffer): void {
+    // The connection was given up at an earlier part of the same bytes.
+    if (this.#socket === undefined) return
     const all = this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes])
     const end = this.#isOpen ? endOfFrames(all) : 0
     this.#held = end === all.length ? undefined : Buffer.from(all.subarray(end))
@@ -160,6 +168,7 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
   }
 
   end(): void {
+    if (this.#socket === undefined) return
     if (this.#refusing !== undefined) this.#refused(this.#refusing)
     else this.#lost(this.#held === undefined ? undefined : 'truncated')
   }
@@ -223,7 +232,7 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
     this.#disconnected(code)
     if (this.#isStopped) return
     const requests = { bad: this.#bad, requestedMs: Math.max(requestedMs, this.#retryMs) }
-    wheel.after(pauseBeforeConnectionMs({ ...requests, random: () => clock.random() }), () => void this.#connect())
+    wheel.after(pauseBeforeConnectionMs({ ...requests, random: () => clock.random() }), () => this.#connectSoon())
   }
 
   #disconnected(code: string | undefined): void {

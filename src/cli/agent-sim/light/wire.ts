@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls, rootCertificates } from 'node:tls'
 import { trustedBy, type HttpRequest, type Trust } from '../../../client/transport.ts'
 
@@ -48,10 +48,12 @@ function targetOf(
   const server = hostname.replace(/^\[|\]$/g, '')
   const target = { host: server, port: Number(port === '' ? (isTls ? 443 : 80) : port), noDelay: true }
   const certificates = isTls ? trustedBy(trust, rootCertificates) : {}
+  // An address is no server name (RFC 6066 section 3): the certificate is then checked against the host.
+  const servername = isIP(server) === 0 ? server : ''
   function open(): Socket {
     const localAddress = nextAddress()
     const from = localAddress === undefined ? target : { ...target, localAddress }
-    return isTls ? connectTls({ ...from, ...certificates, servername: server }) : connect(from)
+    return isTls ? connectTls({ ...from, ...certificates, servername }) : connect(from)
   }
   return { host, prefix: pathname === '/' ? '' : pathname.replace(/(?<!\/)\/+$/, ''), open }
 }

@@ -49,10 +49,14 @@ const OBSERVE_EVERY_MS = 1_000
 export async function runWorkers(options: ParentOptions): Promise<SimulationResult> {
   const { shares, signal, observe } = options
   const workers: Worker[] = shares.map((share, index) => startWorker(options, share, index + 1))
+  let isStopped = false
   const stop = (): void => {
+    if (isStopped) return
+    isStopped = true
     for (const { child } of workers) child.kill(options.isTerminated() ? 'SIGTERM' : 'SIGINT')
   }
   signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
   const timer = setInterval(() => {
     const { progress, summary } = merged(workers)
     if (progress !== undefined) observe(progress, summary)
@@ -98,9 +102,11 @@ function ended(worker: Worker, running: Running): Promise<void> {
   const { child } = worker
   return new Promise((resolve) => {
     child.on('message', (message) => take(worker, running, message as FromWorker))
-    child.once('error', (error) => (worker.failure ??= error))
+    // Each message that cannot be sent is an error of its own.
+    child.on('error', (error) => (worker.failure ??= error))
     child.once('close', (code, signal) => {
-      if (worker.result === undefined) worker.failure ??= died(worker, signal ?? `exit code ${code}`)
+      if (worker.result === undefined && !running.options.signal.aborted)
+        worker.failure ??= died(worker, signal ?? `exit code ${code}`)
       if (worker.failure !== undefined) running.stop()
       release(running.workers)
       resolve()

@@ -17,14 +17,16 @@ export interface WorkerTask extends Extract<ToWorker, { readonly kind: 'start' }
 /** The channel to the parent. */
 export interface Channel {
   readonly send: (message: FromWorker) => void
+  /** Sends the last message; resolves once it is written. */
+  readonly sendLast: (message: FromWorker) => Promise<void>
   readonly onMessage: (take: (message: ToWorker) => void) => void
-  /** Ends the channel. Messages that were sent arrive. */
+  /** Ends the channel. Messages that are not written yet are lost. */
   readonly close: () => void
 }
 
 /** Does the share that the parent sends, and sends the result or the error. */
 export async function workFor(
-  { send, onMessage, close }: Channel,
+  { send, sendLast, onMessage, close }: Channel,
   work: (task: WorkerTask) => Promise<MeasuredResult>,
 ): Promise<void> {
   const tokens = new Map<number, (token: JoinToken) => void>()
@@ -54,9 +56,9 @@ export async function workFor(
   try {
     const { nodes, ephemeralNodes, goneNodes, interrupted, record, summary } = await work(await started)
     const result = { nodes, ephemeralNodes, goneNodes, interrupted }
-    send({ kind: 'result', result, record, generator: summary.generator })
+    await sendLast({ kind: 'result', result, record, generator: summary.generator })
   } catch (error) {
-    send({ kind: 'failed', failure: failureOf(error) })
+    await sendLast({ kind: 'failed', failure: failureOf(error) })
   }
   close()
 }
@@ -68,6 +70,7 @@ export function channelToParent(env: Readonly<Record<string, string | undefined>
   process.once('disconnect', end)
   return {
     send: (message) => void process.send?.(message),
+    sendLast: (message) => new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve())),
     onMessage: (take) => void process.on('message', (message) => take(message as ToWorker)),
     close() {
       process.removeListener('disconnect', end)

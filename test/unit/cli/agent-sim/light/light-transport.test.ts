@@ -79,7 +79,7 @@ test.each([
 ] as const)('a call ends with the fault %s, and the next one has another connection', async (fault, act) => {
   const connect = await serve((socket, _, connection) => (connection === 1 ? act(socket) : socket.write(sized('ok'))))
   const transport = connect(1)
-  await expect(transport.exchange(get('a', 300))).rejects.toMatchObject({ fault })
+  await expect(transport.exchange(get('a', fault === 'timeout' ? 300 : 10_000))).rejects.toMatchObject({ fault })
   expect((await transport.exchange(get('a'))).body.toString()).toBe('ok')
 })
 
