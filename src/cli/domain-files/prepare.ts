@@ -1,5 +1,6 @@
 import type { Session } from '../session/session.ts'
 import { usageError } from '../errors/cli-error.ts'
+import { harmless } from '../output/style.ts'
 import { SET_FILE } from './folder/layout.ts'
 import { readFolder, type Folder } from './folder/read-folder.ts'
 import type { World } from './kind.ts'
@@ -54,7 +55,7 @@ export async function prepare(session: Session, path: string, comparing: Compari
   const bound = boundOf(session, comparing, { set, isFirst: isFirstRun(world, set) })
   const { documents } = folder
   const plan = await makePlan({ manifest, world, set, documents, pruneMax: bound, isAdopting, caller })
-  return { world, plan, target: `Domain ${world.names.domainSlug} on ${url.value}` }
+  return { world, plan, target: harmless(`Domain ${world.names.domainSlug} on ${url.value}`) }
 }
 
 /** How many objects may be removed; undefined where none may. */

@@ -7,6 +7,7 @@ import { createGateway } from './gateway.ts'
 import type { Kind, World } from './kind.ts'
 import { KINDS } from './kinds.ts'
 import { createNames, type Names } from './names.ts'
+import type { LabelType } from '../../shared/selectors/definition.ts'
 
 /** The label whose value is the id of a bridge. */
 export const RELAY = 'platform/relay'
@@ -25,7 +26,8 @@ export async function readDomain(session: Session, documents: readonly Document[
   const names = createNames(chosen.id, String(domain['slug']))
   const created = referencesOf(documents)
   const live = new Map<string, readonly LiveObject[]>()
-  const isKnown = (reference: string): boolean => names.reference(reference) !== undefined || created.has(reference)
+  const isKnown = (reference: string): boolean =>
+    names.reference(reference) !== undefined || created.has(reference.replace(/^(?:network|workload):/, 'resource:'))
   const world = { api, names, domain, live, isKnown }
   // Each kind refers to names of those before it.
   for (const kind of KINDS) live.set(kind.name, await kind.read(world))
@@ -46,7 +48,8 @@ async function labelled(world: World, kind: Kind): Promise<readonly LiveObject[]
   const objects = world.live.get(kind.name) ?? []
   const { labels } = kind
   if (labels === undefined) return objects
-  if (kind.name === 'node') return objects.map((object) => withLabels(world.names, object, shownLabels(object)))
+  if (kind.name === 'node')
+    return objects.map((object) => withLabels(world.names, object, labelsOfNode(world.names, object)))
   const rows = await world.api.all('ListDomainLabels', { id: world.names.domainId, kind: labels })
   const byObject = new Map<unknown, Row[]>()
   for (const row of rows) {
@@ -61,8 +64,19 @@ async function labelled(world: World, kind: Kind): Promise<readonly LiveObject[]
   })
 }
 
-function shownLabels({ members }: LiveObject): Row {
-  return isRow(members['labels']) ? members['labels'] : {}
+/** Labels as the row of a node has them: bare keys of the Domain, ids of Projects, and every value as text. */
+function labelsOfNode(names: Names, { members: { labels } }: LiveObject): Row {
+  const types = new Map(names.definitions.map(({ qualifiedKey, type }) => [qualifiedKey, type]))
+  const typed = Object.entries(isRow(labels) ? labels : {}).map(([key, value]) => {
+    const qualified = /^(?:platform|project:[^/]+)\//.test(key) ? key : `domain:${names.domainId}/${key}`
+    return [names.shownKey(qualified), typedValue(types.get(qualified), value)] as const
+  })
+  return Object.fromEntries(typed)
+}
+
+function typedValue(type: LabelType | undefined, value: unknown): unknown {
+  if (type === 'integer') return Number(value)
+  return type === 'boolean' ? value === 'true' : value
 }
 
 function withLabels(names: Names, object: LiveObject, all: Row): LiveObject {

@@ -25,7 +25,7 @@ export async function startForge({
       return { value: token }
     },
     'GET /repos/acme/web/issues/7/comments\\?per_page=100&page=(\\d+)': ([, page]) =>
-      page === '1' ? comments.map((body, at) => ({ id: at + 1, body })) : [],
+      page === '1' ? comments.map((body, at) => ({ id: at + 1, body, user: { type: 'Bot' } })) : [],
     'POST /repos/acme/web/issues/7/comments': (_match, body) => comments.push(bodyOf(body)),
     'PATCH /repos/acme/web/issues/comments/(\\d+)': ([, id], body) => (comments[Number(id) - 1] = bodyOf(body)),
   }

@@ -32,6 +32,7 @@ export const RICH_DOMAIN: readonly string[] = [
   'bridge ingress create shop --project web --bridge edge-1 --host shop.example.org --target web-1:8080',
   'bridge user-access create people --project web --bridge edge-1 --kind wireguard --interface wg-staff --port 51830 --max-peers 50 --peer-subnet 10.99.0.0/24 --secret staff-key',
   'grants create group:oncall maintainer resource:edge-1 --project web',
+  'grants create group:oncall viewer network:lan --project data',
   'grants create user:ann admin domain:default',
   'grants create user:ben admin domain:default',
   'approvals policy set --require credentials.lend=2 --ttl 3d',

@@ -22,7 +22,7 @@ function rolesIn(value: unknown): readonly Row[] {
 function faultsOf({ names }: Catalogue, { on, role }: Row): readonly ValueFault[] {
   const object = String(on)
   const [type = ''] = object.split(':')
-  const roles = ROLES[type]
+  const roles = Object.hasOwn(ROLES, type) ? ROLES[type] : undefined
   if (type === 'domain' && object !== 'domain')
     return [
       { path: ['on'], message: `roles are given on the Domain of the files (${names.domainSlug}); write on: domain` },

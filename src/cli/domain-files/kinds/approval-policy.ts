@@ -20,6 +20,8 @@ export const approvalPolicy: Kind = {
     const body = { ...picked(live.members, MEMBERS), ...picked(document.members, MEMBERS) }
     await api.call('PutDomainApprovalPolicy', { id: names.domainId, body })
   },
+  reread: ({ api, names }) => api.call('GetDomainApprovalPolicy', { id: names.domainId }),
+  revision: MEMBERS,
   heldUnder: (_world, { changes }) =>
     changes.some(({ from, to }) => isLooser(from, to)) ? 'approval-policies.loosen' : undefined,
 }

@@ -124,7 +124,7 @@ function wrongRole(document: Document, fault: string, hint: string): CliError {
 
 function roleOf({ names }: World, row: Row, project: string | undefined): Row {
   const on = names.shownReference(text(row, 'resource'))
-  const namesItsProject = project === undefined || on === `project:${project}` || on.startsWith(`resource:${project}/`)
+  const namesItsProject = project === undefined || project === projectOf({ on })
   return {
     on,
     role: text(row, 'relation'),
