@@ -188,7 +188,7 @@ export const labels = defineSurface(
       path: '/v1/domains/{id}/labels',
       summary: 'List the labels of all objects of a Domain',
       description:
-        'Own labels of the Domain, its Projects, nodes, resources, groups, users and service identities, by kind and id of the object. Labels of objects that you may not read, with Definitions that you may not see, or whose Definition was deleted are left out.',
+        'Own labels of the Domain, its Projects, nodes, resources, groups, users and service identities, by kind and id of the object. Labels of objects that you do not maintain, with Definitions that you may not see, or whose Definition was deleted are left out.',
       params: z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') }),
       query: z.strictObject({
         kind: z
@@ -199,7 +199,7 @@ export const labels = defineSurface(
       }),
       gate: {
         ...check('read', 'domain:{path.id}'),
-        rows: { relation: 'read', object: '{row.kind}:{row.object_id}' },
+        rows: { relation: 'maintainer', object: '{row.kind}:{row.object_id}' },
       },
       audit: { relation: 'domain_label.list', when: 'all' },
       paging: { limit: 'rejected', cursor: 'operation', parents: ['kind'] },

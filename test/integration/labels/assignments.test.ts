@@ -85,7 +85,7 @@ describe.each(STORES)('Labels of objects on the $name store', (store) => {
       }
     })
 
-    test('are listed for a Domain to those who may read the objects, without Definitions that they may not see', async () => {
+    test('are listed for a Domain to those who maintain the objects, without Definitions that they may not see', async () => {
       const other = await world.domain()
       const project = await world.project(other)
       const members = [
@@ -113,6 +113,10 @@ describe.each(STORES)('Labels of objects on the $name store', (store) => {
       expect(await shown(world.root)).toEqual([200, [...ofNodes, ['project', project, 'platform/env']]])
       expect(await shown(world.root, '?kind=project')).toEqual([200, [['project', project, 'platform/env']]])
       expect(await shown(world.root, '?kind=network')).toEqual([200, []])
+      const viewer = await world.holder(other, 'viewer', `domain:${other}`)
+      expect(await shown(viewer)).toEqual([200, []])
+      const operator = await world.holder(other, 'operator', `domain:${other}`)
+      expect(await shown(operator, '?kind=node')).toEqual([200, ofNodes])
     })
 
     test('keep integers and booleans as such, and as text in the row of a node', async () => {
