@@ -43,7 +43,7 @@ function stepsOn(version) {
   // The suite itself runs on the Node of this machine.
   if (!process.versions.node.startsWith(`${major}.`))
     steps.push({ name: 'passes the tests of processes', run: unlessMissing(inTurn(runProcessTests)) })
-  return steps.map(({ name, run }) => ({ name: `Node ${version} ${name}`, run }))
+  return steps.map((step) => ({ ...step, name: `Node ${version} ${step.name}` }))
 }
 
 let turn = Promise.resolve()

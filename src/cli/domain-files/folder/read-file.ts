@@ -35,16 +35,29 @@ export async function readDocument(folder: string, file: string): Promise<ReadFi
   const conflict = CONFLICT.exec(text)
   if (conflict !== null)
     return [{ file, line: text.slice(0, conflict.index).split('\n').length, column: 1, message: CONFLICT_FAULT }]
-  const { parseAllDocuments, LineCounter, visit } = await import('yaml')
-  const lines = new LineCounter()
-  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
-  const [document, second] = Array.isArray(documents) ? documents : []
+  const yaml = await import('yaml')
+  const { document, second, lines } = parsed(yaml, text)
   if (document === undefined) return [{ file, ...START, message: 'the file is empty; expected "kind: …"' }]
-  const [wrong] = wrongsOf(document, { visit, second: second?.range[0] })
+  const [wrong] = wrongsOf(document, { visit: yaml.visit, second: second?.range[0] })
   if (wrong !== undefined) return [{ file, ...placeAt(lines, wrong.at), message: wrong.message }]
   const value: unknown = document.toJS()
   if (!isRow(value)) return [{ file, ...START, message: 'expected members, "name: value"' }]
-  return { file, value, placeOf: (path) => placeIn(document, lines, path) }
+  return { file, value, placeOf: (path) => placeInText(yaml, text, path) }
+}
+
+type YamlModule = typeof import('yaml')
+
+function parsed({ parseAllDocuments, LineCounter }: YamlModule, text: string) {
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
+  const [document, second] = Array.isArray(documents) ? documents : []
+  return { document, second, lines }
+}
+
+/** Reads the text again: the trees of all files of a large set would take a gigabyte, and faults are few. */
+function placeInText(yaml: YamlModule, text: string, path: readonly (string | number)[]): ReturnType<typeof placeIn> {
+  const { document, lines } = parsed(yaml, text)
+  return document === undefined ? START : placeIn(document, lines, path)
 }
 
 interface Wrong {
