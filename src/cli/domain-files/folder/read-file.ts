@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRow } from '../../output/members.ts'
+import type * as YamlLibrary from 'yaml'
 import type { LineCounter, Document as YamlDocument, visit as visitNodes } from 'yaml'
 
 /** A file that holds more is no document of a set. */
@@ -45,9 +46,7 @@ export async function readDocument(folder: string, file: string): Promise<ReadFi
   return { file, value, placeOf: (path) => placeInText(yaml, text, path) }
 }
 
-type YamlModule = typeof import('yaml')
-
-function parsed({ parseAllDocuments, LineCounter }: YamlModule, text: string) {
+function parsed({ parseAllDocuments, LineCounter }: typeof YamlLibrary, text: string) {
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
   const [document, second] = Array.isArray(documents) ? documents : []
@@ -55,7 +54,11 @@ function parsed({ parseAllDocuments, LineCounter }: YamlModule, text: string) {
 }
 
 /** Reads the text again: the trees of all files of a large set would take a gigabyte, and faults are few. */
-function placeInText(yaml: YamlModule, text: string, path: readonly (string | number)[]): ReturnType<typeof placeIn> {
+function placeInText(
+  yaml: typeof YamlLibrary,
+  text: string,
+  path: readonly (string | number)[],
+): ReturnType<typeof placeIn> {
   const { document, lines } = parsed(yaml, text)
   return document === undefined ? START : placeIn(document, lines, path)
 }
