@@ -49,9 +49,15 @@ function idOf(row: Row): string {
     row['session_id'] ??
     row['cloud_id'] ??
     row['version'] ??
-    row['node_id']
+    row['node_id'] ??
+    labelOf(row)
   expect(['string', 'number'], 'the row has an id').toContain(typeof id)
   return String(id)
+}
+
+/** A label has no id: its object has one of each key. */
+function labelOf({ object_id: objectId, qualified_key: key }: Row): string | undefined {
+  return typeof objectId === 'string' && typeof key === 'string' ? `${objectId} ${key}` : undefined
 }
 
 function expectOrder({ id, operation: { summary } }: Subject, rows: readonly Row[]): void {
