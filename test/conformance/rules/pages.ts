@@ -42,7 +42,7 @@ async function again(
 
 /** What identifies a row: its own id comes first in every list; versions of one object are told apart by their numbers. */
 function idOf(row: Row): string {
-  const id =
+  const id: unknown =
     row['id'] ??
     row['execution_id'] ??
     row['revision_id'] ??
