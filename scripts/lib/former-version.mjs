@@ -9,6 +9,11 @@ const [CANDIDATES_MAX, BUILDS_MAX] = [12, 3]
 
 const git = async (...args) => (await runWell('git', ['-c', 'safe.directory=*', ...args], { cwd: root })).trim()
 
+/** Whether the checkout is a shallow clone, and no commit is named. */
+export async function isWithoutHistory(env = process.env) {
+  return (env.CTL_UPGRADE_BASE ?? '') === '' && (await git('rev-parse', '--is-shallow-repository')) === 'true'
+}
+
 /**
  * Finds the commits that this version can be an upgrade of, the first choice first. It is the last release by its tag; before
  * the first release, the parents of the commits that added migrations, so that there is a schema to upgrade. Parents that lack
