@@ -65,7 +65,9 @@ describe('a fleet that does all that agents do', () => {
         await call('POST', `/v1/projects/${String(project?.id)}/sessions`, session)
 
         const { exitCode, stdout, stderr } = await fleet.ended
-        const warnings = stderr.split('\n').filter((line) => line.startsWith('warning'))
+        // How busy this machine was is no matter of correctness.
+        const isOfLoad = (line: string): boolean => line.startsWith('warning: do not trust the latencies')
+        const warnings = stderr.split('\n').filter((line) => line.startsWith('warning') && !isOfLoad(line))
         expect([exitCode, warnings]).toEqual([0, []])
         const counts = JSON.parse(stdout) as Readonly<Record<string, number>>
         expect(counts).toMatchObject({ registrations: AGENTS, key_rotations: ROTATED, sessions: 1 })
