@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
-import { startSimulation } from '../support/fleet/simulation.ts'
+import { startSimulation, warningsOf } from '../support/fleet/simulation.ts'
 
 const AGENTS = 30
 /** Seconds before the restart is expected, while it is, and after it. */
@@ -49,7 +49,7 @@ test('a fleet whose scenario tells of a restart misses nothing over it, and call
   expect(await first.end('SIGKILL')).toBe('SIGKILL')
   await start(host)
   const { exitCode, stdout, stderr } = await fleet.ended
-  expect([exitCode, stderr.split('\n').filter((line) => line.startsWith('warning'))]).toEqual([0, []])
+  expect([exitCode, warningsOf(stderr)]).toEqual([0, []])
   const counts = JSON.parse(stdout) as Readonly<Record<string, number>>
   // The server was away for longer than a heartbeat's interval, and its streams broke.
   expect(counts['outage_errors']).toBeGreaterThan(0)

@@ -10,7 +10,7 @@ export interface GeneratorLoad {
   readonly loop_delay_p99_ms: number
   /** Highest share of five seconds for which the event loop of a process was busy, from 0 to 1. */
   readonly loop_utilization_max: number
-  /** A process was too busy for the latencies to be trusted. False for runs of less than ten seconds, which are not judged. */
+  /** A process was too busy for the latencies to be trusted. False for runs of less than 15 seconds, which are not judged. */
   readonly was_bottleneck: boolean
 }
 
@@ -45,7 +45,7 @@ const UTILIZATION_MAX = 0.9
 const DELAY_P99_MS_MAX = 100
 /** Number of seconds over which the utilization is taken. */
 const WINDOW = 5
-const JUDGED_FROM_MS = 10_000
+const JUDGED_FROM_MS = 15_000
 
 /** Makes the watch. It measures nothing before `start`. */
 export function createGeneratorWatch(probes: GeneratorProbes = systemProbes()): GeneratorWatch {

@@ -15,6 +15,12 @@ export interface Simulation {
   readonly ended: Promise<CtlResult>
 }
 
+/** Warnings of a simulation, without that of its own load: how busy this machine was is no matter of correctness. */
+export function warningsOf(stderr: string): readonly string[] {
+  const lines = stderr.split('\n').filter((line) => line.startsWith('warning'))
+  return lines.filter((line) => !line.startsWith('warning: do not trust the latencies'))
+}
+
 /** Starts a simulation in a process of its own. */
 export function startSimulation(env: Readonly<Record<string, string>>, args: readonly string[]): Simulation {
   const child = spawn(process.execPath, [CTL, 'agent-sim', ...args], {

@@ -38,11 +38,11 @@ test('the utilization is the highest of any five seconds, and the CPU time is th
 })
 
 test.each([
-  ['busy for more than 0.9 of five seconds', [...seconds(6, 0.95), ...seconds(6, 0.1)], 0, true],
-  ['busy for one second', [...seconds(5, 0.1), 1, ...seconds(6, 0.1)], 0, false],
-  ['late by more than 100 ms', seconds(12, 0.1), 101, true],
-  ['late by 100 ms', seconds(12, 0.1), 100, false],
-  ['measured for less than ten seconds', seconds(9, 1), 500, false],
+  ['busy for more than 0.9 of five seconds', [...seconds(6, 0.95), ...seconds(11, 0.1)], 0, true],
+  ['busy for one second', [...seconds(5, 0.1), 1, ...seconds(11, 0.1)], 0, false],
+  ['late by more than 100 ms', seconds(16, 0.1), 101, true],
+  ['late by 100 ms', seconds(16, 0.1), 100, false],
+  ['measured for less than 15 seconds', seconds(14, 1), 500, false],
 ])('a process is the bottleneck or not: %s', (_, busy, delayMs, expected) => {
   expect(measure(busy, delayMs)?.was_bottleneck).toBe(expected)
 })
