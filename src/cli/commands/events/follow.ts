@@ -31,7 +31,7 @@ export async function connecting(
   return (headers, signal) => caller.open({ ...request, headers }, { operation, signal })
 }
 
-/** Prints what comes until it is interrupted. Where a frame was wrong, the exit code says so. */
+/** Prints what comes until it is interrupted. The exit code is another one where a frame was wrong. */
 export async function follow({ session, connect, since, check, printer }: Watching): Promise<ExitCode> {
   const { interrupted: signal } = session.io
   let last = since
