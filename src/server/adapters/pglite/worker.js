@@ -3,6 +3,7 @@
 // not strip types.
 import { readFile } from 'node:fs/promises'
 import { setPriority } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 import { PGlite } from '@electric-sql/pglite'
@@ -25,6 +26,10 @@ import { DurableNodeFS } from './durable-fs.js'
  * What the thread answers: `Uint8Array` for wire bytes, and these.
  * @typedef {{ event: 'ready', isRecovered: boolean } | { event: 'refused', reason: string } | { event: 'failed', reason: string } | { event: 'closed' }} EngineEvent
  */
+
+// A start runs much of the engine once or twice, which the default compiles a second time, for speed: that takes as long as
+// the start itself. A hundred times the budget leaves that to what runs often (decision 0089).
+setFlagsFromString('--wasm-tiering-budget=180000000')
 
 const options = /** @type {EngineOptions} */ (workerData)
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort)
