@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { depth } from './test/support/run/depth.ts'
 import { LongestFirst } from './test/support/run/longest-first.ts'
-import { ownProcess, sharedProcess } from './test/support/run/shared-process.ts'
+import { projects } from './test/support/run/projects.ts'
 
 export default defineConfig({
   test: {
@@ -10,11 +10,7 @@ export default defineConfig({
     testTimeout: depth({ ci: 30_000, deep: 600_000 }),
     hookTimeout: 60_000,
     pool: 'forks',
-    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
-    projects: [
-      { extends: true, test: { name: 'own process', ...ownProcess } },
-      { extends: true, test: { name: 'shared process', isolate: false, ...sharedProcess } },
-    ],
+    projects,
   },
 })

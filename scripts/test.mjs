@@ -22,7 +22,7 @@ const FILE_MAX_MS = process.env.CTL_TEST_DEPTH === 'deep' ? 12 * 3_600_000 : 12 
 const IDLE_MAX_MS = 180_000
 
 /** Runs vitest; its report is undefined when it ended before it could write one. `overdue`: files whose process had to be ended. */
-async function runTests(args) {
+async function runTests(args, env = {}) {
   const report = join(scratch, 'report.json')
   const announced = join(scratch, 'announced')
   rmSync(report, { force: true })
@@ -31,7 +31,7 @@ async function runTests(args) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
     cwd: root,
-    env: { ...process.env, CTL_TEST_ANNOUNCE: announced },
+    env: { ...process.env, ...env, CTL_TEST_ANNOUNCE: announced },
     stdio: 'inherit',
   })
   const overdue = []
@@ -94,7 +94,7 @@ async function tryAgain(run) {
   const again = [...run.overdue, ...failedFiles(run.report).map((file) => file.name)]
   if (process.env.CI === undefined || again.length === 0 || again.length > AT_MOST_AGAIN) return { run, before: [] }
   process.stdout.write(`\nOnce more, alone: ${again.map((name) => relative(root, name)).join(', ')}\n`)
-  const second = await runTests(['--maxWorkers=1', ...again])
+  const second = await runTests(again, { VITEST_MAX_WORKERS: '1' })
   // Without a report nothing is known to have passed.
   if (second.report === undefined) return { run, before: [] }
   const others = run.report.testResults.filter((file) => !again.includes(file.name))

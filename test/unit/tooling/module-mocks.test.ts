@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { MODULE_MOCKS } from '../../support/run/shared-process.ts'
+import { MODULE_MOCKS } from '../../support/run/projects.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const MOCK = /\bvi\.(?:do)?[mM]ock\(/

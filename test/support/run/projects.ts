@@ -1,0 +1,45 @@
+import type { ProjectConfig } from 'vitest/node'
+
+/** Files that replace a module for their whole process (`vi.mock`): each gets a process of its own. */
+export const MODULE_MOCKS: readonly string[] = [
+  'test/unit/cli/errors/guard.test.ts',
+  'test/unit/server/adapters/outgoing-fetch/connect.test.ts',
+]
+
+/** Tests in `test/integration` that start programs all the time, as those in `test/e2e` do. */
+const INTEGRATION_BY_PROGRAMS: readonly string[] = ['agent/**/*', 'agent-device', 'mesh-lab'].map(
+  (name) => `test/integration/${name}.test.ts`,
+)
+
+const filesOf = (...folders: readonly string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
+
+type Project = Pick<ProjectConfig, 'name' | 'include' | 'exclude' | 'maxWorkers' | 'isolate'>
+
+/**
+ * What runs at the same time, one project after the other. Together they have every file. The files of a project that does
+ * not isolate them share their processes, which load the sources once.
+ */
+const IN_ORDER: readonly Project[] = [
+  // They wait for other programs most of the time, and start them faster from a process that has little memory.
+  { name: 'programs', include: [...filesOf('e2e', 'fuzz'), ...INTEGRATION_BY_PROGRAMS], maxWorkers: 3, isolate: false },
+  {
+    name: 'datastores',
+    include: filesOf('conformance', 'integration', 'contract', 'golden', 'model'),
+    exclude: [...INTEGRATION_BY_PROGRAMS],
+    maxWorkers: 2,
+    isolate: false,
+  },
+  {
+    name: 'units',
+    include: filesOf('unit', 'validation'),
+    exclude: [...MODULE_MOCKS],
+    maxWorkers: 2,
+    isolate: false,
+  },
+  { name: 'module mocks', include: [...MODULE_MOCKS], maxWorkers: 2, isolate: true },
+]
+
+export const projects = IN_ORDER.map((project, index) => ({
+  extends: true as const,
+  test: { ...project, sequence: { groupOrder: index } },
+}))
