@@ -9,8 +9,13 @@ import { createSuccessions, type Settlement } from './successions.ts'
 
 /** Until a new key of a peer is found to be used, no packet passes: TCP waits longer with each one that is lost. */
 const POLL_MS = 20
-/** Reading the device takes at most this part of the time. */
+/** Reading the device takes at most this part of the time, unless a read takes longer than that part of `POLL_MS_MAX`. */
 const READING_SHARE = 0.25
+/**
+ * The longest pause between two looks, however long the last one took. A read may fail after seconds; a pause in proportion would delay
+ * handshakes and new keys by that much more. Shorter than the 300 ms that the first try of a handshake is given.
+ */
+const POLL_MS_MAX = 250
 
 /** Changes of keys and peers by which no open connection is lost (decisions of the mesh, "Rotation"). */
 export interface Rehandshake {
@@ -34,7 +39,7 @@ export interface Rehandshake {
  */
 export function createRehandshake(driver: Driver, clock: RehandshakeClock): Rehandshake {
   const renewals = createRenewals(clock)
-  const successions = createSuccessions(() => clock.now())
+  const successions = createSuccessions(clock)
   const serially = createQueue()
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
@@ -44,11 +49,15 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
     timer = setTimeout(() => void tick(), delayMs).unref()
   }
   const tick = async () => {
-    const startedAt = clock.now()
+    let workMs = 0
+    const timed = async () => {
+      const startedAt = clock.steady()
+      await repeat().finally(() => (workMs = clock.steady() - startedAt))
+    }
     // A device that does not answer is started again, which forgets what is watched; or what was due is due at the next look.
-    await serially(repeat).catch(() => undefined)
+    await serially(timed).catch(() => undefined)
     timer = undefined
-    watch(Math.max(POLL_MS, (clock.now() - startedAt) / READING_SHARE))
+    watch(Math.min(POLL_MS_MAX, Math.max(POLL_MS, workMs / READING_SHARE)))
   }
   const repeat = async () => {
     const record = await driver.read()

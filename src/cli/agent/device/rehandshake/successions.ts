@@ -2,6 +2,7 @@ import { hasSession } from '../session-age.ts'
 import type { DeviceChange, DevicePeer } from '../device.ts'
 import type { DeviceRecord, PeerEdit, PeerRecord } from '../driver.ts'
 import { sameCidrs } from '../peer-edits.ts'
+import type { RehandshakeClock } from './rehandshake-clock.ts'
 
 /** How long the old key of a peer is kept: the peer changes its own key 1 s after the server knows of the new one. */
 const OVERLAP_MS = 3_000
@@ -46,7 +47,7 @@ export interface Settlement {
 }
 
 /** Keeps in memory which peers have a new key. */
-export function createSuccessions(now: () => number): Successions {
+export function createSuccessions(clock: RehandshakeClock): Successions {
   const byNewKey = new Map<string, Succession>()
 
   const settled = (ended: readonly Succession[]): Settlement => ({
@@ -66,8 +67,8 @@ export function createSuccessions(now: () => number): Successions {
       return byNewKey.size
     },
     begin(record, change) {
-      for (const { oldKey, peer } of pairsOf(record, change, now())) {
-        byNewKey.set(peer.publicKey, { oldKey, peer, sinceMs: now(), isOwnKeyNew: false })
+      for (const { oldKey, peer } of pairsOf(record, change, clock.now())) {
+        byNewKey.set(peer.publicKey, { oldKey, peer, sinceMs: clock.steady(), isOwnKeyNew: false })
       }
       if (byNewKey.size === 0) return change
       const oldKeys = new Set([...byNewKey.values()].map(({ oldKey }) => oldKey))
@@ -97,7 +98,7 @@ export function createSuccessions(now: () => number): Successions {
         record.peers.filter((peer) => peer.latestHandshakeMs !== undefined).map((peer) => peer.publicKey),
       )
       const isLate = ({ peer, sinceMs }: Succession) =>
-        !hasHandshake.has(peer.publicKey) && now() - sinceMs > OVERLAP_MS
+        !hasHandshake.has(peer.publicKey) && clock.steady() - sinceMs > OVERLAP_MS
       const late = [...byNewKey.values()].filter(isLate)
       const ready = [...byNewKey.values()].filter(({ peer }) => hasHandshake.has(peer.publicKey))
       return { ...settled([...ready, ...late]), late: late.map(({ peer }) => peer.publicKey) }
