@@ -1,7 +1,8 @@
-import type { DeviceChange, EndpointMove } from '../device.ts'
-import type { DeviceRecord, Driver } from '../driver.ts'
+import type { DeviceChange, DevicePeer, EndpointMove } from '../device.ts'
+import type { DeviceRecord, Driver, PeerRecord } from '../driver.ts'
 import { sameKey } from '../keys.ts'
 import { nudge, peerEdits } from '../peer-edits.ts'
+import { type NewKey, newKeysOf } from './new-keys.ts'
 import type { RehandshakeClock } from './rehandshake-clock.ts'
 import { createRenewals } from './renewals.ts'
 import { hasSession } from '../session-age.ts'
@@ -22,7 +23,10 @@ export interface Rehandshake {
   read(): Promise<DeviceRecord>
   /** Replaces the own key and starts a handshake with each peer that has a session or a keepalive interval. */
   setPrivateKey(key: Uint8Array): Promise<void>
-  /** A peer with a session that gets a new key keeps its old one until it has used the new one, for at most 3 s. */
+  /**
+   * A peer with a session that gets a new key keeps its old one until it has used the new one, for at most 3 s. Without a session, the
+   * handshake with the new key is repeated where the device tried one with the old key.
+   */
   change(change: DeviceChange): Promise<void>
   /** Sends a packet to each of these peers that has an endpoint; without a session a handshake, which is repeated. */
   wake(publicKeys: readonly string[]): Promise<void>
@@ -97,9 +101,13 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
       await serially(async () => {
         await settle(successions.conflicting(change))
         const record = await driver.read()
-        const peers = peerEdits(record, successions.begin(record, change))
+        const rest = successions.begin(record, change)
+        const unanswered = newKeysOf(record, rest, isUnanswered).flatMap(withEndpoint)
         for (const key of change.remove) renewals.delete(key)
         for (const peer of change.put) renewals.setKeepalive(peer.publicKey, peer.keepaliveSeconds)
+        const isRenewed = new Set(unanswered.map((peer) => peer.publicKey))
+        const put = rest.put.filter((peer) => !isRenewed.has(peer.publicKey))
+        const peers = [...peerEdits(record, { ...rest, put }), ...renewals.begin(unanswered)]
         if (peers.length > 0) await driver.edit({ peers })
       })
       watch()
@@ -142,6 +150,20 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
       clearTimeout(timer)
     },
   }
+}
+
+/**
+ * Whether the device tries to have a session and has none. A peer without packets is left alone: a new key is no reason for a
+ * handshake with it.
+ */
+function isUnanswered({ keepaliveSeconds, latestHandshakeMs, sentBytes }: PeerRecord): boolean {
+  return keepaliveSeconds > 0 || (latestHandshakeMs === undefined && sentBytes > 0)
+}
+
+/** Without an endpoint the device cannot begin a handshake. */
+function withEndpoint({ old, peer }: NewKey): readonly DevicePeer[] {
+  const endpoint = peer.endpoint ?? old.endpoint
+  return endpoint === undefined ? [] : [{ ...peer, endpoint }]
 }
 
 /** Runs one operation after another; one that fails does not keep the next from running. */

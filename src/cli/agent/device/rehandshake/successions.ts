@@ -2,6 +2,7 @@ import { hasSession } from '../session-age.ts'
 import type { DeviceChange, DevicePeer } from '../device.ts'
 import type { DeviceRecord, PeerEdit, PeerRecord } from '../driver.ts'
 import { sameCidrs } from '../peer-edits.ts'
+import { newKeysOf } from './new-keys.ts'
 import type { RehandshakeClock } from './rehandshake-clock.ts'
 
 /** How long the old key of a peer is kept: the peer changes its own key 1 s after the server knows of the new one. */
@@ -67,8 +68,9 @@ export function createSuccessions(clock: RehandshakeClock): Successions {
       return byNewKey.size
     },
     begin(record, change) {
-      for (const { oldKey, peer } of pairsOf(record, change, clock.now())) {
-        byNewKey.set(peer.publicKey, { oldKey, peer, sinceMs: clock.steady(), isOwnKeyNew: false })
+      const nowMs = clock.now()
+      for (const { old, peer } of newKeysOf(record, change, (former) => hasSession(former, nowMs))) {
+        byNewKey.set(peer.publicKey, { oldKey: old.publicKey, peer, sinceMs: clock.steady(), isOwnKeyNew: false })
       }
       if (byNewKey.size === 0) return change
       const oldKeys = new Set([...byNewKey.values()].map(({ oldKey }) => oldKey))
@@ -119,18 +121,6 @@ export function createSuccessions(clock: RehandshakeClock): Successions {
     hasKey: (publicKey) => byNewKey.has(publicKey) || [...byNewKey.values()].some(({ oldKey }) => oldKey === publicKey),
     clear: () => byNewKey.clear(),
   }
-}
-
-/** A removed peer with a session, and an added one with the same allowed IPs, are one peer with a new key. */
-function pairsOf({ peers }: DeviceRecord, { put, remove }: DeviceChange, nowMs: number) {
-  const isRemoved = new Set(remove)
-  const known = new Set(peers.map((peer) => peer.publicKey))
-  const old = peers.filter((peer) => isRemoved.has(peer.publicKey) && hasSession(peer, nowMs))
-  return put.flatMap((peer) => {
-    if (known.has(peer.publicKey) || peer.allowedIps.length === 0) return []
-    const former = old.find((other) => sameCidrs(other.allowedIps, peer.allowedIps))
-    return former === undefined ? [] : [{ oldKey: former.publicKey, peer }]
-  })
 }
 
 function lastEdits({ oldKey, peer }: Succession): readonly PeerEdit[] {

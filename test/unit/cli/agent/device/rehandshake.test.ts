@@ -265,13 +265,61 @@ describe('after a change of keys', () => {
       expect([...peers.keys()]).toEqual([NEW])
     })
 
-    it('replaces it at once where the old key has no session, or the new one has other allowed IPs', async () => {
+    it('replaces it at once where no packet went to the old key, or the new one has other allowed IPs', async () => {
       start(had({ publicKey: OLD, latestHandshakeMs: startedAt - 181_000 }))
       await succeed()
       expect([...peers.keys()]).toEqual([NEW])
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(edits).toHaveLength(1)
       session()
       await rehandshake.change({ remove: [OLD], put: [{ ...wanted, allowedIps: ['10.7.0.3/32'] }] })
       expect([...peers.keys()]).toEqual([NEW])
+    })
+
+    it.each([
+      ['has an interval', { keepaliveSeconds: 25 }],
+      ['sent packets and got no handshake', { sentBytes: 148 }],
+    ])('repeats the handshake with the new key where the old one has no session and %s', async (_, facts) => {
+      start(had({ publicKey: OLD, ...facts }))
+      await succeed()
+      expect([...peers.values()]).toMatchObject([
+        { publicKey: NEW, endpoint: '10.99.1.2:51820', allowedIps: ['10.7.0.2/32'], keepaliveSeconds: 25 },
+      ])
+      expect((await rehandshake.read()).peers).toMatchObject([{ publicKey: NEW, keepaliveSeconds: 0 }])
+      await vi.advanceTimersByTimeAsync(620)
+      expect(additions()).toEqual([
+        [0, 1],
+        [300, 1],
+        [600, 1],
+      ])
+      completeHandshake(NEW)
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(edits).toHaveLength(4)
+      expect([...peers.values()]).toMatchObject([{ publicKey: NEW, keepaliveSeconds: 0 }])
+    })
+
+    it('repeats it where the handshake after the change of the own key was not answered', async () => {
+      session()
+      await rehandshake.setPrivateKey(OWN_KEY)
+      await vi.advanceTimersByTimeAsync(250)
+      await succeed()
+      expect([...peers.keys()]).toEqual([NEW])
+      await vi.advanceTimersByTimeAsync(620)
+      expect(additions()).toEqual([
+        [0, 1],
+        [250, 1],
+        [560, 1],
+        [860, 1],
+      ])
+      expect([...peers.keys()]).toEqual([NEW])
+    })
+
+    it('does not repeat a handshake that the device cannot begin without an endpoint', async () => {
+      start(had({ publicKey: OLD, keepaliveSeconds: 25, endpoint: undefined }))
+      await succeed()
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(edits).toHaveLength(1)
+      expect([...peers.values()]).toMatchObject([{ publicKey: NEW, allowedIps: ['10.7.0.2/32'], keepaliveSeconds: 0 }])
     })
   })
 
