@@ -134,6 +134,36 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a WireGuard device of th
     expect(await endpoint()).toBe(seen)
   })
 
+  it('repeats a handshake that is lost where both ends learn of new keys while neither has a session', async () => {
+    const [a, b] = ends
+    expect(await ping(a.box, B)).toBe(0)
+    const keys = [newPrivateKey(), newPrivateKey()] as const
+    const change = (end: TunnelEnd, far: TunnelEnd, key: Uint8Array) => {
+      const put = [far.asPeer({ publicKey: publicKeyOf(key), presharedKey, keepaliveSeconds: 25 })]
+      const remove = [publicKeyOf(far.options.privateKey)]
+      return end.process.call({ method: 'change', change: { put, remove } })
+    }
+    const handshake = async (end: TunnelEnd) => (await end.process.status()).peers[0]?.latestHandshakeMs
+    // Neither knows the other's new key.
+    await Promise.all([
+      a.process.call({ method: 'setPrivateKey', key: keys[0] }),
+      b.process.call({ method: 'setPrivateKey', key: keys[1] }),
+    ])
+    expect([await handshake(a), await handshake(b)]).toEqual([undefined, undefined])
+    await lab.cut(a.box, b.box)
+    await Promise.all([change(a, b, keys[1]), change(b, a, keys[0])])
+    await pause(100)
+    await lab.restore(a.box, b.box)
+    const restoredAt = performance.now()
+    await vi.waitFor(async () => expect([await handshake(a), await handshake(b)]).not.toContain(undefined), {
+      timeout: 15_000,
+      interval: 20,
+    })
+    // wireguard-go itself would wait for 5 s; a busy machine needs more than the 300 ms of the first repetition.
+    expect(performance.now() - restoredAt).toBeLessThan(3_000)
+    expect(await ping(a.box, B)).toBe(0)
+  })
+
   it('sends to an IPv6 endpoint, and keeps the session of a peer whose endpoint changes', async () => {
     const [a, b] = ends
     expect(await ping(a.box, B)).toBe(0)

@@ -68,6 +68,8 @@ export interface AgentCall {
   readonly operation: string
   readonly input: Readonly<Record<string, unknown>>
   readonly token: unknown
+  /** The deadline of the call in ms; undefined: that of the client. */
+  readonly timeoutMs?: unknown
 }
 
 /** Answers of the stub server by operation; any other operation is answered with 501. */
@@ -160,8 +162,8 @@ export function agentWorld({ answers = {}, wire = {}, habits, size = 1, actions 
     {
       get:
         (_, operation: string) =>
-        async (input: AgentCall['input'], options: { token?: unknown } = {}) =>
-          answer({ operation, input, token: options.token }),
+        async (input: AgentCall['input'], options: { token?: unknown; timeoutMs?: unknown } = {}) =>
+          answer({ operation, input, token: options.token, timeoutMs: options.timeoutMs }),
     },
   ) as ApiClient
   const over = <I extends object, T>(operation: string, act: ((call: I) => Promise<T>) | undefined) => {

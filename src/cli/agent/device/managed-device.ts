@@ -24,7 +24,7 @@ export function createManagedDevice({ options, alias, link, driver }: Parts): De
     routes: [] as readonly string[],
     source: undefined as string | undefined,
   }
-  const rehandshake = createRehandshake(driver, { now: Date.now, random: Math.random })
+  const rehandshake = createRehandshake(driver, { now: Date.now, steady: () => performance.now(), random: Math.random })
 
   const restore = async () => {
     rehandshake.forget()

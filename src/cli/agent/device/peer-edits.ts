@@ -21,8 +21,8 @@ export function peerEdits(record: DeviceRecord, change: DeviceChange): readonly 
   ]
 }
 
-/** Removes the peer and adds it again as the device has it: its sessions and its timers begin again. */
-export function renewal(peer: PeerRecord, keepaliveSeconds: number): PeerEdit {
+/** Removes the peer, where the device has it, and adds it: its sessions and its timers begin again. */
+export function renewal(peer: DevicePeer, keepaliveSeconds: number): PeerEdit {
   return addition({ ...peer, keepaliveSeconds }, peer)
 }
 
@@ -53,7 +53,7 @@ function editsOf(peer: DevicePeer, had: PeerRecord | undefined, isRemovedFirst: 
   return Object.keys(edit).length === 0 ? [] : [{ publicKey: peer.publicKey, ...edit }]
 }
 
-function addition(peer: DevicePeer, had: PeerRecord | undefined): PeerEdit {
+function addition(peer: DevicePeer, had: Pick<PeerRecord, 'endpoint'> | undefined): PeerEdit {
   const endpoint = peer.endpoint ?? had?.endpoint
   return {
     publicKey: peer.publicKey,

@@ -3,7 +3,7 @@ import type { Member } from '../member.ts'
 import { digestSoon } from './epoch-report.ts'
 import type { MeshKey } from './mesh-key.ts'
 
-/** Time for the peers to take the new public key, before the node uses it (decisions: Rotation). */
+/** Time for the peers to take the new public key, before the node uses it (decisions: Rotation). It passes while the pair is stored. */
 const PEERS_FIRST_MS = 1_000
 
 /** A pair that the server has taken. */
@@ -26,9 +26,11 @@ export async function adoptMeshKey<M extends Member>(
     ...(issued !== undefined && { psk_issued_at: issued }),
   }
   if (node.nextKey?.privateKey === key.privateKey) forgetNextKey(node)
+  // The peers hear of the key from now on, however long the write to disk takes. A crash until then finds the pair as the next one.
+  const peersFirst = isNew ? clock.pause(PEERS_FIRST_MS, until) : undefined
   await actions.save(node)
   if (!isNew) return
-  await clock.pause(PEERS_FIRST_MS, until)
+  await peersFirst
   await actions.ownKeyChanged(node)
 }
 

@@ -1,7 +1,8 @@
-import type { DeviceChange, EndpointMove } from '../device.ts'
-import type { DeviceRecord, Driver } from '../driver.ts'
+import type { DeviceChange, DevicePeer, EndpointMove } from '../device.ts'
+import type { DeviceRecord, Driver, PeerRecord } from '../driver.ts'
 import { sameKey } from '../keys.ts'
 import { nudge, peerEdits } from '../peer-edits.ts'
+import { type NewKey, newKeysOf } from './new-keys.ts'
 import type { RehandshakeClock } from './rehandshake-clock.ts'
 import { createRenewals } from './renewals.ts'
 import { hasSession } from '../session-age.ts'
@@ -9,15 +10,23 @@ import { createSuccessions, type Settlement } from './successions.ts'
 
 /** Until a new key of a peer is found to be used, no packet passes: TCP waits longer with each one that is lost. */
 const POLL_MS = 20
-/** Reading the device takes at most this part of the time. */
+/** Reading the device takes at most this part of the time, unless a read takes longer than that part of `POLL_MS_MAX`. */
 const READING_SHARE = 0.25
+/**
+ * The longest pause between two looks, however long the last one took. A read may fail after seconds; a pause in proportion would delay
+ * handshakes and new keys by that much more. Shorter than the 300 ms that the first try of a handshake is given.
+ */
+const POLL_MS_MAX = 250
 
 /** Changes of keys and peers by which no open connection is lost (decisions of the mesh, "Rotation"). */
 export interface Rehandshake {
   read(): Promise<DeviceRecord>
   /** Replaces the own key and starts a handshake with each peer that has a session or a keepalive interval. */
   setPrivateKey(key: Uint8Array): Promise<void>
-  /** A peer with a session that gets a new key keeps its old one until it has used the new one, for at most 3 s. */
+  /**
+   * A peer with a session that gets a new key keeps its old one until it has used the new one, for at most 3 s. Without a session, the
+   * handshake with the new key is repeated where the device tried one with the old key.
+   */
   change(change: DeviceChange): Promise<void>
   /** Sends a packet to each of these peers that has an endpoint; without a session a handshake, which is repeated. */
   wake(publicKeys: readonly string[]): Promise<void>
@@ -34,7 +43,7 @@ export interface Rehandshake {
  */
 export function createRehandshake(driver: Driver, clock: RehandshakeClock): Rehandshake {
   const renewals = createRenewals(clock)
-  const successions = createSuccessions(() => clock.now())
+  const successions = createSuccessions(clock)
   const serially = createQueue()
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
@@ -44,11 +53,15 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
     timer = setTimeout(() => void tick(), delayMs).unref()
   }
   const tick = async () => {
-    const startedAt = clock.now()
+    let workMs = 0
+    const timed = async () => {
+      const startedAt = clock.steady()
+      await repeat().finally(() => (workMs = clock.steady() - startedAt))
+    }
     // A device that does not answer is started again, which forgets what is watched; or what was due is due at the next look.
-    await serially(repeat).catch(() => undefined)
+    await serially(timed).catch(() => undefined)
     timer = undefined
-    watch(Math.max(POLL_MS, (clock.now() - startedAt) / READING_SHARE))
+    watch(Math.min(POLL_MS_MAX, Math.max(POLL_MS, workMs / READING_SHARE)))
   }
   const repeat = async () => {
     const record = await driver.read()
@@ -88,9 +101,13 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
       await serially(async () => {
         await settle(successions.conflicting(change))
         const record = await driver.read()
-        const peers = peerEdits(record, successions.begin(record, change))
+        const rest = successions.begin(record, change)
+        const unanswered = newKeysOf(record, rest, isUnanswered).flatMap(withEndpoint)
         for (const key of change.remove) renewals.delete(key)
         for (const peer of change.put) renewals.setKeepalive(peer.publicKey, peer.keepaliveSeconds)
+        const isRenewed = new Set(unanswered.map((peer) => peer.publicKey))
+        const put = rest.put.filter((peer) => !isRenewed.has(peer.publicKey))
+        const peers = [...peerEdits(record, { ...rest, put }), ...renewals.begin(unanswered)]
         if (peers.length > 0) await driver.edit({ peers })
       })
       watch()
@@ -133,6 +150,20 @@ export function createRehandshake(driver: Driver, clock: RehandshakeClock): Reha
       clearTimeout(timer)
     },
   }
+}
+
+/**
+ * Whether the device tries to have a session and has none. A peer without packets is left alone: a new key is no reason for a
+ * handshake with it.
+ */
+function isUnanswered({ keepaliveSeconds, latestHandshakeMs, sentBytes }: PeerRecord): boolean {
+  return keepaliveSeconds > 0 || (latestHandshakeMs === undefined && sentBytes > 0)
+}
+
+/** Without an endpoint the device cannot begin a handshake. */
+function withEndpoint({ old, peer }: NewKey): readonly DevicePeer[] {
+  const endpoint = peer.endpoint ?? old.endpoint
+  return endpoint === undefined ? [] : [{ ...peer, endpoint }]
 }
 
 /** Runs one operation after another; one that fails does not keep the next from running. */

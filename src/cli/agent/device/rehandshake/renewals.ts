@@ -1,4 +1,5 @@
 import type { RehandshakeClock } from './rehandshake-clock.ts'
+import type { DevicePeer } from '../device.ts'
 import type { DeviceRecord, PeerEdit, PeerRecord } from '../driver.ts'
 import { KEEPALIVE_SECONDS, renewal } from '../peer-edits.ts'
 
@@ -21,8 +22,8 @@ interface Renewal {
 /** Peers whose handshakes are repeated until one is completed. */
 export interface Renewals {
   readonly size: number
-  /** Begins with peers that lost their sessions. The edits remove and add them. */
-  begin(peers: readonly PeerRecord[]): readonly PeerEdit[]
+  /** Begins with peers that have no session. The edits remove and add them. */
+  begin(peers: readonly DevicePeer[]): readonly PeerEdit[]
   /** What is due: peers that are still without a handshake are removed and added, the others get their own interval back. */
   due(record: DeviceRecord): readonly PeerEdit[]
   /** The interval that the peer shall have; undefined: its handshake is not repeated. */
@@ -36,9 +37,9 @@ export interface Renewals {
 export function createRenewals(clock: RehandshakeClock): Renewals {
   const renewals = new Map<string, Renewal>()
 
-  const next = (peer: PeerRecord, last: Renewal): PeerEdit => {
+  const next = (peer: DevicePeer, last: Renewal): PeerEdit => {
     // Without the random part both ends could remove each other at the same moments.
-    const dueMs = clock.now() + (TRY_MS[last.tries] ?? LIMIT_MS) * (1 + clock.random() * 0.3)
+    const dueMs = clock.steady() + (TRY_MS[last.tries] ?? LIMIT_MS) * (1 + clock.random() * 0.3)
     renewals.set(peer.publicKey, { ...last, tries: last.tries + 1, dueMs })
     // A peer that is added with an interval gets a packet at once, and with it a handshake.
     return renewal(peer, KEEPALIVE_SECONDS)
@@ -50,8 +51,9 @@ export function createRenewals(clock: RehandshakeClock): Renewals {
   const dueOf = (peer: PeerRecord): readonly PeerEdit[] => {
     const pending = renewals.get(peer.publicKey)
     if (pending === undefined) return []
-    if (peer.latestHandshakeMs !== undefined || clock.now() - pending.sinceMs > LIMIT_MS) return finish(peer, pending)
-    return clock.now() < pending.dueMs ? [] : [next(peer, pending)]
+    if (peer.latestHandshakeMs !== undefined || clock.steady() - pending.sinceMs > LIMIT_MS)
+      return finish(peer, pending)
+    return clock.steady() < pending.dueMs ? [] : [next(peer, pending)]
   }
 
   return {
@@ -61,7 +63,7 @@ export function createRenewals(clock: RehandshakeClock): Renewals {
     begin: (peers) =>
       peers.map((peer) => {
         const keepaliveSeconds = renewals.get(peer.publicKey)?.keepaliveSeconds ?? peer.keepaliveSeconds
-        return next(peer, { keepaliveSeconds, sinceMs: clock.now(), tries: 0, dueMs: 0 })
+        return next(peer, { keepaliveSeconds, sinceMs: clock.steady(), tries: 0, dueMs: 0 })
       }),
     due(record) {
       const known = new Set(record.peers.map((peer) => peer.publicKey))

@@ -2,6 +2,8 @@ import { hasSession } from '../session-age.ts'
 import type { DeviceChange, DevicePeer } from '../device.ts'
 import type { DeviceRecord, PeerEdit, PeerRecord } from '../driver.ts'
 import { sameCidrs } from '../peer-edits.ts'
+import { newKeysOf } from './new-keys.ts'
+import type { RehandshakeClock } from './rehandshake-clock.ts'
 
 /** How long the old key of a peer is kept: the peer changes its own key 1 s after the server knows of the new one. */
 const OVERLAP_MS = 3_000
@@ -46,7 +48,7 @@ export interface Settlement {
 }
 
 /** Keeps in memory which peers have a new key. */
-export function createSuccessions(now: () => number): Successions {
+export function createSuccessions(clock: RehandshakeClock): Successions {
   const byNewKey = new Map<string, Succession>()
 
   const settled = (ended: readonly Succession[]): Settlement => ({
@@ -66,8 +68,9 @@ export function createSuccessions(now: () => number): Successions {
       return byNewKey.size
     },
     begin(record, change) {
-      for (const { oldKey, peer } of pairsOf(record, change, now())) {
-        byNewKey.set(peer.publicKey, { oldKey, peer, sinceMs: now(), isOwnKeyNew: false })
+      const nowMs = clock.now()
+      for (const { old, peer } of newKeysOf(record, change, (former) => hasSession(former, nowMs))) {
+        byNewKey.set(peer.publicKey, { oldKey: old.publicKey, peer, sinceMs: clock.steady(), isOwnKeyNew: false })
       }
       if (byNewKey.size === 0) return change
       const oldKeys = new Set([...byNewKey.values()].map(({ oldKey }) => oldKey))
@@ -97,7 +100,7 @@ export function createSuccessions(now: () => number): Successions {
         record.peers.filter((peer) => peer.latestHandshakeMs !== undefined).map((peer) => peer.publicKey),
       )
       const isLate = ({ peer, sinceMs }: Succession) =>
-        !hasHandshake.has(peer.publicKey) && now() - sinceMs > OVERLAP_MS
+        !hasHandshake.has(peer.publicKey) && clock.steady() - sinceMs > OVERLAP_MS
       const late = [...byNewKey.values()].filter(isLate)
       const ready = [...byNewKey.values()].filter(({ peer }) => hasHandshake.has(peer.publicKey))
       return { ...settled([...ready, ...late]), late: late.map(({ peer }) => peer.publicKey) }
@@ -118,18 +121,6 @@ export function createSuccessions(now: () => number): Successions {
     hasKey: (publicKey) => byNewKey.has(publicKey) || [...byNewKey.values()].some(({ oldKey }) => oldKey === publicKey),
     clear: () => byNewKey.clear(),
   }
-}
-
-/** A removed peer with a session, and an added one with the same allowed IPs, are one peer with a new key. */
-function pairsOf({ peers }: DeviceRecord, { put, remove }: DeviceChange, nowMs: number) {
-  const isRemoved = new Set(remove)
-  const known = new Set(peers.map((peer) => peer.publicKey))
-  const old = peers.filter((peer) => isRemoved.has(peer.publicKey) && hasSession(peer, nowMs))
-  return put.flatMap((peer) => {
-    if (known.has(peer.publicKey) || peer.allowedIps.length === 0) return []
-    const former = old.find((other) => sameCidrs(other.allowedIps, peer.allowedIps))
-    return former === undefined ? [] : [{ oldKey: former.publicKey, peer }]
-  })
 }
 
 function lastEdits({ oldKey, peer }: Succession): readonly PeerEdit[] {

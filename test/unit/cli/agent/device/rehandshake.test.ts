@@ -13,12 +13,20 @@ describe('after a change of keys', () => {
   let edits: { readonly atMs: number; readonly edit: DeviceEdit }[]
   let rehandshake: Rehandshake
   let isAway: boolean
+  /** How long the device is silent before each of the next reads fails. */
+  let silencesMs: number[]
   const startedAt = 1_764_306_000_000
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
   /** A device that does as it is asked, and has handshakes only where the test sets them. */
   const driver: Driver = {
     kind: 'wireguard-go',
-    read: async () => recordOf(...peers.values()),
+    async read() {
+      const silentMs = silencesMs.shift()
+      if (silentMs !== undefined) await pause(silentMs)
+      if (silentMs !== undefined) throw new Error('wireguard-go did not answer')
+      return recordOf(...peers.values())
+    },
     async edit(edit) {
       if (isAway) throw new Error('wireguard-go did not answer')
       edits.push({ atMs: Date.now() - startedAt, edit })
@@ -40,7 +48,8 @@ describe('after a change of keys', () => {
     peers = new Map(present.map((peer) => [peer.publicKey, peer]))
     edits = []
     isAway = false
-    rehandshake = createRehandshake(driver, { now: Date.now, random: () => 0 })
+    silencesMs = []
+    rehandshake = createRehandshake(driver, { now: Date.now, steady: () => performance.now(), random: () => 0 })
   }
   const additions = () => edits.map(({ atMs, edit }) => [atMs, edit.peers?.filter((peer) => peer.isAdded).length ?? 0])
 
@@ -224,13 +233,93 @@ describe('after a change of keys', () => {
       expect(peers.get(NEW)?.allowedIps).toEqual(['10.7.0.2/32'])
     })
 
-    it('replaces it at once where the old key has no session, or the new one has other allowed IPs', async () => {
+    it('takes over within 300 ms of a read that failed after 5 s', async () => {
+      session()
+      await succeed()
+      silencesMs = [5_000]
+      await vi.advanceTimersByTimeAsync(1_000)
+      completeHandshake(NEW)
+      await vi.advanceTimersByTimeAsync(4_000)
+      expect([...peers.keys()]).toEqual([OLD, NEW])
+      await vi.advanceTimersByTimeAsync(300)
+      expect([...peers.keys()]).toEqual([NEW])
+    })
+
+    it('takes the new key after 3 s where the clock of the machine is set back by an hour meanwhile', async () => {
+      session()
+      await succeed()
+      vi.setSystemTime(startedAt - 3_600_000)
+      await vi.advanceTimersByTimeAsync(3_050)
+      expect([...peers.keys()]).toEqual([NEW])
+    })
+
+    it('does not look less often because another operation keeps the device busy', async () => {
+      session()
+      await succeed()
+      silencesMs = [2_000]
+      const reading = rehandshake.read().catch(() => undefined)
+      await vi.advanceTimersByTimeAsync(2_010)
+      await reading
+      completeHandshake(NEW)
+      await vi.advanceTimersByTimeAsync(40)
+      expect([...peers.keys()]).toEqual([NEW])
+    })
+
+    it('replaces it at once where no packet went to the old key, or the new one has other allowed IPs', async () => {
       start(had({ publicKey: OLD, latestHandshakeMs: startedAt - 181_000 }))
       await succeed()
       expect([...peers.keys()]).toEqual([NEW])
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(edits).toHaveLength(1)
       session()
       await rehandshake.change({ remove: [OLD], put: [{ ...wanted, allowedIps: ['10.7.0.3/32'] }] })
       expect([...peers.keys()]).toEqual([NEW])
+    })
+
+    it.each([
+      ['has an interval', { keepaliveSeconds: 25 }],
+      ['sent packets and got no handshake', { sentBytes: 148 }],
+    ])('repeats the handshake with the new key where the old one has no session and %s', async (_, facts) => {
+      start(had({ publicKey: OLD, ...facts }))
+      await succeed()
+      expect([...peers.values()]).toMatchObject([
+        { publicKey: NEW, endpoint: '10.99.1.2:51820', allowedIps: ['10.7.0.2/32'], keepaliveSeconds: 25 },
+      ])
+      expect((await rehandshake.read()).peers).toMatchObject([{ publicKey: NEW, keepaliveSeconds: 0 }])
+      await vi.advanceTimersByTimeAsync(620)
+      expect(additions()).toEqual([
+        [0, 1],
+        [300, 1],
+        [600, 1],
+      ])
+      completeHandshake(NEW)
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(edits).toHaveLength(4)
+      expect([...peers.values()]).toMatchObject([{ publicKey: NEW, keepaliveSeconds: 0 }])
+    })
+
+    it('repeats it where the handshake after the change of the own key was not answered', async () => {
+      session()
+      await rehandshake.setPrivateKey(OWN_KEY)
+      await vi.advanceTimersByTimeAsync(250)
+      await succeed()
+      expect([...peers.keys()]).toEqual([NEW])
+      await vi.advanceTimersByTimeAsync(620)
+      expect(additions()).toEqual([
+        [0, 1],
+        [250, 1],
+        [560, 1],
+        [860, 1],
+      ])
+      expect([...peers.keys()]).toEqual([NEW])
+    })
+
+    it('does not repeat a handshake that the device cannot begin without an endpoint', async () => {
+      start(had({ publicKey: OLD, keepaliveSeconds: 25, endpoint: undefined }))
+      await succeed()
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(edits).toHaveLength(1)
+      expect([...peers.values()]).toMatchObject([{ publicKey: NEW, allowedIps: ['10.7.0.2/32'], keepaliveSeconds: 0 }])
     })
   })
 

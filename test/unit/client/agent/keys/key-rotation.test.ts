@@ -19,6 +19,9 @@ afterEach(() => worlds.splice(0).forEach((world) => world.end()))
 const broken = () => new TransportFailure('broken', 'the connection broke')
 /** All tries of one call. */
 const unanswered = Array.from({ length: 8 }, broken)
+/** No answer before the deadline of the call. */
+const late = () => new TransportFailure('timeout', 'no answer')
+const CLIENT_DEADLINE_MS = 15_000
 const inUse = () => refusal(409, 'public_key_in_use')
 const none = () => refusal(409, 'no_pending_rotation')
 const done = (number: number) => ({ psk_issued_at: issued(number) })
@@ -34,23 +37,29 @@ interface Options {
   readonly stored?: { readonly publicKey: string; readonly privateKey: string }
   readonly isInDoubt?: boolean
   readonly size?: number
+  /** How long it takes to store the own pair. */
+  readonly saveMs?: number
 }
 
 /** A node with the half `issued(5)` and one peer, and what was stored and sent, in order. */
-function rotating({ answers, ownHalf, slowHalf, stored, isInDoubt = false, size = 2 }: Options) {
+function rotating({ answers, ownHalf, slowHalf, stored, isInDoubt = false, size = 2, saveMs = 0 }: Options) {
   const left = [...answers]
   const steps: string[] = []
   const sent: string[] = []
+  const deadlinesMs: unknown[] = []
   let startMs = 0
   const world = agentWorld({
     size,
     answers: {
       PutNodeStateReport: () => ({ accepted_at: '' }),
-      PostKeysRotate({ input }) {
+      async PostKeysRotate({ input, timeoutMs }) {
         const { public_key: key } = input['body'] as { readonly public_key: string }
         sent.push(key)
+        deadlinesMs.push(timeoutMs)
         steps.push('sent')
         const answer = left.shift() ?? none()
+        if (answer instanceof TransportFailure && answer.fault === 'timeout')
+          await world.clock.pause(Number(timeoutMs ?? CLIENT_DEADLINE_MS), world.deps.until)
         if (answer instanceof Error) throw answer
         return answer
       },
@@ -68,6 +77,7 @@ function rotating({ answers, ownHalf, slowHalf, stored, isInDoubt = false, size 
     actions: {
       async save({ nextKey }) {
         steps.push(nextKey === undefined ? 'saved' : 'saved next')
+        if (nextKey === undefined) await world.clock.pause(saveMs, world.deps.until)
       },
       async ownKeyChanged() {
         steps.push(`device after ${world.clock.now() - startMs} ms`)
@@ -81,7 +91,7 @@ function rotating({ answers, ownHalf, slowHalf, stored, isInDoubt = false, size 
   node.nextKey = stored
   node.isNextInDoubt = isInDoubt
   startMs = world.clock.now()
-  return { ...world, node, sent, steps, rotate: () => rotateSoon(world.deps, node) }
+  return { ...world, node, sent, deadlinesMs, steps, rotate: () => rotateSoon(world.deps, node) }
 }
 
 const SLOW_MS = 300
@@ -89,7 +99,7 @@ const SLOW_MS = 300
 const A_WHILE_MS = 30_000
 
 describe('A key rotation', () => {
-  test('stores the next pair before it sends it, and gives it to the device one second after it is stored as the own one', async () => {
+  test('stores the next pair before it sends it, and gives it to the device one second after the answer', async () => {
     const world = rotating({ answers: [done(8)], ownHalf: 8 })
     world.rotate()
     await world.clock.advance(100)
@@ -102,6 +112,40 @@ describe('A key rotation', () => {
     })
     expect([world.node.nextKey, world.node.isNextInDoubt, world.node.isRotating]).toEqual([undefined, false, false])
     expect([world.count('key_rotations'), world.count('errors')]).toEqual([1, 0])
+  })
+
+  test.each([
+    ['takes less', 700, 'device after 1010 ms'],
+    ['takes longer', 1_300, 'device after 1310 ms'],
+  ])('lets the second pass while it stores the pair, where that %s', async (_, saveMs, step) => {
+    const world = rotating({ answers: [done(8)], ownHalf: 8, saveMs })
+    world.rotate()
+    await world.clock.advance(2_500)
+    expect(world.steps.slice(0, 3)).toEqual(['saved next', 'sent', 'saved'])
+    expect(world.steps).toContain(step)
+  })
+
+  test('whose answer is lost gives the new pair to the device within 4 s', async () => {
+    const world = rotating({ answers: [late(), none()], ownHalf: 8 })
+    world.rotate()
+    await world.clock.advance(4_000)
+    expect(world.node.identity).toMatchObject({
+      psk_issued_at: issued(8),
+      private_key: expect.not.stringMatching('own'),
+    })
+    expect(world.steps.filter((step) => step.startsWith('device'))).toEqual(['device after 3030 ms'])
+    expect([new Set(world.sent).size, world.count('retries'), world.count('errors')]).toEqual([1, 1, 0])
+    expect([world.node.nextKey, world.node.isNextInDoubt]).toEqual([undefined, false])
+  })
+
+  test('gives a slow server more time with each repeat, up to the deadline of the client', async () => {
+    const world = rotating({ answers: [late(), late(), late(), late(), done(8)], ownHalf: 8 })
+    world.rotate()
+    await world.clock.advance(2 * A_WHILE_MS)
+    expect(world.deadlinesMs).toEqual([2_000, 4_000, 8_000, undefined, undefined])
+    expect([new Set(world.sent).size, world.node.identity.psk_issued_at]).toEqual([1, issued(8)])
+    // Only the timeout of the client is an error.
+    expect([world.count('retries'), world.count('errors')]).toEqual([3, 1])
   })
 
   test('drops the pair where no rotation is pending at its first try', async () => {
