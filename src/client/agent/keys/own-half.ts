@@ -26,7 +26,7 @@ export async function adoptMeshKey<M extends Member>(
     ...(issued !== undefined && { psk_issued_at: issued }),
   }
   if (node.nextKey?.privateKey === key.privateKey) forgetNextKey(node)
-  // The peers hear of the key from now on, however long the write to disk takes. A crash until then finds the pair as the next one.
+  // The peers receive the key from now on, however long the write to disk takes. A crash until then finds the pair as the next one.
   const peersFirst = isNew ? clock.pause(PEERS_FIRST_MS, until) : undefined
   await actions.save(node)
   if (!isNew) return
