@@ -128,6 +128,15 @@ describe('A Domain as files', () => {
     expect(JSON.parse(stdout)).toMatchObject({ steps: [], waits: [] })
   }, 120_000)
 
+  it('is not exported over the files of another Domain, nor under a name that no set may have', async () => {
+    const theirs = copied('theirs', edited('ctl.yaml', 'domain: default', 'domain: acme'))
+    const before = textsOf(theirs)
+    const refused = await rich.ctl(`export ${theirs} --prune`, 2)
+    expect(refused.stderr).toContain('has the files of Domain acme, and the command would export Domain default')
+    expect(textsOf(theirs)).toEqual(before)
+    expect((await rich.ctl(`export ${theirs} --set My_Set`, 2)).stderr).toContain('--set must be lower-case letters')
+  })
+
   it('is rebuilt on an empty server, also where the rebuilding is killed again and again', async () => {
     for (const writes of [1, 4, 9]) expect(await killedApply(empty, files, writes)).toBe('SIGKILL')
     const { stderr } = await empty.ctl(`apply ${files} --yes`, 10)

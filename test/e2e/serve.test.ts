@@ -107,6 +107,8 @@ describe('a server that cannot start says why in one sentence and leaves nothing
 test('--check judges the configuration and starts nothing', async () => {
   expect(await serve('--check')).toEqual({ exitCode: 0, stdout: '', stderr: 'The configuration is valid.\n' })
   expect((await serve('--check', '--listen', '0.0.0.0:1')).exitCode).toBe(1)
+  const { exitCode, stderr } = await serve('--check', '--backup-dir', join(folder, 'nowhere'))
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('of --backup-dir cannot be written (ENOENT)')])
   expect(existsSync(join(folder, 'data'))).toBe(false)
 })
 

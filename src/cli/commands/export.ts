@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { defineCommand } from '../argv/command.ts'
 import { usageError } from '../errors/cli-error.ts'
 import { placeFlag } from '../derive/places.ts'
-import { readSetName } from '../domain-files/folder/read-folder.ts'
+import { isSetName, readSetHead } from '../domain-files/folder/read-folder.ts'
 import { assertSetFolder, writeFolder } from '../domain-files/folder/write-folder.ts'
 import { filesOf } from '../domain-files/export-files.ts'
 import { readDomain } from '../domain-files/read-domain.ts'
@@ -27,10 +27,14 @@ export const exportDomain = defineCommand({
   examples: ['ctl export ./domain', 'ctl export ./domain --domain acme && git -C ./domain diff'],
   async run(session, { args: [dir], flags }) {
     if (dir === undefined) throw usageError('<dir> is missing', 'See: ctl export --help')
+    if (flags.set !== undefined && !isSetName(flags.set))
+      throw usageError('--set must be lower-case letters, digits and hyphens, at most 63, such as web-team')
     const folder = resolve(session.io.cwd, dir)
     await assertSetFolder(folder)
+    const head = await readSetHead(folder)
     const world = await readDomain(session)
-    const set = flags.set ?? (await readSetName(folder)) ?? world.names.domainSlug
+    assertSameDomain(head?.domain, world.names.domainSlug, dir)
+    const set = flags.set ?? head?.set ?? world.names.domainSlug
     const files = await filesOf(world, set, session.manifest())
     const isPruning = flags.prune === true
     const { written, unchanged, extra } = await writeFolder(folder, files, { isPruning })
@@ -41,6 +45,15 @@ export const exportDomain = defineCommand({
     for (const line of extraLines(extra, isPruning)) session.note(line)
   },
 })
+
+/** The files of two Domains in one folder would be applied together. @throws CliError */
+function assertSameDomain(exported: string | undefined, domain: string, dir: string): void {
+  if (exported === undefined || exported === domain) return
+  throw usageError(
+    `${harmless(dir)} has the files of Domain ${harmless(exported)}, and the command would export Domain ${domain}`,
+    `For Domain ${harmless(exported)}: --domain ${harmless(exported)}. For Domain ${domain}: name another folder.`,
+  )
+}
 
 /** Names the files whose objects the Domain does not have. */
 function extraLines(paths: readonly string[], isPruning: boolean): readonly string[] {

@@ -1,16 +1,11 @@
 import type { ComponentChildren, VNode } from 'preact'
+import { Bar } from './bar.tsx'
 
 /** The page before anyone is known to be signed in: the name of the console, and what there is to say. */
 export function Frame({ children }: { readonly children: ComponentChildren }): VNode {
   return (
     <>
-      <header class="bar">
-        <div class="bar-inner">
-          <span class="brand">
-            ctl <span>console</span>
-          </span>
-        </div>
-      </header>
+      <Bar />
       <main class="page narrow">{children}</main>
     </>
   )

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import type { Liveness } from '../api/watch-domain.ts'
 import { fragmentOf, VIEWS, type ViewName } from '../model/route.ts'
+import { Bar } from './bar.tsx'
 import { useConsole } from './context.ts'
 
 const TITLES: Readonly<Record<ViewName, string>> = {
@@ -28,22 +29,16 @@ export function Header({ liveness }: HeaderProps): VNode {
   const { me } = useConsole()
   const { text, title } = LIVENESS[liveness]
   return (
-    <header class="bar">
-      <div class="bar-inner">
-        <span class="brand">
-          ctl <span>console</span>
-        </span>
-        <DomainSwitcher />
-        <span class="grow" />
-        <span class={`liveness is-${liveness}`} title={title}>
-          {text}
-        </span>
-        <a class="person" href="/" title="Your account, and signing out">
-          {me.display_name}
-        </a>
-      </div>
-      <Navigation />
-    </header>
+    <Bar below={<Navigation />}>
+      <DomainSwitcher />
+      <span class="grow" />
+      <span class={`liveness is-${liveness}`} title={title}>
+        {text}
+      </span>
+      <a class="person" href="/" title="Your account, and signing out">
+        {me.display_name}
+      </a>
+    </Bar>
   )
 }
 

@@ -71,6 +71,7 @@ async function check(config: Config, { stderr }: ServeIo): Promise<number> {
   await (await import('../composition/open-release-verifier.ts')).openReleaseVerifier(config)
   const { checkSigner } = await import('../composition/open-signer.ts')
   await checkSigner(config, createLog('silent', stderr))
+  ;(await import('../composition/backup-schedule.ts')).checkSchedule(config)
   const loose = (await import('../adapters/keyring/master-key.ts')).looseMode(masterKey)
   if (loose !== undefined) stderr.write(`warning: ${loose}\n`)
   stderr.write('The configuration is valid.\n')

@@ -18,7 +18,7 @@ export function openSchedule({ config, backend, log }: ScheduleGround): BackupSc
   const { backups } = config
   const { openSnapshot, clock } = backend
   if (backups === undefined || openSnapshot === undefined) return undefined
-  assertWritable(backups.directory)
+  checkSchedule(config)
   return createSchedule({
     ...backups,
     clock,
@@ -28,7 +28,10 @@ export function openSchedule({ config, backend, log }: ScheduleGround): BackupSc
   })
 }
 
-function assertWritable(directory: string): void {
+/** @throws BootError where the directory of the schedule cannot be written */
+export function checkSchedule({ backups }: Config): void {
+  if (backups === undefined) return
+  const { directory } = backups
   try {
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {

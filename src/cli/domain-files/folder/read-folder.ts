@@ -57,14 +57,19 @@ export async function readFolder(
   }
 }
 
-/** The name that a folder gives its set; undefined where it has no set file. @throws CliError for a fault in that file. */
-export async function readSetName(folder: string): Promise<string | undefined> {
+/** What a folder says of its set; undefined where it has no set file. @throws CliError for a fault in that file. */
+export async function readSetHead(folder: string): Promise<SetHead | undefined> {
   if (!existsSync(join(folder, SET_FILE))) return undefined
   const read = await readDocument(folder, SET_FILE)
   const faults: FileFault[] = []
   const head = 'length' in read ? void faults.push(...read) : setOf(read, faults)
   if (faults.length > 0) throw faultyFiles(faults)
-  return head?.set
+  return head
+}
+
+/** A name that a set may have: `web-team`, at most 63 characters. */
+export function isSetName(text: string): boolean {
+  return text.length <= SET_NAME_MAX && new RegExp(SET_NAME).test(text)
 }
 
 interface Schemas {
@@ -78,11 +83,14 @@ function createSchemas(manifest: Manifest): Schemas {
   return { present: (kind) => present.get(kind) ?? {}, any: (kind) => any.get(kind) ?? {} }
 }
 
+const SET_NAME = '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'
+const SET_NAME_MAX = 63
+
 const SET_SCHEMA: ValueSchema = {
   type: 'object',
   properties: {
     format: { const: 1 },
-    set: { type: 'string', minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$' },
+    set: { type: 'string', minLength: 1, maxLength: SET_NAME_MAX, pattern: SET_NAME },
     domain: { type: 'string' },
     mesh_cidr: { type: 'string' },
     omitted: { type: 'object' },
@@ -95,8 +103,10 @@ function isNewer(format: unknown): boolean {
   return typeof format === 'number' && Number.isSafeInteger(format) && format > 1
 }
 
-interface SetHead {
+/** What the set file says. */
+export interface SetHead {
   readonly set: string
+  /** Slug of the Domain that was exported; undefined where it does not say. */
   readonly domain: string | undefined
 }
 

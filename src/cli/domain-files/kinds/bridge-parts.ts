@@ -3,6 +3,7 @@ import { isRow, type Row } from '../../output/members.ts'
 import type { LiveObject } from '../document.ts'
 import type { Member, World, Writing } from '../kind.ts'
 import { bodySchema, type ValueSchema } from '../schema/value-schema.ts'
+import { unlessGone } from '../unless-gone.ts'
 import { entriesOf, picked, text } from './member-sets.ts'
 
 /** A list of parts of a bridge, with the operations that read and write them. */
@@ -114,7 +115,7 @@ export async function writeParts(world: World, writing: Writing & { readonly liv
     const entries = entriesOf(writing, part.member)
     // What is removed first cannot collide with what is created.
     for (const { name } of entries.filter((entry) => entry.to === undefined))
-      await world.api.call(part.remove, { ...place, slug: name })
+      await unlessGone(() => world.api.call(part.remove, { ...place, slug: name }))
     for (const { name, from, to } of entries.filter((entry) => entry.to !== undefined)) {
       const body = sent(world, to)
       if (from === undefined) await world.api.call(part.create, { ...place, body })

@@ -84,7 +84,10 @@ export const resource: Kind = {
   async remove({ api }, { id, row }) {
     await api.call('DeleteResource', { id: row['project_id'], resource_id: id })
   },
-  reread: ({ api }, { id, row }) => api.call('GetResource', { id: row['project_id'], resource_id: id }),
+  revision: ['updated_at', 'parts'],
+  async reread(world, { id, row }) {
+    return withParts(world, await world.api.call('GetResource', { id: row['project_id'], resource_id: id }))
+  },
 }
 
 function membersOf(manifest: Manifest): readonly Member[] {
@@ -95,9 +98,14 @@ function membersOf(manifest: Manifest): readonly Member[] {
 
 async function liveOf(world: World, name: string, row: Row): Promise<LiveObject> {
   const hosts = listed(row['host_node_ids']).map((id) => world.names.nameOf('node', id) ?? id)
-  const parts = row['kind'] === 'bridge' ? await readParts(world, row) : {}
-  const members = { type: row['kind'], ...picked(row, ['display_name']), hosts: hosts.toSorted(), ...parts }
-  return { kind: 'resource', name, id: text(row, 'id'), members, row }
+  const whole = await withParts(world, row)
+  const members = { type: row['kind'], ...picked(row, ['display_name']), hosts: hosts.toSorted(), ...whole.parts }
+  return { kind: 'resource', name, id: text(row, 'id'), members, row: whole }
+}
+
+/** A bridge with its relay and its parts, whose changes leave the time of the bridge as it is. */
+async function withParts(world: World, row: Row): Promise<Row & { readonly parts?: Row }> {
+  return row['kind'] === 'bridge' ? { ...row, parts: await readParts(world, row) } : row
 }
 
 function nodeIds({ names }: World, hosts: unknown): readonly string[] {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findFiles } from '../../../../src/cli/domain-files/folder/find-files.ts'
 import { UNFINISHED_FILE } from '../../../../src/cli/domain-files/folder/layout.ts'
-import { readFolder, readSetName } from '../../../../src/cli/domain-files/folder/read-folder.ts'
+import { readFolder, readSetHead } from '../../../../src/cli/domain-files/folder/read-folder.ts'
 import { assertSetFolder, writeFolder } from '../../../../src/cli/domain-files/folder/write-folder.ts'
 import { inParallel } from '../../../../src/cli/domain-files/gateway.ts'
 import { manifest } from '../../../support/cli/cli-run.ts'
@@ -26,12 +26,12 @@ describe('The folder of a set', () => {
   it('keeps its name where another file of it has a fault', async () => {
     await writeFolder(folder, [SET, GROUP])
     writeFileSync(join(folder, 'groups/broken.yaml'), 'kind: [')
-    expect(await readSetName(folder)).toBe('web')
+    expect(await readSetHead(folder)).toEqual({ set: 'web', domain: undefined })
   })
 
   it('has no name that a faulty set file could change unnoticed', async () => {
     await writeFolder(folder, [{ ...SET, text: 'format: 1\nset: Web!\n' }])
-    await expect(readSetName(folder)).rejects.toMatchObject({
+    await expect(readSetHead(folder)).rejects.toMatchObject({
       exitCode: 9,
       hints: [expect.stringContaining('ctl.yaml:2:1')],
     })

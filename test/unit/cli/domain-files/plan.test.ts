@@ -198,11 +198,23 @@ describe('An object that has changed since it was read', () => {
     row: { display_name: 'Build', disabled: false },
   }
   const group: LiveObject = { ...OPS, row: { display_name: 'Ops', members: ['user:u1'] } }
+  const bridgeRow = { kind: 'bridge', id: 'r1', project_id: 'p1', updated_at: '2026-01-01T00:00:00Z' }
+  const bridge: LiveObject = {
+    ...BRIDGE,
+    members: { type: 'bridge', display_name: 'Edge' },
+    row: { ...bridgeRow, parts: { relay: { enabled: true, listen_port: 51_821 } } },
+  }
 
   it.each([
     ['service-identity', 'build', service, { GetIdentity: { display_name: 'Build', disabled: true } }],
     ['group', 'ops', group, { GetGroup: { display_name: 'Ops', members: ['user:u1', 'user:u2'] } }],
     ['group', 'ops', group, { GetGroup: { display_name: 'Operators', members: ['user:u1'] } }],
+    [
+      'resource',
+      'web/edge',
+      bridge,
+      { GetResource: bridgeRow, GetBridgeRelay: { enabled: false, listen_port: 51_821 } },
+    ],
   ])('is not written: %s %s', async (kind, name, live, answers) => {
     const calls: Answers['calls'] = []
     const world = worldOf([live], { calls, answers })
