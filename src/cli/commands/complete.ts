@@ -28,7 +28,7 @@ export const completeOver = (rows: (manifest: Manifest) => readonly CommandRow[]
     raw: true,
     async run(session, { args }) {
       const seconds = parseDuration(session.io.env['CTL_COMPLETION_TIMEOUT'] ?? '') ?? BUDGET_SECONDS
-      const leftMs = Math.min(seconds * 1000, BUDGET_MS_MAX) - WRITING_MS - performance.now()
+      const leftMs = Math.min(seconds * 1000, BUDGET_MS_MAX) - WRITING_MS - (session.io.elapsedMs?.() ?? 0)
       const end = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)))
       try {
         await offer(session, { args, root: growTree(rows(session.manifest())) }, end)

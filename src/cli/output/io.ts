@@ -48,6 +48,8 @@ export interface Io {
   readonly cwd: string
   readonly home: string
   nowMs(): number
+  /** Milliseconds since the process began; absent where the process is not the command's own. */
+  elapsedMs?(): number
   /** Resolves after so many ms, or at once when interrupted. */
   sleep(ms: number): Promise<void>
   /** Aborted by Ctrl-C or SIGTERM. The first read of it takes over both. */

@@ -23,6 +23,7 @@ export function processIo(): Io {
       return process.getBuiltinModule('node:os').homedir()
     },
     nowMs: Date.now,
+    elapsedMs: () => performance.now(),
     sleep: (ms) => sleepUnless(ms, interruption.signal()),
     get interrupted() {
       return interruption.signal()
