@@ -1,8 +1,7 @@
 // Runs the package on each Node that it promises to run on, two at once. On each: npm installs the packed tarball into an
 // empty prefix without a warning of an engine or a deprecation; the installed command serves, signs in, plays a small fleet,
-// stops in order and has everything after another start, without a warning of Node. The tests that start processes run on the
-// newest line as well, and with CTL_TEST_DEPTH=deep on each; on the Node of this machine the suite has run them. Node comes
-// from the npm registry. Arguments are majors, such as `24`; all when there are none. The last line is for scripts:
+// stops in order and has everything after another start, without a warning of Node. The tests that start processes run on
+// each line as well; on the Node of this machine the suite has run them. Node comes from the npm registry. Arguments are majors, such as `24`; all when there are none. The last line is for scripts:
 // `N passed, N failed, N skipped`.
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -23,7 +22,9 @@ const NODES = 3
 const FIRST_START_DEADLINE_MS = 180_000
 
 /** Tests that start the built command: serving, signals, TLS, certificates that change, streams, simulated agents. */
-const PROCESS_TESTS = ['serve', 'stop', 'tls-self-signed', 'agent-streams'].map((name) => `test/e2e/${name}.test.ts`)
+const PROCESS_TESTS = ['stop', 'tls-self-signed', 'agent-streams']
+/** Takes as long as the others together: on the newest line alone, or with CTL_TEST_DEPTH=deep on each. */
+const LONG_PROCESS_TEST = 'serve'
 
 /** What npm prints about a package that does not fit the Node, or that its author gave up. */
 const COMPLAINT = /^npm warn (?:EBADENGINE|deprecated).*/m
@@ -43,15 +44,22 @@ function stepsOn(version) {
     { name: 'serves, stops and has it all after another start', run: unlessMissing(() => smoke(state)) },
   ]
   // The suite itself runs on the Node of this machine.
-  const isTested = version === VERSIONS.at(-1) || process.env.CTL_TEST_DEPTH === 'deep'
-  if (isTested && !process.versions.node.startsWith(`${major}.`))
-    steps.push({ name: 'passes the tests of processes', run: unlessMissing(inTurn(runProcessTests)) })
+  if (!process.versions.node.startsWith(`${major}.`))
+    steps.push({
+      name: 'passes the tests of processes',
+      run: unlessMissing(inTurn((own) => runProcessTests(own, testsOn(version)))),
+    })
   return steps.map((step) => ({ ...step, name: `Node ${version} ${step.name}` }))
+}
+
+function testsOn(version) {
+  const isLong = version === VERSIONS.at(-1) || process.env.CTL_TEST_DEPTH === 'deep'
+  return [...PROCESS_TESTS, ...(isLong ? [LONG_PROCESS_TEST] : [])].map((name) => `test/e2e/${name}.test.ts`)
 }
 
 let turn = Promise.resolve()
 
-/** One run of the tests at a time: they have two workers, and bounds of seconds. */
+/** One run of the tests at a time: they have three workers, and bounds of seconds. */
 function inTurn(work) {
   return (state) => {
     const mine = turn.then(() => work(state))
@@ -117,10 +125,10 @@ async function startByNpx(folder) {
   assert(complaint === undefined, `npx says: ${complaint}`)
 }
 
-async function runProcessTests({ node: { node, bin } }) {
+async function runProcessTests({ node: { node, bin } }, files) {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` }
-  const tests = [vitest, 'run', '--reporter=json', ...PROCESS_TESTS]
+  const tests = [vitest, 'run', '--reporter=json', ...files]
   const { code, stdout, stderr } = await run(node, tests, { cwd: root, env })
   const start = stdout.indexOf('{"num')
   assert(start >= 0, `vitest ended with ${code}: ${stderr.slice(-900)}`)
