@@ -1,8 +1,8 @@
 // Runs the package on each Node that it promises to run on, two at once. On each: npm installs the packed tarball into an
 // empty prefix without a warning of an engine or a deprecation; the installed command serves, signs in, plays a small fleet,
 // stops in order and has everything after another start, without a warning of Node. The tests that start processes run on
-// each line as well; on the Node of this machine the suite has run them. Node comes from the npm registry. Arguments are majors, such as `24`; all when there are none. The last line is for scripts:
-// `N passed, N failed, N skipped`.
+// each line as well; on the Node of this machine the suite has run them. Node comes from the npm registry. Arguments are
+// majors, such as `24`; all when there are none. The last line is for scripts: `N passed, N failed, N skipped`.
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
