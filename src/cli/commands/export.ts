@@ -27,8 +27,7 @@ export const exportDomain = defineCommand({
   examples: ['ctl export ./domain', 'ctl export ./domain --domain acme && git -C ./domain diff'],
   async run(session, { args: [dir], flags }) {
     if (dir === undefined) throw usageError('<dir> is missing', 'See: ctl export --help')
-    if (flags.set !== undefined && !isSetName(flags.set))
-      throw usageError('--set must be lower-case letters, digits and hyphens, at most 63, such as web-team')
+    assertSetName(flags.set)
     const folder = resolve(session.io.cwd, dir)
     await assertSetFolder(folder)
     const head = await readSetHead(folder)
@@ -38,13 +37,21 @@ export const exportDomain = defineCommand({
     const files = await filesOf(world, set, session.manifest())
     const isPruning = flags.prune === true
     const { written, unchanged, extra } = await writeFolder(folder, files, { isPruning })
-    const rest = extra.length === 0 ? '' : `, ${extra.length} ${isPruning ? 'removed' : 'kept'}`
-    session.note(
-      `Exported Domain ${world.names.domainSlug} to ${dir}: ${written} files written, ${unchanged} unchanged${rest}.`,
-    )
+    const counts = `${written} files written, ${unchanged} unchanged${extraCount(extra, isPruning)}`
+    session.note(`Exported Domain ${world.names.domainSlug} to ${dir}: ${counts}.`)
     for (const line of extraLines(extra, isPruning)) session.note(line)
   },
 })
+
+/** @throws CliError */
+function assertSetName(name: string | undefined): void {
+  if (name !== undefined && !isSetName(name))
+    throw usageError('--set must be lower-case letters, digits and hyphens, at most 63, such as web-team')
+}
+
+function extraCount(paths: readonly string[], isPruning: boolean): string {
+  return paths.length === 0 ? '' : `, ${paths.length} ${isPruning ? 'removed' : 'kept'}`
+}
 
 /** The files of two Domains in one folder would be applied together. @throws CliError */
 function assertSameDomain(exported: string | undefined, domain: string, dir: string): void {
