@@ -38,18 +38,20 @@ const REFUSED_MS = 300_000
 export function watchDomain(domainId: string, watcher: Watcher, deps: WatchDeps): () => void {
   const ending = new AbortController()
   const { presence } = deps
-  let isLive = false
+  let current: Liveness | undefined
   let cancelPoll = (): void => undefined
   const poll = (): void => {
     cancelPoll()
     if (presence.now() !== 'shown') return
-    cancelPoll = deps.after(isLive ? LIVE_POLL_MS : POLL_MS, () => {
+    cancelPoll = deps.after(current === 'live' ? LIVE_POLL_MS : POLL_MS, () => {
       watcher.onStale()
       poll()
     })
   }
   const becomes = (liveness: Liveness): void => {
-    isLive = liveness === 'live'
+    // Each failed try at a stream comes here, more often than a read is due: it must not put that off.
+    if (liveness === current) return
+    current = liveness
     watcher.onLiveness(liveness)
     poll()
   }

@@ -87,6 +87,16 @@ describe('following a Domain', () => {
     stop()
   })
 
+  test('reads every 15 seconds while no server answers, although it tries the stream every five', async () => {
+    const stream = createStream()
+    const { seen, liveness, stop } = follow(stream)
+    await pass(45_000)
+    expect(stream.requests.length).toBeGreaterThanOrEqual(9)
+    expect(seen).toEqual(['read', 'read', 'read'])
+    expect(liveness).toEqual(['polling'])
+    stop()
+  })
+
   test('reads once as the stream begins, reports each event at once, and resumes after the last one', async () => {
     const stream = createStream()
     stream.open()
