@@ -16,8 +16,8 @@ const filesOf = (...folders: readonly string[]) => folders.map((folder) => `test
 type Project = Pick<ProjectConfig, 'name' | 'include' | 'exclude' | 'maxWorkers' | 'isolate'>
 
 /**
- * What runs at the same time, one project after the other. Together they have every file. The files of a project that does
- * not isolate them share their processes, which load the sources once.
+ * The projects, which run one after the other and together have every file. Where files are not isolated, those of a worker
+ * share one process, which loads the sources once.
  */
 const IN_ORDER: readonly Project[] = [
   // They wait for other programs most of the time, and start them faster from a process that has little memory.

@@ -7,9 +7,9 @@ import { MODULE_MOCKS } from '../../support/run/projects.ts'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const MOCK = /\bvi\.(?:do)?[mM]ock\(/
 
-test('a unit test that replaces a module does not share its process', () => {
-  const files = readdirSync(join(ROOT, 'test/unit'), { recursive: true, encoding: 'utf8' })
-  const tests = files.filter((file) => file.endsWith('.test.ts')).map((file) => `test/unit/${file}`)
+test('a test that replaces a module does not share its process', () => {
+  const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+  const tests = files.filter((file) => file.endsWith('.test.ts')).map((file) => `test/${file}`)
   const mocking = tests.filter((file) => MOCK.test(readFileSync(join(ROOT, file), 'utf8')))
   expect(mocking.toSorted()).toEqual([...MODULE_MOCKS].toSorted())
 })
