@@ -140,6 +140,7 @@ interface Counts {
 }
 
 function countsOf({ stdout, stderr }: CtlResult): Counts {
-  if (stdout === '') throw new Error(stderr)
+  // The reason is on the last line: the lines before it are progress.
+  if (stdout === '') throw new Error(stderr.trimEnd().split('\n').slice(-2).toReversed().join('\n'))
   return JSON.parse(stdout) as Counts
 }

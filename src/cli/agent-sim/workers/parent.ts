@@ -10,6 +10,7 @@ import type { SimulationResult } from '../simulation.ts'
 import { mergedSummary, type Summary } from '../statistics.ts'
 import { errorOf, type FromWorker, type Measured, type ToWorker, type WorkerResult } from './messages.ts'
 import { mergedProgress } from './merged-progress.ts'
+import { release, type Releasable } from './release.ts'
 import { sizeOf, type DomainShare } from './shares.ts'
 import { WORKER_VARIABLE } from './worker.ts'
 
@@ -28,11 +29,10 @@ export interface ParentOptions {
 }
 
 /** A worker, and the last that it has sent. */
-interface Worker {
+interface Worker extends Releasable {
   readonly number: number
   readonly share: readonly DomainShare[]
   readonly child: ChildProcess
-  isReady: boolean
   progress: Progress | undefined
   measured: Measured | undefined
   result: WorkerResult | undefined
@@ -84,6 +84,7 @@ function startWorker({ argv, env }: ParentOptions, share: readonly DomainShare[]
     share,
     child,
     isReady: false,
+    isReleased: false,
     progress: undefined,
     measured: undefined,
     result: undefined,
@@ -157,13 +158,6 @@ function takeReport(
   if (message.kind === 'progress') worker.progress = message.progress
   else worker.result = message.result
   return undefined
-}
-
-/** The measured time begins when no worker that still runs has nodes to enrol. */
-function release(workers: readonly Worker[]): void {
-  const running = workers.filter(({ child }) => child.connected)
-  if (!running.every(({ isReady }) => isReady)) return
-  for (const { child } of running) child.send({ kind: 'go' } satisfies ToWorker)
 }
 
 function merged(workers: readonly Worker[]) {
