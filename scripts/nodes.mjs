@@ -126,23 +126,13 @@ async function startByNpx(folder) {
 }
 
 async function runProcessTests({ node: { node, bin } }, files) {
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` }
-  const tests = [vitest, 'run', '--reporter=json', ...files]
-  const { code, stdout, stderr } = await run(node, tests, { cwd: root, env })
-  const start = stdout.indexOf('{"num')
-  assert(start >= 0, `vitest ended with ${code}: ${stderr.slice(-900)}`)
-  const { numPassedTests: passed, testResults } = JSON.parse(stdout.slice(start))
-  const broken = testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
-  )
-  const failed = testResults.flatMap((file) => file.assertionResults).filter(({ status }) => status === 'failed')
-  const named = [
-    ...failed.map(({ fullName, failureMessages: [why = ''] }) => `${fullName}: ${why.split('\n', 1)[0]}`),
-    ...broken.map(({ name, message }) => `${name}: ${message}`),
-  ]
-  assert(named.length === 0 && code === 0 && passed > 0, `vitest ended with ${code}; failed: ${named.join('; ')}`)
-  return `${passed} tests`
+  const { code, stdout, stderr } = await run(node, [join(root, 'scripts/test.mjs'), ...files], { cwd: root, env })
+  const named = stdout.split('\n').filter((line) => /^(?:FAILED|UNSTEADY) /.test(line))
+  const result = /^(\d+) passed, \d+ failed, \d+ skipped$/m.exec(stdout)
+  assert(code === 0, `the tests ended with ${code}: ${named.join('; ') || stderr.slice(-900)}`)
+  assert(Number(result?.[1]) > 0, 'no test ran')
+  return [result[0], ...named].join('; ')
 }
 
 const asked = process.argv.slice(2)
