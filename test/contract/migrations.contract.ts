@@ -177,6 +177,7 @@ export function migrationsContract(store: TestStore): void {
         'provider_bundles',
         'provider_keys',
         'provider_states',
+        'reachability_samples',
         'relation_tuples',
         'relay_choices',
         'relay_preferences',

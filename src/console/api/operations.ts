@@ -35,6 +35,7 @@ export const OPERATIONS = {
   ListDomains: ['GET', '/v1/domains'],
   ListNodes: ['GET', '/v1/nodes'],
   GetNode: ['GET', '/v1/nodes/{id}'],
+  GetDomainReachabilityHistory: ['GET', '/v1/domains/{id}/reachability-history'],
   GetNodeState: ['GET', '/v1/nodes/{id}/state'],
   ListExecutions: ['GET', '/v1/nodes/{id}/executions'],
   ListMediatedSessions: ['GET', '/v1/projects/{project_id}/sessions'],

@@ -21,6 +21,49 @@ export function withSample(samples: readonly Sample[], sample: Sample): readonly
   return [...samples, sample].slice(-SAMPLES_MAX)
 }
 
+/** Samples of two sources in their order; of two with the same instant the one of `later`. */
+export function mergedSamples(earlier: readonly Sample[], later: readonly Sample[]): readonly Sample[] {
+  const byInstant = new Map([...earlier, ...later].map((sample) => [sample.atMs, sample]))
+  return [...byInstant.values()].toSorted((a, b) => a.atMs - b.atMs)
+}
+
+/** A period that the chart shows. */
+export interface ChartPeriod {
+  /** What the address calls it. */
+  readonly name: string
+  readonly words: string
+  readonly ms: number
+  /** Time from one row of the table to the next, ms. */
+  readonly stepMs: number
+  readonly stepWords: string
+}
+
+const HOUR_MS = 3_600_000
+/** How long the server keeps samples, ms. */
+export const KEPT_MS = 168 * HOUR_MS
+
+const DAY: ChartPeriod = { name: '24h', words: '24 hours', ms: 24 * HOUR_MS, stepMs: HOUR_MS, stepWords: 'hour' }
+
+export const CHART_PERIODS: readonly ChartPeriod[] = [
+  { name: '2h', words: '2 hours', ms: 2 * HOUR_MS, stepMs: 300_000, stepWords: '5 minutes' },
+  DAY,
+  { name: '7d', words: '7 days', ms: KEPT_MS, stepMs: 6 * HOUR_MS, stepWords: '6 hours' },
+]
+
+/** The period of that name; 24 hours where there is none. */
+export const chartPeriod = (name: string | undefined): ChartPeriod =>
+  CHART_PERIODS.find((period) => period.name === name) ?? DAY
+
+/** The samples from an instant on, in ms. */
+export const samplesSince = (samples: readonly Sample[], sinceMs: number): readonly Sample[] =>
+  samples.filter(({ atMs }) => atMs >= sinceMs)
+
+/** The last sample of each step that has one, the newest first. */
+export function lastOfSteps(samples: readonly Sample[], stepMs: number): readonly Sample[] {
+  const stepOf = ({ atMs }: Sample): number => Math.floor(atMs / stepMs)
+  return [...new Map(samples.map((sample) => [stepOf(sample), sample])).values()].toReversed()
+}
+
 /** Samples that the browser kept; none where the text is not what this version writes. */
 export function readSamples(text: string | null): readonly Sample[] {
   try {
@@ -37,7 +80,7 @@ function isSample(row: unknown): row is Sample {
   return ['atMs', ...STATES].every((name) => Number.isFinite(members[name]))
 }
 
-/** Without a sample for longer than this, the page was not shown: nothing is known of the time between. */
+/** Without a sample for longer than this, the interval of the server, nothing is known of the time between. */
 const GAP_MS = 300_000
 
 /**

@@ -9,9 +9,12 @@ import type { Sample } from '../model/samples.ts'
 import type { Loaded } from './use-load.ts'
 import type { Waiting } from './use-waiting.ts'
 
-/** The nodes of the Domain, and how their number in each state developed while the console was open. */
+/** The nodes of the Domain, and how their number in each state developed. */
 export interface FleetData {
   readonly nodes: Loaded<readonly NodeSummary[]>
+  /** What the server has of it. */
+  readonly history: Loaded<readonly Sample[]>
+  /** The same with what the page has seen. */
   readonly samples: readonly Sample[]
 }
 

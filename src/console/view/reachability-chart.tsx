@@ -1,40 +1,78 @@
 import type { VNode } from 'preact'
 import { STATES } from '../model/fleet.ts'
 import { counted, numberText, spanOf } from '../model/format.ts'
-import { stackedPaths, totalOf, type Sample } from '../model/samples.ts'
+import { fragmentOf } from '../model/route.ts'
+import {
+  CHART_PERIODS,
+  chartPeriod,
+  lastOfSteps,
+  samplesSince,
+  stackedPaths,
+  totalOf,
+  type ChartPeriod,
+  type Sample,
+} from '../model/samples.ts'
 import { useConsole } from './context.ts'
 import { Panel, StateShape, stateWord } from './parts.tsx'
 import { Table } from './table.tsx'
 
 const BOX = { width: 600, height: 160 }
-/** Rows of the table beside the chart. */
-const ROWS_MAX = 12
 
-/** How many nodes were in each state, as this page saw it. */
+/** How many nodes were in each state, as the server sampled it and this page saw it. */
 export function ReachabilityChart(): VNode {
-  const { samples } = useConsole().fleet
-  const [first, last] = [samples[0], samples.at(-1)]
+  const { route } = useConsole()
+  const period = chartPeriod(route.filters['period'])
   return (
-    <Panel
-      title="Reachability over time"
-      hint="As this page has seen it while it was shown; at most two hours. The metrics of the server go further back."
-    >
-      {first === undefined || last === undefined || samples.length < 2 ? (
-        <p class="muted chart-wait">The chart begins with the next sample, in about 15 seconds.</p>
-      ) : (
-        <Chart samples={samples} first={first} last={last} />
-      )}
+    <Panel title="Reachability over time" hint="A sample of the server every 5 minutes, and what this page has seen.">
+      <Periods chosen={period} />
+      <HistoryFailure />
+      <PeriodChart period={period} />
     </Panel>
   )
+}
+
+function Periods({ chosen }: { readonly chosen: ChartPeriod }): VNode {
+  const { domain } = useConsole()
+  return (
+    <ul class="tabs" aria-label="Period">
+      {CHART_PERIODS.map((period) => (
+        <li key={period.name}>
+          <a
+            href={fragmentOf({ domain: domain.slug, view: 'fleet', filters: { period: period.name } })}
+            aria-current={period === chosen ? 'true' : undefined}
+          >
+            {period.words}
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function PeriodChart({ period }: { readonly period: ChartPeriod }): VNode {
+  const { fleet, nowMs } = useConsole()
+  const samples = samplesSince(fleet.samples, nowMs - period.ms)
+  const [first, last] = [samples[0], samples.at(-1)]
+  if (first === undefined || last === undefined || samples.length < 2)
+    return <p class="muted chart-wait">The chart begins with the next sample, in about 15 seconds.</p>
+  return <Chart samples={samples} first={first} last={last} period={period} />
+}
+
+/** Says why the chart may have only what the page has seen. */
+function HistoryFailure(): VNode | null {
+  const { failure } = useConsole().fleet.history
+  if (failure === undefined) return null
+  return <p class="muted hint">The samples of the server could not be read: {failure.message}</p>
 }
 
 interface ChartProps {
   readonly samples: readonly Sample[]
   readonly first: Sample
   readonly last: Sample
+  readonly period: ChartPeriod
 }
 
-function Chart({ samples, first, last }: ChartProps): VNode {
+function Chart({ samples, first, last, period }: ChartProps): VNode {
   const most = Math.max(...samples.map(totalOf))
   const words = STATES.map((state) => `${stateWord(state).toLowerCase()} ${last[state]}`).join(', ')
   return (
@@ -66,25 +104,25 @@ function Chart({ samples, first, last }: ChartProps): VNode {
       </ul>
       <details>
         <summary>As a table</summary>
-        <SampleTable samples={samples} />
+        <SampleTable samples={samples} period={period} />
       </details>
     </>
   )
 }
 
-function SampleTable({ samples }: { readonly samples: readonly Sample[] }): VNode {
+function SampleTable({ samples, period }: Pick<ChartProps, 'samples' | 'period'>): VNode {
   return (
     <Table
-      caption="Nodes by reachability, the newest sample first"
+      caption={`Nodes by reachability, the last sample of every ${period.stepWords}, the newest first`}
       columns={[
-        { head: 'Time', cell: ({ atMs }) => new Date(atMs).toLocaleTimeString() },
+        { head: 'Time', cell: ({ atMs }) => new Date(atMs).toLocaleString() },
         ...STATES.map((state) => ({
           head: stateWord(state),
           cell: (sample: Sample) => numberText(sample[state]),
           isNumber: true as const,
         })),
       ]}
-      rows={samples.toReversed().slice(0, ROWS_MAX)}
+      rows={lastOfSteps(samples, period.stepMs)}
       keyOf={({ atMs }) => String(atMs)}
     />
   )

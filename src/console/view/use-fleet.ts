@@ -1,9 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Api } from '../api/client.ts'
 import { readFleet, type FleetRead } from '../api/read-fleet.ts'
 import { countStates } from '../model/fleet.ts'
-import { readSamples, withSample, type Sample } from '../model/samples.ts'
+import { mergedSamples, readSamples, withSample, type Sample } from '../model/samples.ts'
 import type { FleetData } from './context.ts'
+import { useHistory } from './use-history.ts'
 import { APART_MS, tickOf, useLoad } from './use-load.ts'
 import type { Live } from './use-page.ts'
 
@@ -21,7 +22,10 @@ interface Following {
   readonly isCurrent: () => boolean
 }
 
-/** Reads the nodes of the Domain when something changes in them, and samples how many are in each state. */
+/**
+ * Reads the nodes of the Domain when something changes in them, and samples how many are in each state. The samples of the server are
+ * those of times in which the page was not shown.
+ */
 export function useFleet({ api, domainId, live: { changes, events }, decisions, isCurrent }: Following): FleetData {
   const last = useRef<{ readonly of: string; readonly read: FleetRead } | undefined>(undefined)
   const former = last.current?.of === domainId ? last.current.read : undefined
@@ -33,16 +37,21 @@ export function useFleet({ api, domainId, live: { changes, events }, decisions, 
     last.current = { of: domainId, read }
     return read.nodes
   })
-  const [samples, setSamples] = useState<{ readonly of: string; readonly all: readonly Sample[] }>({ of: '', all: [] })
+  const [seen, setSeen] = useState<{ readonly of: string; readonly all: readonly Sample[] }>({ of: '', all: [] })
+  const history = useHistory({ api, domainId, changes })
   const sampling = useSampling(isCurrent)
   useEffect(() => {
     if (value === undefined) return
     const sample = { atMs: Date.now(), ...countStates(value) }
     const all = withSample(readSamples(keptText(domainId)), sample)
     keep(domainId, all)
-    setSamples({ of: domainId, all })
+    setSeen({ of: domainId, all })
   }, [value, sampling])
-  return { nodes: { value, failure, retry }, samples: samples.of === domainId ? samples.all : [] }
+  const samples = useMemo(
+    () => mergedSamples(history.value ?? [], seen.of === domainId ? seen.all : []),
+    [domainId, history.value, seen],
+  )
+  return { nodes: { value, failure, retry }, samples, history }
 }
 
 /** Grows when it is time for a sample of what is known. */

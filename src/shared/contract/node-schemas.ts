@@ -178,3 +178,27 @@ export const Reachability = z
     changed_at: Instant.describe('When the state changed last'),
   })
   .meta({ id: 'Reachability', description: 'Whether a node reports in time.' })
+
+const nodesIn = (state: string) => z.int().describe(`Nodes that were ${state}`)
+
+export const ReachabilityHistory = z
+  .object({
+    domain_id: InDomain,
+    interval_seconds: z.int().describe('Seconds between two samples'),
+    since: Instant.describe('Beginning of the period'),
+    until: Instant.describe('End of the period, which is not in it'),
+    samples: z
+      .array(
+        z
+          .object({
+            at: Instant.describe('When it was taken: a multiple of the interval since the epoch'),
+            healthy: nodesIn('healthy'),
+            stale: nodesIn('stale'),
+            unreachable: nodesIn('unreachable'),
+            never_reported: z.int().describe('Nodes that had never reported'),
+          })
+          .meta({ id: 'ReachabilitySample', description: 'How many nodes of a Domain were in each state.' }),
+      )
+      .describe('Oldest first; an instant at which none was taken is missing, as is one at which there were no nodes'),
+  })
+  .meta({ id: 'ReachabilityHistory', description: 'How the reachability of the nodes of a Domain developed.' })

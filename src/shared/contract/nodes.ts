@@ -12,10 +12,13 @@ import {
   NodeSecretKeyIssued,
   NodeSummary,
   Reachability,
+  ReachabilityHistory,
   ReachabilityState,
 } from './node-schemas.ts'
 
 const params = z.strictObject({ id: uuidField('invalid_node_id', 'Node') })
+const instant = (describe: string) =>
+  z.iso.datetime({ offset: true }).optional().meta({ problem: 'invalid_reachability_filter', description: describe })
 const columns = [
   'display_name',
   'display_kind',
@@ -272,6 +275,32 @@ export const nodes = defineSurface(
         args: ['id'],
         refs: { id: 'nodes' },
         columns: ['state', 'last_heartbeat_at', 'changed_at'],
+      },
+    },
+    GetDomainReachabilityHistory: {
+      method: 'GET',
+      path: '/v1/domains/{id}/reachability-history',
+      summary: 'Show how many nodes of a Domain were in each state of reachability',
+      description:
+        'A sample for every five minutes, kept for 7 days. The numbers are of all nodes of the Domain, since everybody who may read the Domain may read each of them.',
+      credentials: OPERATOR,
+      unauthenticated: 'unauthorized',
+      params: z.strictObject({ id: uuidField('invalid_domain_id', 'Domain') }),
+      query: z.strictObject({
+        since: instant('From this instant on; 24 hours ago when absent, and 7 days ago at the earliest'),
+        until: instant('Before this instant; now when absent'),
+      }),
+      gate: check('read', 'domain:{path.id}'),
+      audit: { relation: 'domain_reachability.read', when: 'all' },
+      responses: { 200: ReachabilityHistory },
+      problems: ['domain_not_found'],
+      notProvisioned: 'reachability_not_provisioned',
+      cli: {
+        command: 'nodes reachability-history',
+        refs: { id: 'domains' },
+        rows: 'samples',
+        columns: ['at', 'healthy', 'stale', 'unreachable', 'never_reported'],
+        examples: ['nodes reachability-history --since 2h', 'nodes reachability-history --since 7d -o json'],
       },
     },
   },

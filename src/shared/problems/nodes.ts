@@ -5,6 +5,10 @@ export const NODES_PROBLEMS = {
   invalid_node_id: invalid('Invalid node id', 'The node id must be a UUID other than zero.'),
   invalid_domain_filter: invalid('Invalid Domain filter', 'The Domain filter must be a UUID other than zero.'),
   invalid_reachability: invalid('Invalid reachability', 'The reachability filter is not one of the documented states.'),
+  invalid_reachability_filter: invalid(
+    'Invalid filter',
+    'The filters must be instants in RFC 3339: since the earlier one, until in the last 7 days.',
+  ),
   invalid_public_key: invalid(
     'Invalid public key',
     'The public key is not a usable Curve25519 key of 32 bytes in base64.',

@@ -42,6 +42,7 @@ import { webhooks } from './migrations/0036-webhooks.ts'
 import { domainStreams } from './migrations/0037-domain-streams.ts'
 import { auditOfPeople } from './migrations/0038-audit-of-people.ts'
 import { routedNetworks } from './migrations/0039-routed-networks.ts'
+import { reachabilitySamples } from './migrations/0040-reachability-samples.ts'
 
 /** Every migration, in order. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -84,6 +85,7 @@ export const MIGRATIONS: readonly Migration[] = [
   domainStreams,
   auditOfPeople,
   routedNetworks,
+  reachabilitySamples,
 ]
 
 /** Key of the advisory lock that one migrator holds; any fixed number that nothing else uses. */

@@ -1,11 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
-import {
-  STALE_AFTER_MS,
-  UNREACHABLE_AFTER_MS,
-  type ReachabilityState,
-  type ReportTimes,
-} from '../../sql/reachability.ts'
+import type { ReachabilityState, ReportTimes } from '../../sql/reachability.ts'
+import { storedReachability } from '../../sql/stored-reachability.ts'
 
 /** A change of reachability that was not announced yet. */
 export interface Transition extends ReportTimes {
@@ -38,11 +34,7 @@ interface TransitionRow {
  * next time, since heartbeats never wait for this for longer than the transaction lasts.
  */
 export async function takeTransitions(tx: Db, { nowMs, max, nodeIds }: TransitionScope): Promise<Transition[]> {
-  const state = sql`case
-    when accepted_at is null then 'never_reported'
-    when accepted_at > ${new Date(nowMs - STALE_AFTER_MS)}::timestamptz then 'healthy'
-    when accepted_at > ${new Date(nowMs - UNREACHABLE_AFTER_MS)}::timestamptz then 'stale'
-    else 'unreachable' end`
+  const state = storedReachability(nowMs)
   const among = nodeIds === undefined ? sql`true` : sql`node_id = any(${nodeIds}::uuid[])`
   const { rows } = await sql<TransitionRow>`
     with due as (

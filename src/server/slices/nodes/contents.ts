@@ -6,6 +6,7 @@ export const contents = [
   content('projects', 'nodes'),
   notContent('domains', 'domain_peers', 'Counts the changes of its nodes.'),
   notContent('domains', 'domain_peer_marks', 'Counts the changes of its nodes.'),
+  notContent('domains', 'reachability_samples', 'Are numbers of its nodes.'),
   notContent('domains', 'relay_preferences', 'Follows from the labels of its nodes.'),
   notContent('domains', 'relay_choices', 'Follows from its bridges.'),
   notContent('domains', 'mesh_pools', 'Numbers the addresses of its nodes.'),

@@ -12,6 +12,7 @@ import { createKeyMint } from './mint-key.ts'
 import { createPeerMarks } from './peer-marks.ts'
 import { readMarks } from './peer-marks-store.ts'
 import { createNodeHandlers } from './node-handlers.ts'
+import { createReachabilityHistory } from './reachability-history.ts'
 import { createRegistration } from './registration.ts'
 import { createSecretKeys } from './secret-keys.ts'
 
@@ -60,6 +61,7 @@ export function createNodes(deps: NodesDeps): NodesService {
   const handlers = {
     ...createRegistration({ ...deps, mintKey }),
     ...createNodeHandlers(deps),
+    ...createReachabilityHistory(deps),
     ...createDeregistration(),
     ...createSecretKeys({ mintKey }),
     ...createHeartbeats({ commit, marks }),

@@ -4,6 +4,7 @@ import { createEphemeralSweeper } from './ephemeral-sweeper.ts'
 import { createKeySweeper } from './key-sweeper.ts'
 import { createNskResolver, type NskResolverDeps } from './nsk-resolver.ts'
 import { createPeerMarker } from './peer-marker.ts'
+import { createReachabilitySampler, createSamplesSweeper } from './reachability-sampler.ts'
 import { createReachabilitySweeper } from './reachability-sweeper.ts'
 import { createRecoveryAnnouncer } from './recovery-announcer.ts'
 import { createNodes, type NodesDeps } from './service.ts'
@@ -34,6 +35,8 @@ export function createSlice({ log, ...ports }: NodesPorts): Slice<'nodes'> {
     resolvers: [createNskResolver(ports)],
     jobs: [
       createReachabilitySweeper({ clock, ids }),
+      createReachabilitySampler(clock),
+      createSamplesSweeper(clock),
       createPeerMarker({ clock }),
       createKeySweeper({ clock }),
       createEphemeralSweeper({

@@ -24,11 +24,23 @@ export interface RestingAddressRow {
   freed_at: Date
 }
 
+/** How many nodes of a Domain were in each state of reachability. */
+export interface ReachabilitySampleRow {
+  domain_id: string
+  /** A multiple of the interval of the samples. */
+  at: Date
+  healthy: number
+  stale: number
+  unreachable: number
+  never_reported: number
+}
+
 declare module '../../ports/tables/tables.ts' {
   interface Tables {
     domain_peer_marks: DomainPeerMarkRow
     mesh_pools: MeshPoolRow
     mesh_addresses_rested: RestedAddressRow
     mesh_addresses_resting: RestingAddressRow
+    reachability_samples: ReachabilitySampleRow
   }
 }
