@@ -125,6 +125,7 @@ function counted(members: Members): Members {
   const { target } = members
   if (typeof target === 'number' && 'used' in members) return { ...members, used: target / 4, ratio: 0.25 }
   if (typeof target === 'number' && 'used_max' in members) return { ...members, used_max: target / 4 }
+  if ('never_reported' in members) return { ...members, healthy: 47, stale: 2, unreachable: 1, never_reported: 0 }
   if ('signature' in members && 'seq' in members) return { ...members, seq: FIXED['through_seq'] }
   // Of a chain that has just begun one row is signed, or more.
   const { items } = members

@@ -24,7 +24,13 @@ const committed: Readonly<Record<string, Recorded>> = JSON.parse(readFileSync(FI
 const placed = placedIn(contract)
 const [store] = STORES
 /** What they answer depends on rows and samples that there happen to be. */
-const OF_THE_MOMENT = new Set(['GetAudit', 'GetAuditExport', 'GetAuditVerify', 'GetDomainCapacityHistory'])
+const OF_THE_MOMENT = new Set([
+  'GetAudit',
+  'GetAuditExport',
+  'GetAuditVerify',
+  'GetDomainCapacityHistory',
+  'GetDomainReachabilityHistory',
+])
 
 /** Examples of the document are calls that a server of this build answered: `CTL_EXAMPLES=update` records them again. */
 describe('the examples of the API document', () => {

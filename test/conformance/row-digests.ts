@@ -3,9 +3,9 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Datastore, Db } from '../../src/server/ports/datastore.ts'
 import { outdatedSubnets } from '../../src/server/slices/mesh/hosted-subnets-store.ts'
 
-/** What the leader goes on with after the answer: sealing, numbering, the places of those who follow the outbox, events and webhooks on their way, how far peers have changed, samples of capacity. */
+/** What the leader goes on with after the answer: sealing, numbering, the places of those who follow the outbox, events and webhooks on their way, how far peers have changed, samples of capacity and of reachability. */
 const LEADERS_OWN =
-  '^(audit|outbox_|event_log|node_lanes|node_hints|peer_hints|pending_peers|visibility_changes|outgoing_events|bridge_addressees|domain_peer_marks|relay_preferences|relay_choices|capacity_totals|capacity_history|capacity_replicas|webhook_deliveries)'
+  '^(audit|outbox_|event_log|node_lanes|node_hints|peer_hints|pending_peers|visibility_changes|outgoing_events|bridge_addressees|domain_peer_marks|relay_preferences|relay_choices|capacity_totals|capacity_history|capacity_replicas|reachability_samples|webhook_deliveries)'
 
 /** Members of rows that the leader changes meanwhile: a running rollout waits for its window, a delivery to a webhook fails. */
 const LEADERS_MEMBERS: Readonly<Record<string, readonly string[]>> = {

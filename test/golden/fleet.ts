@@ -307,6 +307,18 @@ export const FLEET: StubRoutes = {
   [`GET /v1/nodes/${ID.db}/reachability`]: {
     body: { state: 'stale', last_heartbeat_at: '2026-02-01T11:58:00.000Z', changed_at: '2026-02-01T11:59:30.000Z' },
   },
+  [`GET /v1/domains/${ID.domain}/reachability-history`]: ({ query }) => ({
+    body: {
+      domain_id: ID.domain,
+      interval_seconds: 300,
+      since: query.get('since') ?? '2026-01-31T12:00:00.000Z',
+      until: '2026-02-01T12:00:00.000Z',
+      samples: [
+        { at: '2026-02-01T11:50:00.000Z', healthy: 2, stale: 0, unreachable: 0, never_reported: 1 },
+        { at: '2026-02-01T11:55:00.000Z', healthy: 1, stale: 1, unreachable: 0, never_reported: 1 },
+      ],
+    },
+  }),
   'GET /v1/domains': page([DOMAIN]),
   [`GET /v1/domains/${ID.domain}`]: { body: DOMAIN },
   [`PATCH /v1/domains/${ID.domain}`]: ({ body }) => ({ body: { ...DOMAIN, ...(body as object) } }),

@@ -59,6 +59,10 @@ export const nodeScenarios: Scenarios<World, typeof nodes> = {
     const { id, nsk } = await node()
     return { input: { id, body: heartbeat() }, as: nsk, lesser: (await node()).nsk }
   },
+  async GetDomainReachabilityHistory({ node, keeper, nobody, domainId: id }) {
+    await node()
+    return { input: { id, since: new Date(Date.now() - 3_600_000).toISOString() }, as: keeper, lesser: nobody }
+  },
   async GetNodeReachability({ node, root, nobody }) {
     const { id, nsk } = await node()
     return { input: { id }, as: root, lesser: nobody, also: [{ as: nsk, lesser: (await node()).nsk }] }

@@ -8,7 +8,16 @@ import { countVersions, driftOf, outOfReach } from '../../../src/console/model/f
 import { amountText, relative, shortened } from '../../../src/console/model/format.ts'
 import { historyLine } from '../../../src/console/model/history-line.ts'
 import { fragmentOf, routeOf } from '../../../src/console/model/route.ts'
-import { readSamples, stackedPaths, withSample } from '../../../src/console/model/samples.ts'
+import {
+  CHART_PERIODS,
+  chartPeriod,
+  lastOfSteps,
+  mergedSamples,
+  readSamples,
+  samplesSince,
+  stackedPaths,
+  withSample,
+} from '../../../src/console/model/samples.ts'
 import { grid, moved, pairs } from '../../../src/console/model/topology.ts'
 import { contract } from '../../../src/shared/contract/index.ts'
 import type { Operation } from '../../../src/shared/contract/operation.ts'
@@ -168,6 +177,48 @@ describe('samples', () => {
     const [healthy, stale] = stackedPaths(samples, { width: 100, height: 40 })
     expect(healthy).toEqual({ state: 'healthy', path: 'M0 20L100 0L100 40L0 40Z' })
     expect(stale).toEqual({ state: 'stale', path: 'M0 0L100 0L100 0L0 20Z' })
+  })
+})
+
+describe('samples of the server and of the page', () => {
+  const at = (atMs: number, healthy = 1) => ({ atMs, healthy, stale: 0, unreachable: 0, never_reported: 0 })
+  const instants = (samples: ReturnType<typeof mergedSamples>) => samples.map(({ atMs }) => atMs)
+
+  test('are merged by their instants; of two the later source has the say', () => {
+    const merged = mergedSamples([at(0), at(300_000), at(600_000)], [at(310_000), at(300_000, 7)])
+    expect(merged).toEqual([at(0), at(300_000, 7), at(310_000), at(600_000)])
+    expect(mergedSamples(merged, merged)).toEqual(merged)
+    expect(mergedSamples([], [])).toEqual([])
+  })
+
+  test('are those of the period, its beginning among them', () => {
+    expect(instants(samplesSince([at(0), at(1), at(2)], 1))).toEqual([1, 2])
+  })
+
+  test('have a row for the last of each step, the newest first, and none for a step without one', () => {
+    expect(instants(lastOfSteps([at(0), at(5), at(10), at(19), at(30)], 10))).toEqual([30, 19, 5])
+  })
+
+  test('are one outline where the server has one of every five minutes', () => {
+    const [healthy] = stackedPaths(
+      [0, 300_000, 600_000].map((ms) => at(ms)),
+      { width: 100, height: 40 },
+    )
+    expect(healthy?.path).toBe('M0 0L50 0L100 0L100 40L50 40L0 40Z')
+  })
+
+  test.each([
+    ['2h', '2 hours'],
+    ['7d', '7 days'],
+    ['', '24 hours'],
+    ['<b>', '24 hours'],
+    [undefined, '24 hours'],
+  ])('are of the period %s that the address names: %s', (name, words) => {
+    expect(chartPeriod(name).words).toBe(words)
+  })
+
+  test('have at most 30 rows in a table of any period', () => {
+    for (const { ms, stepMs } of CHART_PERIODS) expect(ms / stepMs + 1).toBeLessThanOrEqual(30)
   })
 })
 
