@@ -29,6 +29,19 @@ const BUNDLE_BYTES_MAX = 150 * 1024
 /** The page paints in a fraction of it; a machine that does other things as well needs more. */
 const FIRST_PAINT_MS_MAX = 1_000
 
+/** An answer with a sample for every five minutes of 7 days, in which some nodes were out of reach until a day ago. */
+function sevenDays(domainId: string): object {
+  const nowMs = Date.now()
+  const newestMs = nowMs - (nowMs % 300_000)
+  const samples = Array.from({ length: 2_016 }, (_, at) => {
+    const agoMs = (2_015 - at) * 300_000
+    const unreachable = agoMs > 86_400_000 ? 9 : 0
+    return { at: new Date(newestMs - agoMs).toISOString(), healthy: 40, stale: 0, unreachable, never_reported: 0 }
+  })
+  const period = { since: samples[0]?.at, until: new Date(nowMs).toISOString() }
+  return { domain_id: domainId, interval_seconds: 300, ...period, samples }
+}
+
 /** Where pictures of the views are put, for people to look at. */
 const PICTURES = process.env['CTL_TEST_PICTURES']
 
@@ -193,6 +206,44 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     await page.getByRole('link', { name: /Never reported/ }).click()
     await page.getByRole('heading', { name: 'Nodes' }).waitFor()
     await page.getByText(/^1 node of \d+$/).waitFor(PATIENTLY)
+    expect(complaints).toEqual([])
+  })
+
+  test('draws reachability over time from the samples of the server, for a period that the keyboard chooses', async () => {
+    const { page, complaints } = await show('fleet')
+    const ofServer = page.waitForResponse((answer) => answer.url().includes('/reachability-history?'), PATIENTLY)
+    await page.reload()
+    expect((await ofServer).status()).toBe(200)
+    const asked: string[] = []
+    await page.route('**/reachability-history?**', (route) => {
+      asked.push(new URL(route.request().url()).search)
+      return route.fulfill({ json: sevenDays(domainId) })
+    })
+    await page.reload()
+    const chart = page.getByRole('img', { name: /^Nodes by reachability over/ })
+    await page.getByRole('img', { name: /over (24 h|1 d)\. Now: healthy/ }).waitFor(PATIENTLY)
+    await page.getByRole('link', { name: '7 days' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('img', { name: /over 7 d\. Now: healthy/ }).waitFor(PATIENTLY)
+    expect(page.url()).toBe(at('fleet?period=7d'))
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('7 days')
+    await page.getByText('As a table').click()
+    const rows = page.getByRole('table', { name: /the last sample of every 6 hours/ }).locator('tbody tr')
+    expect(await rows.count()).toBeGreaterThanOrEqual(28)
+    expect((await rows.last().getByRole('cell').allTextContents()).slice(1)).toEqual(['40', '0', '9', '0'])
+    await page.setViewportSize(PHONE)
+    await picture(page, 'reachability-phone')
+    expect(await findings(page)).toEqual([])
+    expect(await overflow(page)).toBe(0)
+    expect(asked).toEqual(['?since=1970-01-01T00%3A00%3A00Z'])
+    await page.route('**/reachability-history?**', (route) => {
+      const missing = { relation: 'read', object: `domain:${domainId}` }
+      return route.fulfill({ status: 403, json: { code: 'permission_denied', missing_relation: missing } })
+    })
+    await page.reload()
+    await page.getByText('The samples of the server could not be read: This needs the relation read').waitFor(PATIENTLY)
+    // What the page has seen outlives the reload.
+    await chart.waitFor(PATIENTLY)
     expect(complaints).toEqual([])
   })
 
