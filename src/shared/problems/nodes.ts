@@ -7,7 +7,7 @@ export const NODES_PROBLEMS = {
   invalid_reachability: invalid('Invalid reachability', 'The reachability filter is not one of the documented states.'),
   invalid_reachability_filter: invalid(
     'Invalid filter',
-    'The filters must be instants in RFC 3339: since the earlier one, until in the last 7 days.',
+    'The period must be instants in RFC 3339, with since before until and until in the last 7 days.',
   ),
   invalid_public_key: invalid(
     'Invalid public key',
