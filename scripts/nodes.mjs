@@ -22,9 +22,7 @@ const NODES = 3
 const FIRST_START_DEADLINE_MS = 180_000
 
 /** Tests that start the built command: serving, signals, TLS, certificates that change, streams, simulated agents. */
-const PROCESS_TESTS = ['stop', 'tls-self-signed', 'agent-streams']
-/** Takes as long as the others together: on the newest line alone, or with CTL_TEST_DEPTH=deep on each. */
-const LONG_PROCESS_TEST = 'serve'
+const PROCESS_TESTS = ['stop', 'tls-self-signed', 'agent-streams', 'serve'].map((name) => `test/e2e/${name}.test.ts`)
 
 /** What npm prints about a package that does not fit the Node, or that its author gave up. */
 const COMPLAINT = /^npm warn (?:EBADENGINE|deprecated).*/m
@@ -47,14 +45,9 @@ function stepsOn(version) {
   if (!process.versions.node.startsWith(`${major}.`))
     steps.push({
       name: 'passes the tests of processes',
-      run: unlessMissing(inTurn((own) => runProcessTests(own, testsOn(version)))),
+      run: unlessMissing(inTurn(runProcessTests)),
     })
   return steps.map((step) => ({ ...step, name: `Node ${version} ${step.name}` }))
-}
-
-function testsOn(version) {
-  const isLong = version === VERSIONS.at(-1) || process.env.CTL_TEST_DEPTH === 'deep'
-  return [...PROCESS_TESTS, ...(isLong ? [LONG_PROCESS_TEST] : [])].map((name) => `test/e2e/${name}.test.ts`)
 }
 
 let turn = Promise.resolve()
@@ -125,9 +118,12 @@ async function startByNpx(folder) {
   assert(complaint === undefined, `npx says: ${complaint}`)
 }
 
-async function runProcessTests({ node: { node, bin } }, files) {
+async function runProcessTests({ node: { node, bin } }) {
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` }
-  const { code, stdout, stderr } = await run(node, [join(root, 'scripts/test.mjs'), ...files], { cwd: root, env })
+  const { code, stdout, stderr } = await run(node, [join(root, 'scripts/test.mjs'), ...PROCESS_TESTS], {
+    cwd: root,
+    env,
+  })
   const named = stdout.split('\n').filter((line) => /^(?:FAILED|UNSTEADY) /.test(line))
   const result = /^(\d+) passed, \d+ failed, \d+ skipped$/m.exec(stdout)
   assert(code === 0, `the tests ended with ${code}: ${named.join('; ') || stderr.slice(-900)}`)
