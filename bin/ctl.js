@@ -1,7 +1,17 @@
 #!/usr/bin/env node
 'use strict'
 require('node:module').enableCompileCache?.()
-const { main } = require('../dist/ctl/main.cjs')
-void main(process.argv.slice(2)).then((exitCode) => {
-  process.exitCode = exitCode
-})
+const { existsSync } = require('node:fs')
+const { join } = require('node:path')
+const built = join(__dirname, '../dist/ctl/main.cjs')
+if (existsSync(built)) {
+  const { main } = require(built)
+  void main(process.argv.slice(2)).then((exitCode) => {
+    process.exitCode = exitCode
+  })
+} else {
+  process.stderr.write(
+    'ctl: This checkout is not built: run `npm run build` in it, or `npm start`, which builds it and serves.\n',
+  )
+  process.exitCode = 1
+}

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -135,4 +136,17 @@ describe('The package', () => {
     expect(links.length).toBeGreaterThan(20)
     expect(links.filter((link) => !paths.includes(link))).toEqual(['CONTRIBUTING.md'])
   })
+})
+
+test('a checkout that is not built gets a sentence with the command that builds it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ctl-unbuilt-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  cpSync(join(ROOT, 'bin'), join(folder, 'bin'), { recursive: true })
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, 'bin/ctl.js'), 'version'], {
+    encoding: 'utf8',
+  })
+  expect([status, stdout]).toEqual([1, ''])
+  expect(stderr).toBe(
+    'ctl: This checkout is not built: run `npm run build` in it, or `npm start`, which builds it and serves.\n',
+  )
 })
