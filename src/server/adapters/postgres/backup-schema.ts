@@ -18,19 +18,27 @@ export function createBackupSchema(migrations: readonly Migration[] = MIGRATIONS
     migrations: migrations.map(({ name }) => name),
     async begin(tx, { count, isOwn }) {
       await makeSchema(tx, migrations.slice(0, count), isOwn)
-      return loadInto(tx, await openSchema(tx))
+      return loadInto(tx, { foreignKeys: await openSchema(tx), indexes: await dropIndexes(tx) })
     },
     migrateWithin: (tx) => migrateWithin(tx, migrations),
     migrateTo: (datastore, count) => migrate(datastore, migrations.slice(0, count)),
   }
 }
 
-function loadInto(tx: Db, foreignKeys: readonly ForeignKey[]): SchemaLoad {
+/** What is made again once all rows are there. */
+interface Dropped {
+  readonly foreignKeys: readonly ForeignKey[]
+  /** Statements that make indexes. */
+  readonly indexes: readonly string[]
+}
+
+function loadInto(tx: Db, { foreignKeys, indexes }: Dropped): SchemaLoad {
   return {
     beginTable: (table) => emptyTable(tx, table),
     addRows: (table, rows) => copyRows(tx, table, rows),
     setSequences: (values) => setSequences(tx, values),
     async finish() {
+      for (const statement of indexes) await sql.raw(statement).execute(tx)
       const broken: ForeignKey[] = []
       for (const key of foreignKeys) if (!(await addForeignKey(tx, key))) broken.push(key)
       await closeSchema(tx)
@@ -73,6 +81,21 @@ async function openSchema(tx: Db): Promise<readonly ForeignKey[]> {
     await sql`alter table ${sql.table(table)} drop constraint ${sql.ref(name)}`.execute(tx)
   await turnTriggers(tx, 'disable')
   return rows
+}
+
+/**
+ * Drops the indexes that hold no rows apart: to sort a table once takes less time than to keep its indexes up to date row by
+ * row. Those of keys and constraints stay, which find rows that do not fit. Resolves with the statements that make them again.
+ */
+async function dropIndexes(tx: Db): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string; statement: string }>`
+    select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as statement
+    from pg_index join pg_class on pg_class.oid = indexrelid
+    where not indisunique and relkind = 'i' and relnamespace = current_schema()::regnamespace
+      and not exists (select from pg_constraint where conindid = indexrelid)
+    order by 1`.execute(tx)
+  for (const { name } of rows) await sql`drop index ${sql.raw(name)}`.execute(tx)
+  return rows.map(({ statement }) => statement)
 }
 
 /** Makes a foreign key again. Resolves with whether every row has what it refers to; the key is missing where not. */
