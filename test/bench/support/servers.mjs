@@ -19,7 +19,7 @@ const BYTES = fileURLToPath(new URL('./bare-bytes.mjs', import.meta.url))
  * Starts `ctl serve` on a free port with an empty store; `databaseUrl` undefined takes the embedded one. A `directory` that is given
  * has its files, and is kept. `args`: further ones of `ctl serve`.
  */
-export async function startCtl({ databaseUrl, env = {}, directory: given, args = [] } = {}) {
+export async function startCtl({ databaseUrl, env = {}, directory: given, listen = '127.0.0.1:0', args = [] } = {}) {
   const directory = given ?? (await mkdtemp(join(tmpdir(), 'ctl-bench-')))
   const tokenFile = join(directory, 'token')
   const child = spawn(
@@ -29,7 +29,7 @@ export async function startCtl({ databaseUrl, env = {}, directory: given, args =
       CTL,
       'serve',
       '--listen',
-      '127.0.0.1:0',
+      listen,
       '--ops-listen',
       '127.0.0.1:0',
       '--data-dir',
@@ -56,12 +56,22 @@ export async function startCtl({ databaseUrl, env = {}, directory: given, args =
     url: ready.url,
     opsUrl: ready.ops_url,
     pid: child.pid,
-    token: (await readFile(tokenFile, 'utf8')).trim(),
+    token: await tokenIn(tokenFile),
     async stop() {
       child.kill('SIGTERM')
       await once(child, 'exit')
       if (given === undefined) await rm(directory, { recursive: true, force: true })
     },
+  }
+}
+
+/** The token of the first start; undefined on a database that another server has made. */
+async function tokenIn(file) {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined
+    throw error
   }
 }
 

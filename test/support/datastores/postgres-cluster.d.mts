@@ -24,6 +24,8 @@ export interface ClusterOptions {
   readonly image?: string
   /** Whether its writes survive a loss of power, as those of a shipped server do. Default: true. */
   readonly isDurable?: boolean
+  /** Further settings of the server, such as `max_connections=200`. */
+  readonly settings?: readonly string[]
 }
 
 /**

@@ -81,9 +81,9 @@ async function initialize({ collation, image }) {
 }
 
 /** The server process, which may be ended and started again. */
-function createServerProcess({ bin, directory, data, identity }, port, isDurable) {
+function createServerProcess({ bin, directory, data, identity }, { port, isDurable, settings: asked }) {
   const place = [`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${directory}`]
-  const settings = isDurable ? place : [...place, ...WITHOUT_SYNC]
+  const settings = [...place, ...(isDurable ? [] : WITHOUT_SYNC), ...asked]
   const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])]
   let server
   return {
@@ -102,13 +102,14 @@ function createServerProcess({ bin, directory, data, identity }, port, isDurable
 }
 
 /**
- * Starts a cluster.
+ * Starts a cluster. `settings`: further ones of the server, such as `max_connections=200`.
+ *
  * @throws Error when PostgreSQL is not on this machine: ask `requirement('postgresql')` first.
  */
-export async function startPostgresCluster({ isDurable = true, ...content } = {}) {
+export async function startPostgresCluster({ isDurable = true, settings = [], ...content } = {}) {
   const home = await initialize(content)
   const port = await freePort()
-  const server = createServerProcess(home, port, isDurable)
+  const server = createServerProcess(home, { port, isDurable, settings })
   await server.start()
   const urlOf = (database) => `postgres://postgres@127.0.0.1:${port}/${database}`
   let databases = 0
