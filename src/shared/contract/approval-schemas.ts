@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   APPROVAL_ACTIONS,
   APPROVAL_TTL_SECONDS,
+  PLATFORM_ACTIONS,
   QUEUED_ACTIONS,
   REQUIRED_APPROVALS_MAX,
   type ApprovalAction,
@@ -66,12 +67,9 @@ const Required = z
   })
   .meta({ id: 'ApprovalRequirement', description: 'How many people have to approve an action.' })
 
-/** Actions that concern the whole installation; a Domain has no policy for them. */
-const OF_PLATFORM_ALONE: readonly ApprovalAction[] = ['signing-keys.rotate']
-
 /** The actions that the policy of a Domain may name. */
 export const DOMAIN_ACTIONS: readonly ApprovalAction[] = APPROVAL_ACTIONS.filter(
-  (action) => !OF_PLATFORM_ALONE.includes(action),
+  (action) => !PLATFORM_ACTIONS.includes(action),
 )
 
 function updateRequest(id: string, actions: readonly ApprovalAction[]) {
