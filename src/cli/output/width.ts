@@ -41,6 +41,18 @@ function reversed(text: string): string {
   return Array.from(text).toReversed().join('')
 }
 
+/** The text in lines of at most `columns` columns, broken between words; a longer word is cut. */
+export function wrapped(text: string, columns: number): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    const joined = last === undefined ? word : `${last} ${word}`
+    if (last !== undefined && displayWidth(joined) <= columns) lines[lines.length - 1] = joined
+    else lines.push(fitted(word, columns))
+  }
+  return lines
+}
+
 /** The text followed by spaces up to `columns`. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - displayWidth(text)))

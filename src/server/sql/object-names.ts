@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
-import { createGatheredReads } from '../../../shared/batch-loader.ts'
-import { isNonZeroUuid, parseReference } from '../../../shared/ids.ts'
-import type { Db } from '../../ports/datastore.ts'
+import { createGatheredReads } from '../../shared/batch-loader.ts'
+import { isNonZeroUuid, parseReference } from '../../shared/ids.ts'
+import type { Db } from '../ports/datastore.ts'
 
 /** Where objects have the name that people call them by. */
 interface NameSource {
