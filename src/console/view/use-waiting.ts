@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Api } from '../api/client.ts'
-import type { Approval } from '../api/operations.ts'
+import type { Approval, Violation } from '../api/operations.ts'
 import type { Changes } from '../model/changes.ts'
 import { counted } from '../model/format.ts'
 import { tickOf, useLoad, type Loaded } from './use-load.ts'
@@ -8,8 +8,8 @@ import { tickOf, useLoad, type Loaded } from './use-load.ts'
 /** What waits for a decision; at most 200 of each. */
 export interface Waiting {
   readonly approvals: Loaded<readonly Approval[]>
-  /** How many are open; undefined while it is not known, or may not be seen. */
-  readonly violations: number | undefined
+  /** Those that are open in the Domain. */
+  readonly violations: Loaded<readonly Violation[]>
 }
 
 interface WaitingDeps {
@@ -35,11 +35,11 @@ export function useWaiting({ api, domainId, changes, decisions, announce }: Wait
     { key: domainId, tick: tickOf(changes, { topics: ['violations'], decisions }) },
     async (signal) => {
       const asked = { domain_id: domainId, status: 'open', limit: COUNTED_MAX } as const
-      return (await api.call('ListDomainIntegrityViolations', asked, signal)).items.length
+      return (await api.call('ListDomainIntegrityViolations', asked, signal)).items
     },
-  ).value
+  )
   useAnnounced(approvals.value?.length, (count) => announce(`${counted(count, 'approval')} to decide`))
-  useAnnounced(violations, (count) => announce(counted(count, 'open violation')))
+  useAnnounced(violations.value?.length, (count) => announce(counted(count, 'open violation')))
   return { approvals, violations }
 }
 
