@@ -74,7 +74,7 @@ export function SignedIn({ api, me, domains, isReached }: SignedInProps): VNode 
       <p class="unseen" role="status">
         {spoken}
       </p>
-      <Confirmation done={done} onClose={() => confirm(undefined)} />
+      <Confirmation done={done} onClose={() => closed(confirm)} />
     </ConsoleContext.Provider>
   )
 }
@@ -84,6 +84,12 @@ function useDone(view: string): readonly [done: Done | undefined, confirm: (done
   const [done, confirm] = useState<Done | undefined>(undefined)
   useEffect(() => confirm(undefined), [view])
   return [done, confirm]
+}
+
+/** Closes the confirmation. Its button goes, and the focus would go with it. */
+function closed(confirm: (done: undefined) => void): void {
+  confirm(undefined)
+  document.getElementById('view')?.focus()
 }
 
 /** The Domain of the address, else that of the person, else the first that the person may read. */
