@@ -10,6 +10,8 @@ export interface Waiting {
   readonly approvals: Loaded<readonly Approval[]>
   /** Those that are open in the Domain. */
   readonly violations: Loaded<readonly Violation[]>
+  /** Those that the page has seen open, by their ids, at most 1,000. Events name violations that are open no more. */
+  readonly seenViolations: ReadonlyMap<string, Violation>
 }
 
 interface WaitingDeps {
@@ -21,6 +23,7 @@ interface WaitingDeps {
 }
 
 const COUNTED_MAX = '200'
+const SEEN_VIOLATIONS_MAX = 1_000
 
 /** Reads what waits for the person, and announces what is new. */
 export function useWaiting({ api, domainId, changes, decisions, announce }: WaitingDeps): Waiting {
@@ -38,9 +41,22 @@ export function useWaiting({ api, domainId, changes, decisions, announce }: Wait
       return (await api.call('ListDomainIntegrityViolations', asked, signal)).items
     },
   )
+  const seenViolations = useSeen(violations.value)
   useAnnounced(approvals.value?.length, (count) => announce(`${counted(count, 'approval')} to decide`))
   useAnnounced(violations.value?.length, (count) => announce(counted(count, 'open violation')))
-  return { approvals, violations }
+  return { approvals, violations, seenViolations }
+}
+
+/** Remembers rows by their ids; the oldest go first. */
+function useSeen(rows: readonly Violation[] | undefined): ReadonlyMap<string, Violation> {
+  const seen = useRef<ReadonlyMap<string, Violation>>(new Map())
+  const last = useRef(rows)
+  if (rows !== undefined && last.current !== rows) {
+    const all = [...seen.current, ...rows.map((row) => [row.id, row] as const)]
+    seen.current = new Map([...new Map(all)].slice(-SEEN_VIOLATIONS_MAX))
+  }
+  last.current = rows
+  return seen.current
 }
 
 /** Says how many there are when there are more than before. */
