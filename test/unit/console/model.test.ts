@@ -347,8 +347,15 @@ describe('rows that stay in their places', () => {
 
 describe('causes of violations', () => {
   const violation = (artifact_id: string, node_id: string, artifact: string) => ({
-    ...{ id: `${artifact_id}${node_id}`, domain_id: '1', status: 'open' as const, detected_at: '2026-02-01T00:00:00Z' },
-    ...{ kind: 'binary' as const, artifact_id, node_id, artifact, node_name: null },
+    id: `${artifact_id}${node_id}`,
+    domain_id: '1',
+    status: 'open' as const,
+    detected_at: '2026-02-01T00:00:00Z',
+    kind: 'binary' as const,
+    artifact_id,
+    node_id,
+    artifact,
+    node_name: null,
   })
 
   test('are artifacts with the number of their nodes, the one on the most nodes first', () => {
