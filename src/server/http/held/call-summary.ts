@@ -40,7 +40,7 @@ export function summaryOf(
   const others = (['path', 'query', 'body'] as const).flatMap((source) =>
     Object.entries(sources[source] ?? {}).filter(([member]) => !used.has(`${source}.${member}`)),
   )
-  const shown = others.map(([name, value]) => `${name} ${clipped(textOf(value), MEMBER_MAX)}`)
+  const shown = others.map(([name, value]) => `${name} ${clipped(memberText(name, value), MEMBER_MAX)}`)
   return clipped(shown.length === 0 ? `${sentence}.` : `${sentence}: ${shown.join(', ')}`, SUMMARY_MAX)
 }
 
@@ -56,6 +56,12 @@ function withoutSecrets(value: unknown, schema: JsonSchema): unknown {
     anyOf: schemas.flatMap(({ properties }) => properties?.[name] ?? []),
   })
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutSecrets(each, member(name))]))
+}
+
+/** A member such as `domain_id` as a reference, which gets the name of its object where it is shown. */
+function memberText(name: string, value: unknown): string {
+  const type = /^(domain|project|node|cloud|policy)_id$/.exec(name)?.[1]
+  return type !== undefined && typeof value === 'string' ? `${type}:${value}` : textOf(value)
 }
 
 function textOf(value: unknown): string {

@@ -203,6 +203,8 @@ describe('What a person decides about', () => {
   })
 
   it('is broken between words, and within a word that is longer than a line', () => {
-    expect(wrapped('a bb cccccccc d', 4)).toEqual(['a bb', 'ccc…', 'd'])
+    expect(wrapped('a bb cccccccccc d', 4)).toEqual(['a bb', 'cccc', 'cccc', 'cc d'])
+    expect(wrapped('漢字漢', 4)).toEqual(['漢字', '漢'])
+    expect(wrapped('', 4)).toEqual([''])
   })
 })

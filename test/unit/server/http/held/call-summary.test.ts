@@ -29,6 +29,12 @@ it.each([
     'Grant a role on a Domain: id d-1, subject user:u-1, scopes ["a","b"]',
   ],
   [
+    'with references to what is named by an id',
+    { domain_id: 'd-1' },
+    { subject: 'user:u-1' },
+    'Grant a role on a Domain: domain_id domain:d-1, subject user:u-1',
+  ],
+  [
     'without a secret',
     {},
     { subject: 'user:u-1', client_secret: 's3cret' },
