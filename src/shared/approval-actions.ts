@@ -20,6 +20,9 @@ export const APPROVAL_ACTIONS = [...LENDING_ACTIONS, ...HELD_ACTIONS] as const
 /** An action that a policy may name. */
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number]
 
+/** Actions that concern the whole installation: the policy of a Domain does not name them. */
+export const PLATFORM_ACTIONS: readonly ApprovalAction[] = ['signing-keys.rotate']
+
 /** Asking for fewer approvals: waits for as many as the policy of before asked for, whatever policies name. */
 export const LOOSENING = 'approval-policies.loosen'
 

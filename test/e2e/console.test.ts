@@ -14,7 +14,7 @@ import {
   type Look,
   type Visit,
 } from '../support/server/console-browser.ts'
-import { startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
 import { callServer, enrol } from '../support/server/replicas.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 240_000 })
@@ -53,6 +53,8 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
   let state: BrowserState
   let token: string
   let domainId: string
+  /** The node that reports violations. */
+  let reporter: { readonly id: string; readonly nsk: string }
   let open: Visit[] = []
 
   beforeAll(async () => {
@@ -101,14 +103,8 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
   async function arrange(): Promise<void> {
     const [node] = await enrol(server, { token, domainId, nodes: 1 })
     if (node === undefined) throw new Error('no node was enrolled')
-    const violations = [HOSTILE, '/usr/bin/agent', '/usr/bin/other'].map((artifact) => ({
-      kind: 'binary',
-      artifact,
-      observed_checksum: 'ab'.repeat(32),
-      detected_at: new Date().toISOString(),
-    }))
-    const path = `/v1/nodes/${node.id}/integrity-violations`
-    await callServer(server, { token: node.nsk, method: 'POST', path, body: { violations } })
+    reporter = node
+    await report(HOSTILE, '/usr/bin/agent', '/usr/bin/other')
     // The demo adds its catalogue while the server starts.
     await vi.waitFor(async () => {
       if ((await itemsOf('/v1/approvals')).length === 0) throw new Error('nothing waits for an approval yet')
@@ -116,6 +112,18 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     const second = (await itemsOf('/v1/clouds')).find(({ slug }) => slug === 'us1')
     const [project] = await itemsOf(`/v1/domains/${domainId}/projects`)
     await call('POST', `/v1/projects/${String(project?.['id'])}/cloud-assignments`, { cloud_id: second?.['id'] })
+  }
+
+  /** Has a node report violations of binaries. */
+  async function report(...artifacts: readonly string[]): Promise<void> {
+    const violations = artifacts.map((artifact) => ({
+      kind: 'binary',
+      artifact,
+      observed_checksum: 'ab'.repeat(32),
+      detected_at: new Date().toISOString(),
+    }))
+    const path = `/v1/nodes/${reporter.id}/integrity-violations`
+    await callServer(server, { token: reporter.nsk, method: 'POST', path, body: { violations } })
   }
 
   async function show(view: string, look: Look = {}): Promise<Visit> {
@@ -184,6 +192,10 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
       expect(await answer.text()).not.toContain('ctl-mesh')
     },
   )
+
+  test('has a demo that asks for nothing that is refused', () => {
+    expect(server.stderr()).not.toContain('PatchProviderBundle')
+  })
 
   test('paints quickly', async () => {
     const { page } = await show('fleet')
@@ -287,7 +299,12 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     await picture(page, 'approve')
     expect(await findings(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Approve' }).click()
-    await page.getByRole('status').getByText('Your approval is recorded.').waitFor(PATIENTLY)
+    const done = page.getByRole('status').filter({ hasText: 'See it with' })
+    await done.getByText('Approved: Lend the Cloud eu1 to the Project default.').waitFor(PATIENTLY)
+    expect(await done.getByText(/^ctl approvals show [0-9a-f-]{36}$/).isVisible()).toBe(true)
+    expect(await findings(page)).toEqual([])
+    await done.getByRole('button', { name: 'Close' }).click()
+    await done.waitFor({ state: 'detached', ...PATIENTLY })
     await expect.poll(() => requests.count(), PATIENTLY).toBe(1)
     expect(await page.evaluate('document.activeElement.id')).toBe('view')
     await requests.getByRole('button', { name: 'Reject' }).click()
@@ -316,6 +333,38 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     expect(complaints).toEqual([])
   })
 
+  test('states in a request who becomes what, and who asked, with names beside the ends of ids', async () => {
+    const second = { login: 'second', display_name: 'Second', domain_id: domainId, platform_admin: true }
+    await call('POST', '/v1/admin/users', second)
+    const { id } = await call('POST', `/v1/domains/${domainId}/service-identities`, {
+      subject: 'deployer',
+      display_name: 'Deployer',
+    })
+    const policy = { actions: { 'access.admin': { required_approvals: 1 } } }
+    await call('PUT', `/v1/domains/${domainId}/approval-policy`, policy)
+    await call('POST', `/v1/domains/${domainId}/grants`, { subject: `serviceaccount:${String(id)}`, relation: 'admin' })
+    const { page, complaints } = await show('approvals')
+    const sentence = `Make Deployer (service:${String(id).slice(-8)}) admin of the Domain default.`
+    const request = page.locator('.requests > li').filter({ hasText: sentence })
+    await request.getByText('Bootstrap', { exact: true }).waitFor(PATIENTLY)
+    await picture(page, 'approvals-names')
+    const { stdout } = await runCtl(['approvals', 'list', '--to-decide', '--state', 'pending-approval', '-o', 'json'], {
+      CTL_URL: server.url,
+      CTL_TOKEN: token,
+    })
+    expect(stdout).not.toContain(sentence)
+    const all = await runCtl(['approvals', 'list', '--state', 'pending-approval'], {
+      CTL_URL: server.url,
+      CTL_TOKEN: token,
+    })
+    expect(all.stdout).toContain(sentence)
+    await request.getByRole('button', { name: 'Reject' }).click()
+    await page.getByLabel(/^Reason/).fill('A test.')
+    await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
+    await page.getByRole('status').getByText(`Rejected: ${sentence}`).waitFor(PATIENTLY)
+    expect(complaints).toEqual([])
+  })
+
   test('acknowledges a violation, by the keyboard alone, and asks for a stronger sign-in where the Domain does', async () => {
     const { page } = await show('violations')
     const button = page.getByRole('button', { name: 'Acknowledge /usr/bin/agent' })
@@ -329,8 +378,14 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     await page.getByLabel('What was found and done').fill('Replaced by hand for a test.')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await page.getByRole('status').getByText('The violation is acknowledged.').waitFor(PATIENTLY)
+    await page.getByRole('status').getByText('Acknowledged: Binary /usr/bin/agent on').waitFor(PATIENTLY)
     await button.waitFor({ state: 'detached', ...PATIENTLY })
+    const [acknowledged] = await itemsOf(`/v1/domains/${domainId}/integrity-violations?status=acknowledged`)
+    await page.goto(at(`violations?violation=${String(acknowledged?.['id'])}`))
+    await page
+      .getByRole('cell', { name: /acknowledged by you \(.*\): Replaced by hand for a test\./ })
+      .waitFor(PATIENTLY)
+    await page.getByRole('link', { name: 'All violations' }).click()
     const policy = { step_up: { integrity_acknowledge: { acr_values: ['mfa'], max_age: 900 } } }
     await call('PATCH', `/v1/domains/${domainId}`, policy)
     await page.getByRole('button', { name: 'Acknowledge /usr/bin/other' }).click()
@@ -346,6 +401,54 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     })
     await page.waitForURL(/\/oidc\/|interaction|local/, PATIENTLY)
     await call('PATCH', `/v1/domains/${domainId}`, { step_up: {} })
+  })
+
+  test('keeps violations in their places until the new ones are asked for, and shows those of one cause', async () => {
+    const { page, complaints } = await show('violations')
+    const artifacts = page.locator('td code')
+    await expect.poll(() => artifacts.count(), PATIENTLY).toBeGreaterThan(0)
+    const before = await artifacts.allTextContents()
+    await report('/usr/bin/later')
+    const renew = page.getByRole('button', { name: 'Show 1 new violation' })
+    await renew.waitFor(PATIENTLY)
+    expect(await artifacts.allTextContents()).toEqual(before)
+    await renew.click()
+    await expect.poll(() => artifacts.allTextContents(), PATIENTLY).toEqual(['/usr/bin/later', ...before])
+    await page.getByLabel('Cause').selectOption({ label: 'Binary /usr/bin/later, 1 node' })
+    await expect.poll(() => artifacts.allTextContents(), PATIENTLY).toEqual(['/usr/bin/later'])
+    expect(page.url()).toMatch(/violations\?status=open&artifact=[0-9a-f-]{36}$/)
+    expect(await findings(page)).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  test('takes names in the search of the audit as the command line does, and shows the command with all filters', async () => {
+    const { page, complaints } = await show('audit')
+    await page.getByText('Shown as long as you choose no filter: changes by people.').waitFor(PATIENTLY)
+    await page.getByLabel('Who', { exact: true }).selectOption('Service identities')
+    await page.getByLabel('Relation begins with').fill('domain_')
+    await page.getByLabel('Subject').fill('service:bootstrap')
+    await page.getByLabel('Since').selectOption('The last 24h')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByRole('cell', { name: 'domain_grant.create' }).first().waitFor(PATIENTLY)
+    const line = (await page.locator('.selection code').textContent()) ?? ''
+    expect(line).toBe(
+      "ctl audit list --writes --domain default --actor service --subject service:bootstrap --relation 'domain_*' --since 24h",
+    )
+    const words = line.replaceAll("'", '').split(' ').slice(1)
+    const { stdout } = await runCtl([...words, '-o', 'jsonl'], { CTL_URL: server.url, CTL_TOKEN: token })
+    expect(await page.locator('tbody tr').count()).toBe(stdout.trim().split('\n').length)
+    await page.getByLabel('Subject').fill('service:nothing')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page
+      .getByRole('alert')
+      .getByText('There is no service identity “nothing” that you may read.')
+      .waitFor(PATIENTLY)
+    expect(await page.getByLabel('Subject').getAttribute('aria-invalid')).toBe('true')
+    expect(await findings(page)).toEqual([])
+    await page.goto(at('audit?relation=domain_integrity_violation.acknowledge'))
+    await page.getByRole('link', { name: '/usr/bin/agent on ' }).click()
+    await page.getByRole('heading', { name: 'Violation', exact: true }).waitFor(PATIENTLY)
+    expect(complaints).toEqual([])
   })
 
   test('searches the audit by its filters, which the address keeps', async () => {
@@ -441,6 +544,8 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     await page.getByRole('link', { name: 'Fleet' }).click()
     await page.getByRole('heading', { name: 'Just now' }).waitFor(PATIENTLY)
     await page.getByRole('cell', { name: 'node.registered' }).first().waitFor(PATIENTLY)
+    await report('/usr/bin/live')
+    await page.getByRole('link', { name: 'Binary /usr/bin/live on ' }).first().waitFor(PATIENTLY)
     await picture(page, 'live')
     expect(await findings(page)).toEqual([])
     expect(complaints).toEqual([])

@@ -15,20 +15,39 @@ const approval = (id: string, more: Readonly<Record<string, unknown>> = {}) => (
   project_id: ID.project,
   state: 'pending-approval',
   requested_by: ANN,
+  requested_by_name: 'Ann',
   requested_at: '2026-02-01T11:00:00.000Z',
   expires_at: '2026-02-08T11:00:00.000Z',
   reason: 'For the release',
   required_approvals: 2,
-  decisions: [{ subject: BEN, decision: 'approve', at: '2026-02-01T11:30:00.000Z' }],
+  decisions: [{ subject: BEN, subject_name: 'Ben', decision: 'approve', at: '2026-02-01T11:30:00.000Z' }],
   action: {
     name: 'credentials.lend',
     operation: 'RequestCredentialAssignment',
     summary: 'Lend credential "deploy" of Cloud eu1 to Project web',
+    sentence: 'Lend credential "deploy" of Cloud eu1 to Project web',
   },
   ...more,
 })
 
-const MINE = approval(OWN, { requested_by: BEN, decisions: [], required_approvals: 1, reason: undefined })
+const DEPLOYER = 'serviceaccount:019c1a10-0000-7000-8000-0000000e5b1a'
+
+const MINE = approval(OWN, {
+  requested_by: BEN,
+  requested_by_name: 'Ben',
+  decisions: [],
+  required_approvals: 1,
+  reason: undefined,
+  kind: 'held_call',
+  object: DEPLOYER,
+  project_id: undefined,
+  action: {
+    name: 'access.admin',
+    operation: 'CreateDomainGrant',
+    summary: `Make ${DEPLOYER} admin of domain:${ID.domain}.`,
+    sentence: 'Make Deployer (service:000e5b1a) admin of the Domain default.',
+  },
+})
 
 /** The policy that asks for two approvals of what is lent, or the one that a PUT leaves. */
 const policy = (actions: Readonly<Record<string, { readonly required_approvals: number }>>, ttl?: number) => ({

@@ -144,6 +144,8 @@ const SCRIPTS: Readonly<Record<string, readonly Scripted[]>> = {
     { line: 'ctl approvals policy set --platform --require domain.delete=5', exit: 6 },
     { line: 'ctl approvals policy set --require domain.delete', exit: 2 },
     { line: 'ctl approvals policy set --require domain.delete=1 --release domain.delete', exit: 2 },
+    { line: 'ctl approvals policy set --require signing-keys.rotate=1', exit: 2 },
+    { line: 'ctl approvals policy set --require domain.remove=1 --require domain.delet=1', exit: 2 },
     { line: 'ctl approvals policy set', exit: 2 },
     { line: 'ctl approvals policy set --help', exit: 0 },
   ],

@@ -16,6 +16,8 @@ export interface Comparing {
   /** The server's state of a node; undefined where it could not be pulled. */
   readonly pull: (node: SimulatedNode) => Promise<Snapshot | undefined>
   readonly made: Pick<MadeBridges, 'behind'>
+  /** Takes a node whose state could not be pulled for the comparison. */
+  readonly notPulled: (node: SimulatedNode) => void
   readonly interrupted: AbortSignal
 }
 
@@ -59,13 +61,13 @@ function isHost({ mesh }: MeshAgentDeps, node: SimulatedNode): boolean {
 async function isLastinglyBehind(
   deps: MeshAgentDeps,
   node: SimulatedNode,
-  { pull, interrupted }: Comparing,
+  { pull, notPulled, interrupted }: Comparing,
 ): Promise<boolean> {
   const { statistics, clock } = deps
   for (let times = 1; ; times += 1) {
     const pulled = interrupted.aborted ? undefined : await pull(node)
     if (pulled === undefined) {
-      statistics.count('unsettled')
+      notPulled(node)
       return false
     }
     const { isBehind, otherConfigs } = await driftOf(deps, node, pulled)

@@ -45,6 +45,9 @@ export const MESH_COUNTS = [
   'bridge_drift',
   /** At the end: agents that were still busy and therefore not compared. */
   'unsettled',
+  /** Those of them that pulled their state, and that rotated their keys. */
+  'unsettled_pulling',
+  'unsettled_rotating',
   'executions_succeeded',
   'executions_failed',
   /** At the end: reports that the server had refused for now and that were not sent again in time. */

@@ -55,8 +55,11 @@ export interface Fleet {
   run(plan: RunPlan, until: AbortSignal): Promise<void>
   /** Waits for the open tasks of the agents and compares their state. Starts nothing new afterwards. */
   settle(interrupted: AbortSignal): Promise<void>
-  /** Deletes the bridges that the simulator made, and deregisters every node, with the operator's credential. */
-  deregister(concurrency: number): Promise<void>
+  /**
+   * Deletes the bridges that the simulator made, and deregisters every node, with the operator's credential. Resolves with the number of
+   * nodes that could not be deregistered.
+   */
+  deregister(concurrency: number): Promise<number>
   identities(): readonly NodeIdentity[]
   /** Number of nodes per reachability state, computed from their accepted heartbeats. */
   reachability(): Readonly<Record<string, number>>
@@ -145,9 +148,12 @@ export function createFleet(options: FleetOptions): Fleet {
       // Not aborted by an interrupt, so that all nodes are deregistered.
       const until = new AbortController().signal
       const terms = { operation: 'deregister', pace: createPacer(clock, DEREGISTER_PER_SECOND), until } as const
+      let left = leaving.length
       await runConcurrently(leaving, { concurrency }, async ({ identity }) => {
-        await withRateLimitRetries(options, terms, () => client.DeleteNode({ id: identity.node_id }))
+        const gone = await withRateLimitRetries(options, terms, () => client.DeleteNode({ id: identity.node_id }))
+        if (gone !== undefined) left -= 1
       })
+      return left
     },
     identities: () => nodes().map(({ identity, stream, binary }) => ({ ...identity, binary, ...stream?.progress() })),
     reachability: () => tallyReachability(nodes(), clock.now()),

@@ -9,6 +9,7 @@ import type { MadeBridges } from './made-bridges.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { Snapshot } from '../../client/agent/state/snapshot.ts'
 import type { Statistics } from './statistics.ts'
+import { createUnsettledAgents, type UnsettledAgents } from './unsettled.ts'
 
 /** Maximum wait for open tasks at the end. A stream may stay open for half a minute after its key was revoked. */
 const SETTLE_MS_MAX = 35_000
@@ -44,14 +45,18 @@ export async function settle(
 ): Promise<void> {
   await untilQuiet(deps, interrupted)
   if (interrupted.aborted) return
+  const unsettled = createUnsettledAgents()
   const comparable = nodes.filter((node) => node.view !== undefined && !node.isRevoked)
   await runConcurrently(sample(comparable), { concurrency: CONCURRENCY, until: interrupted }, (node) =>
-    compareState(deps, node, BETWEEN_MS + BETWEEN_MS_PER_NODE * nodes.length),
+    compareState(deps, node, { unsettled, betweenMs: BETWEEN_MS + BETWEEN_MS_PER_NODE * nodes.length }),
   )
-  await compareBridges(deps, nodes, { pull: (node) => pulledWhole(deps, node), made: bridges, interrupted })
+  const notPulled = (node: SimulatedNode): void => unsettled.add(node, 'not_pulled')
+  const pull = (node: SimulatedNode) => pulledWhole(deps, node)
+  await compareBridges(deps, nodes, { pull, notPulled, made: bridges, interrupted })
   await untilQuiet(deps, interrupted)
   deps.statistics.count('unsent_reports', unsentReports(nodes))
-  compareEdges(deps, comparable)
+  compareEdges(deps, comparable, unsettled)
+  unsettled.countTo(deps.statistics)
 }
 
 function unsentReports(nodes: readonly SimulatedNode[]): number {
@@ -79,11 +84,15 @@ function sample(nodes: readonly SimulatedNode[]): readonly SimulatedNode[] {
  * Compares an agent's peers and policies, which it knows by events, with a pull, several times. Only a difference that stays the same in
  * all comparisons is counted: others come from delayed events, or from changes in between, such as endpoints that expire.
  */
-async function compareState(deps: MeshAgentDeps, node: SimulatedNode, betweenMs: number): Promise<void> {
+async function compareState(
+  deps: MeshAgentDeps,
+  node: SimulatedNode,
+  { unsettled, betweenMs }: { readonly unsettled: UnsettledAgents; readonly betweenMs: number },
+): Promise<void> {
   const { clock, statistics, until } = deps
   let lasting: Comparison | undefined
   for (let times = 1; ; times += 1) {
-    if (node.pulling.state !== 'idle') return statistics.count('unsettled')
+    if (node.pulling.state !== 'idle') return unsettled.add(node, 'pulling')
     const pulled = await pulledWhole(deps, node)
     if (pulled === undefined) return undefined
     const found = differences(deps, node, pulled)
@@ -91,7 +100,7 @@ async function compareState(deps: MeshAgentDeps, node: SimulatedNode, betweenMs:
     if (lasting.peers.length + lasting.policies.length === 0) return undefined
     if (times === COMPARED_TIMES) return countLasting(statistics, lasting)
     await clock.pause(betweenMs, until)
-    if (until.aborted) return statistics.count('unsettled')
+    if (until.aborted) return unsettled.add(node, 'not_pulled')
   }
 }
 
@@ -145,11 +154,18 @@ const isSameOrNone = (one: PeerFacts | undefined, other: PeerFacts | undefined):
 
 const nameOf = ({ own, other }: PeerDifference): string => own?.node_id ?? other?.node_id ?? ''
 
-/** Counts edges whose ends have different epochs, and agents that could not be compared. */
-function compareEdges({ statistics, mesh }: MeshAgentDeps, nodes: readonly SimulatedNode[]): void {
+/** Counts edges whose ends have different epochs, and finds agents that could not be compared. */
+function compareEdges(
+  { statistics, mesh }: MeshAgentDeps,
+  nodes: readonly SimulatedNode[],
+  unsettled: UnsettledAgents,
+): void {
   statistics.count('stale_edges', mesh.ledger.totals().stale)
   const settled = nodes.filter(({ pulling, isRotating }) => pulling.state === 'idle' && !isRotating)
-  statistics.count('unsettled', nodes.length - settled.length)
+  for (const node of nodes) {
+    if (node.pulling.state !== 'idle') unsettled.add(node, 'pulling')
+    else if (node.isRotating) unsettled.add(node, 'rotating')
+  }
   if (nodes.length > COMPARED_WITH_ALL) return
   for (const node of settled) {
     for (const other of settled) if (other !== node && isStale(node, other)) statistics.count('stale_edges')

@@ -44,6 +44,10 @@ export interface SimulationResult {
   readonly ephemeralNodes: number
   /** Nodes of the state directory that the server refused. They were replaced by new ones. */
   readonly goneNodes: number
+  /** Planned nodes that could not be registered. */
+  readonly unregisteredNodes: number
+  /** Nodes that were to be deregistered at the end and could not be. */
+  readonly leftNodes: number
   readonly interrupted: boolean
 }
 
@@ -65,9 +69,9 @@ export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Prom
   const fleet = fleetOf(plan, deps, statistics)
   const summaryNow = (): Summary => withLoad(statistics.summary(), generator.now())
   const observer = observing({ plan, deps, fleet, statistics, summary: summaryNow })
-  let goneNodes = 0
+  let missing: MissingNodes = { goneNodes: 0, unregisteredNodes: 0, leftNodes: 0 }
   try {
-    goneNodes = await play(observer, fleet, { plan, deps, statistics, generator })
+    missing = await play(observer, fleet, { plan, deps, statistics, generator })
   } finally {
     generator.stop()
     observer.stop()
@@ -76,7 +80,7 @@ export async function simulate(plan: SimulationPlan, deps: SimulationDeps): Prom
   const summary = summaryNow()
   const failedConditions = failed(plan.failOn, summary)
   const interrupted = deps.signal.aborted
-  return { summary, record: statistics.record(), failedConditions, ...sizesOf(fleet), goneNodes, interrupted }
+  return { summary, record: statistics.record(), failedConditions, ...sizesOf(fleet), ...missing, interrupted }
 }
 
 function sizesOf(fleet: Fleet): Pick<SimulationResult, 'nodes' | 'ephemeralNodes'> {
@@ -84,19 +88,25 @@ function sizesOf(fleet: Fleet): Pick<SimulationResult, 'nodes' | 'ephemeralNodes
   return { nodes: fleet.size(), ephemeralNodes }
 }
 
-/** Runs the plan from the first registration to the last call. Resolves with the number of stored nodes that the server refused. */
-async function play(observer: Observer, fleet: Fleet, played: Played): Promise<number> {
+type MissingNodes = Pick<SimulationResult, 'goneNodes' | 'unregisteredNodes' | 'leftNodes'>
+
+/** Runs the plan from the first registration to the last call. */
+async function play(observer: Observer, fleet: Fleet, played: Played): Promise<MissingNodes> {
   const { plan, deps } = played
   const goneNodes = await observer.during('registering', () => assemble(fleet, plan, deps))
+  const unregisteredNodes = Math.max(0, plan.nodes - fleet.size())
   await store(fleet, deps)
   await deps.ready?.()
-  await runPhases(observer, fleet, played)
+  const leftNodes = await runPhases(observer, fleet, played)
   await store(fleet, deps)
-  return goneNodes
+  return { goneNodes, unregisteredNodes, leftNodes }
 }
 
-/** Opens the streams, runs the agents for the duration, and compares their state at the end. */
-async function runPhases(observer: Observer, fleet: Fleet, played: Played): Promise<void> {
+/**
+ * Opens the streams, runs the agents for the duration, and compares their state at the end. Resolves with the number of nodes that could
+ * not be deregistered.
+ */
+async function runPhases(observer: Observer, fleet: Fleet, played: Played): Promise<number> {
   const { plan, deps } = played
   const hasStreams = deps.streams !== undefined
   if (hasStreams) await observer.during('connecting', () => connect(fleet, plan, deps))
@@ -104,7 +114,7 @@ async function runPhases(observer: Observer, fleet: Fleet, played: Played): Prom
   await observer.during('settling', () => fleet.settle(deps.signal))
   if (hasStreams) await observer.during('comparing', () => fleet.confirm(deps.signal))
   await fleet.disconnect()
-  if (plan.deregister) await observer.during('deregistering', () => fleet.deregister(plan.concurrency))
+  return plan.deregister ? observer.during('deregistering', () => fleet.deregister(plan.concurrency)) : 0
 }
 
 function fleetOf(plan: SimulationPlan, deps: SimulationDeps, statistics: Statistics): Fleet {

@@ -12,6 +12,7 @@ import type { MeasuredResult, SimulationResult } from '../agent-sim/simulation.t
 import { assertLocal, sourceAddressesOf } from '../agent-sim/source-addresses.ts'
 import { assertWorkers, workerDirectory } from '../agent-sim/state-directory.ts'
 import { reasonOf, type Summary } from '../agent-sim/statistics.ts'
+import { unfinishedTexts } from '../agent-sim/unfinished.ts'
 import { runWorkers } from '../agent-sim/workers/parent.ts'
 import { divide, sizeOf } from '../agent-sim/workers/shares.ts'
 import { channelToParent, workFor, type WorkerTask } from '../agent-sim/workers/worker.ts'
@@ -131,6 +132,7 @@ async function report(session: Session, { plan, flags }: Reported, result: Simul
     })
   for (const failure of summary.failures)
     session.warn(`${failure.operation} failed ${failure.count} times: ${reasonOf(failure)}`)
+  for (const text of unfinishedTexts(plan, result)) session.warn(asTyped(text, session.io))
   if (goneNodes > 0)
     session.note(`Nodes of --state-dir that the server refused and that were replaced by new ones: ${goneNodes}.`)
   if (interrupted)
@@ -151,8 +153,11 @@ function bottleneckText(load: GeneratorLoad, { light }: SimulationFlags): string
   return `${what}: the simulator was the bottleneck (${figures}); give it more --workers or fewer nodes`
 }
 
-function remainingNodes({ deregister }: SimulationPlan, { nodes, ephemeralNodes }: SimulationResult): string {
-  if (deregister) return 'The nodes were deregistered.'
+function remainingNodes(
+  { deregister }: SimulationPlan,
+  { nodes, ephemeralNodes, leftNodes }: SimulationResult,
+): string {
+  if (deregister) return leftNodes > 0 ? 'The other nodes were deregistered.' : 'The nodes were deregistered.'
   const stay = `${nodes} simulated nodes stay registered`
   const further = 'ctl nodes list. Run with --deregister to deregister them at the end.'
   if (ephemeralNodes === 0) return `${stay}: ${further}`

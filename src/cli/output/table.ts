@@ -1,7 +1,7 @@
 import type { Style } from './style.ts'
 import { exactText, fullLines, isReference, shortText, titles } from './cells.ts'
 import { memberOf } from './members.ts'
-import { displayWidth, fitted, fittedEnd, padded } from './width.ts'
+import { displayWidth, fitted, fittedEnd, padded, wrapped } from './width.ts'
 
 export interface TableOptions {
   readonly columns: readonly string[]
@@ -40,8 +40,26 @@ export function tableLines(rows: readonly unknown[], options: TableOptions): rea
       .trimEnd()
   return [
     ...head.map((cells) => line(cells, (cell) => options.style.bold(cell))),
-    ...body.map((cells) => line(cells, (cell) => paintWord(cell, options.style))),
+    ...body
+      .flatMap((cells) => linesOf(cells, options.columns, widths))
+      .map((cells) => line(cells, (cell) => paintWord(cell, options.style))),
   ]
+}
+
+/** Columns with what a person decides about: they are never cut, and take more lines instead. */
+const WHOLE: ReadonlySet<string> = new Set(['action.sentence'])
+
+/** The cells of one row in as many lines as its longest whole cell takes. */
+function linesOf(
+  cells: readonly string[],
+  columns: readonly string[],
+  widths: readonly number[],
+): readonly (readonly string[])[] {
+  const parts = cells.map((cell, index) =>
+    WHOLE.has(columns[index] ?? '') ? wrapped(cell, widths[index] ?? 0) : [cell],
+  )
+  const count = Math.max(...parts.map(({ length }) => length))
+  return Array.from({ length: count }, (_, at) => parts.map((part) => part[at] ?? ''))
 }
 
 /** Columns whose words are typed again to name the row. */

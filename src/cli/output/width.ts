@@ -41,6 +41,33 @@ function reversed(text: string): string {
   return Array.from(text).toReversed().join('')
 }
 
+/** The text in lines of at most `columns` columns, broken between words, and within a word that is longer than a line. */
+export function wrapped(text: string, columns: number): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ').flatMap((each) => pieces(each, Math.max(2, columns)))) {
+    const last = lines.at(-1)
+    const joined = last === undefined ? word : `${last} ${word}`
+    if (last !== undefined && displayWidth(joined) <= columns) lines[lines.length - 1] = joined
+    else lines.push(word)
+  }
+  return lines
+}
+
+/** A word in pieces of at most that many columns, which are 2 or more: no character takes more. */
+function pieces(word: string, columns: number): readonly string[] {
+  const parts = ['']
+  let width = 0
+  for (const character of word) {
+    width += widthOf(character)
+    if (width > columns) {
+      parts.push('')
+      width = widthOf(character)
+    }
+    parts[parts.length - 1] += character
+  }
+  return parts
+}
+
 /** The text followed by spaces up to `columns`. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - displayWidth(text)))

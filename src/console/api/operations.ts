@@ -3,12 +3,15 @@ import type { audit } from '../../shared/contract/audit.ts'
 import type { capacity } from '../../shared/contract/capacity.ts'
 import type { domains } from '../../shared/contract/domains.ts'
 import type { executions } from '../../shared/contract/executions.ts'
+import type { groups } from '../../shared/contract/groups.ts'
+import type { identities } from '../../shared/contract/identities.ts'
 import type { integrity } from '../../shared/contract/integrity.ts'
 import type { mediatedSessions } from '../../shared/contract/mediated-sessions.ts'
 import type { mesh } from '../../shared/contract/mesh.ts'
 import type { nodeState } from '../../shared/contract/node-state.ts'
 import type { nodes } from '../../shared/contract/nodes.ts'
 import type { Result, Sending } from '../../shared/contract/operation-types.ts'
+import type { projects } from '../../shared/contract/projects.ts'
 import type { signIn } from '../../shared/contract/sign-in.ts'
 import type { tokens } from '../../shared/contract/tokens.ts'
 
@@ -17,11 +20,14 @@ type Declared = (typeof approvals)['operations'] &
   (typeof capacity)['operations'] &
   (typeof domains)['operations'] &
   (typeof executions)['operations'] &
+  (typeof groups)['operations'] &
+  (typeof identities)['operations'] &
   (typeof integrity)['operations'] &
   (typeof mediatedSessions)['operations'] &
   (typeof mesh)['operations'] &
   (typeof nodes)['operations'] &
   (typeof nodeState)['operations'] &
+  (typeof projects)['operations'] &
   (typeof signIn)['operations'] &
   (typeof tokens)['operations']
 
@@ -33,6 +39,9 @@ export const OPERATIONS = {
   GetAuthWhoami: ['GET', '/v1/auth/whoami'],
   PostAuthSignIn: ['POST', '/v1/auth/sign-in'],
   ListDomains: ['GET', '/v1/domains'],
+  ListProjects: ['GET', '/v1/domains/{id}/projects'],
+  ListGroups: ['GET', '/v1/domains/{id}/groups'],
+  ListIdentities: ['GET', '/v1/domains/{id}/identities'],
   ListNodes: ['GET', '/v1/nodes'],
   GetNode: ['GET', '/v1/nodes/{id}'],
   GetDomainReachabilityHistory: ['GET', '/v1/domains/{id}/reachability-history'],
@@ -48,6 +57,7 @@ export const OPERATIONS = {
   ApproveApproval: ['POST', '/v1/approvals/{id}/approve'],
   RejectApproval: ['POST', '/v1/approvals/{id}/reject'],
   ListDomainIntegrityViolations: ['GET', '/v1/domains/{domain_id}/integrity-violations'],
+  GetDomainIntegrityViolation: ['GET', '/v1/domains/{domain_id}/integrity-violations/{id}'],
   AcknowledgeDomainIntegrityViolation: ['POST', '/v1/domains/{domain_id}/integrity-violations/{id}/acknowledge'],
   GetAudit: ['GET', '/v1/audit'],
 } as const satisfies { readonly [Id in keyof Declared]?: readonly [Declared[Id]['method'], Declared[Id]['path']] }

@@ -11,7 +11,7 @@ const DOMAIN_PAGES_MAX = 5
 const OF_NODES = /^(node|labels)\./
 
 /** Rows of a list from all of its pages, up to a bound. */
-async function allPages<Row>(
+export async function allPages<Row>(
   pagesMax: number,
   read: (
     cursor: string | undefined,

@@ -9,27 +9,6 @@ const HOUR_MS = 3_600_000
 /** How far back, in hours. */
 export const PERIODS = { '1h': 1, '24h': 24, '7d': 168 } as const
 
-/** What people type instead of ids. */
-export interface KnownNames {
-  readonly me: { readonly subject: string }
-  readonly nodes: readonly { readonly id: string; readonly display_name: string }[]
-}
-
-/** The filters with ids where a subject or an object is `me` or the name of a node. */
-export function withIds(filters: AuditFilters, known: KnownNames): AuditFilters {
-  const ids = ['subject', 'object'].flatMap((name) => {
-    const id = idOf(filters[name]?.trim(), known)
-    return id === undefined ? [] : [[name, id] as const]
-  })
-  return { ...filters, ...Object.fromEntries(ids) }
-}
-
-function idOf(text: string | undefined, { me, nodes }: KnownNames): string | undefined {
-  if (text === 'me') return me.subject
-  const node = nodes.find(({ display_name: name }) => name === text)
-  return node && `node:${node.id}`
-}
-
 /** The members of a query; `since` comes from the period and the instant, in ms. */
 export function auditQuery(filters: AuditFilters, nowMs: number): Readonly<Record<string, string>> {
   const hours = Object.entries(PERIODS).find(([name]) => name === filters['period'])?.[1]
@@ -49,3 +28,57 @@ export function auditQuery(filters: AuditFilters, nowMs: number): Readonly<Recor
 }
 
 const trimmed = (text: string | undefined): string | undefined => text?.trim()
+
+/** The command that lists the same decisions. */
+export function auditCommand(
+  filters: AuditFilters,
+  { slug, me }: { readonly slug: string; readonly me: string },
+): string {
+  const text = (name: string): string => trimmed(filters[name]) ?? ''
+  const flags = [
+    ['--domain', slug],
+    ['--actor', text('actor')],
+    ['--subject', typedReference(text('subject'))],
+    ['--relation', typedRelation(text('relation'))],
+    // The command line knows `me` as who acts, not as an object.
+    ['--object', text('object') === 'me' ? me : typedReference(text('object'))],
+    ['--outcome', text('outcome')],
+    ['--since', Object.hasOwn(PERIODS, text('period')) ? text('period') : ''],
+  ] as const
+  const given = flags.flatMap(([flag, value]) => (value === '' ? [] : [`${flag} ${shellWord(value)}`]))
+  return ['ctl audit list', ...(text('only') === 'writes' ? ['--writes'] : []), ...given].join(' ')
+}
+
+/** A name alone is that of a node here; the command line wants the type. */
+function typedReference(text: string): string {
+  return text === '' || text === 'me' || text === 'platform' || text.includes(':') ? text : `node:${text}`
+}
+
+/** The field is the beginning of relations; the command line takes a text that ends in neither a dot nor `*` as a whole one. */
+const typedRelation = (text: string): string => (text === '' || text.endsWith('.') ? text : `${text}*`)
+
+/** A word as a POSIX shell reads it. */
+const shellWord = (text: string): string =>
+  /^[\w.:@/%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+const ACTORS: Readonly<Record<string, string>> = {
+  user: 'people',
+  service: 'service identities',
+  node: 'nodes',
+  system: 'the server',
+}
+
+/** What the filters show, e.g. `changes by people of the last 24h`. */
+export function filtersText(filters: AuditFilters): string {
+  const text = (name: string): string => trimmed(filters[name]) ?? ''
+  const parts = [
+    ['by ', ACTORS[text('actor')] ?? text('actor')],
+    [text('actor') === '' ? 'by ' : 'namely by ', text('subject')],
+    ['whose relation begins with ', text('relation')],
+    ['on ', text('object')],
+    ['with the outcome ', text('outcome').replaceAll('_', ' ')],
+    ['of the last ', text('period')],
+  ] as const
+  const given = parts.flatMap(([word, value]) => (value === '' ? [] : [`${word}${value}`]))
+  return [text('only') === 'writes' ? 'changes' : 'all decisions', ...given].join(' ')
+}

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Approval } from '../api/operations.ts'
+import type { Done } from './confirmation.tsx'
 import { useConsole } from './context.ts'
 import { DecisionDialog, type Decision } from './dialog.tsx'
 import { Empty, Facts, Heading, LoadedView, Panel, Time } from './parts.tsx'
@@ -58,10 +59,22 @@ function outcomeText(approval: Approval): string {
     : `The request is ${stateText(approval)}.`
 }
 
+/** What approving does, with names. A server of an earlier version has the sentence with ids alone. */
+function sentenceOf({ action }: Approval): string {
+  const { sentence, summary }: { readonly sentence?: string; readonly summary: string } = action
+  return sentence ?? summary
+}
+
+const Requester = ({
+  approval: { requested_by: by, requested_by_name: name },
+}: {
+  readonly approval: Approval
+}): VNode => <Subject subject={by} name={name} />
+
 const COLUMNS = [
-  { head: 'What', cell: ({ action }: Approval) => action.summary },
+  { head: 'What', cell: sentenceOf },
   { head: 'State', cell: stateText },
-  { head: 'Requested by', cell: ({ requested_by: by }: Approval) => <Subject subject={by} /> },
+  { head: 'Requested by', cell: (approval: Approval) => <Requester approval={approval} /> },
   { head: 'Requested', cell: ({ requested_at: at }: Approval) => <Time at={at} /> },
 ]
 
@@ -84,6 +97,17 @@ function Requests({ rows }: { readonly rows: readonly Approval[] }): VNode {
   )
 }
 
+/** What became of the request by the decision. */
+function doneOf(approval: Approval): Done {
+  return { text: `${decidedText(approval)}: ${sentenceOf(approval)}`, command: `ctl approvals show ${approval.id}` }
+}
+
+function decidedText({ state, outcome }: Approval): string {
+  if (state === 'pending-approval') return 'Your approval is recorded, and the request waits for another person'
+  if (state === 'failed') return `Approved, but it failed (${outcome ?? 'for an unknown cause'})`
+  return state === 'rejected' ? 'Rejected' : 'Approved'
+}
+
 interface RequestProps {
   readonly approval: Approval
   readonly onDecide: (decision: Decision) => void
@@ -93,14 +117,17 @@ function Request({ approval, onDecide }: RequestProps): VNode {
   const { api, domains } = useConsole()
   const { id, action, decisions, required_approvals: required } = approval
   const name = domains.find((domain) => domain.id === approval.domain_id)?.display_name
+  const sentence = sentenceOf(approval)
+  const ids = action.summary === sentence ? undefined : <code>{action.summary}</code>
   const about = (
     <>
-      <p>{action.summary}</p>
+      <p>{sentence}</p>
       <Facts
         facts={[
-          ['Requested by', <Subject subject={approval.requested_by} />],
+          ['Requested by', <Requester approval={approval} />],
           ['Domain', name],
           ['Reason', approval.reason],
+          ['With ids', ids],
         ]}
       />
     </>
@@ -114,8 +141,8 @@ function Request({ approval, onDecide }: RequestProps): VNode {
       about,
       reasonLabel: 'Reason (may be left empty)',
       isReasonRequired: false,
-      decide: (reason) => api.call('ApproveApproval', { id, body: reason === '' ? {} : { reason } }),
-      done: 'Your approval is recorded.',
+      decide: async (reason) =>
+        doneOf(await api.call('ApproveApproval', { id, body: reason === '' ? {} : { reason } })),
       readOutcome,
     })
   const reject = (): void =>
@@ -125,16 +152,15 @@ function Request({ approval, onDecide }: RequestProps): VNode {
       about,
       reasonLabel: 'Reason, which the requester reads',
       isReasonRequired: true,
-      decide: (reason) => api.call('RejectApproval', { id, body: { reason } }),
-      done: 'The request is rejected.',
+      decide: async (reason) => doneOf(await api.call('RejectApproval', { id, body: { reason } })),
       readOutcome,
     })
   return (
     <li>
-      <h3 id={`request-${id}`}>{action.summary}</h3>
+      <h3 id={`request-${id}`}>{sentence}</h3>
       <Facts
         facts={[
-          ['Requested by', <Subject subject={approval.requested_by} />],
+          ['Requested by', <Requester approval={approval} />],
           ['Requested', <Time at={approval.requested_at} />],
           ['Expires', <Time at={approval.expires_at} />],
           ['Domain', name],

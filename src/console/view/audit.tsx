@@ -2,27 +2,72 @@ import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { Failure } from '../api/failure.ts'
 import type { AuditRow, Sent } from '../api/operations.ts'
-import { auditQuery, withIds, DEFAULT_FILTERS, PERIODS, type AuditFilters } from '../model/audit-query.ts'
+import {
+  auditCommand,
+  auditQuery,
+  DEFAULT_FILTERS,
+  filtersText,
+  PERIODS,
+  type AuditFilters,
+} from '../model/audit-query.ts'
 import { fragmentOf } from '../model/route.ts'
 import { AuditTable } from './audit-table.tsx'
 import { useConsole } from './context.ts'
 import { Empty, Field, Heading, LoadedView, Problem } from './parts.tsx'
+import { useFoundFilters } from './use-found-filters.ts'
 import { useRead } from './use-read.ts'
 
 /** Who did what: the decisions that the server recorded in the Domain. */
 export function AuditView(): VNode {
   const { route, domain } = useConsole()
-  const filters = Object.keys(route.filters).length === 0 ? DEFAULT_FILTERS : route.filters
+  const isDefault = Object.keys(route.filters).length === 0
+  const filters = isDefault ? DEFAULT_FILTERS : route.filters
+  const found = useFoundFilters(filters)
   return (
     <>
       <Heading>Audit</Heading>
-      <SearchForm key={JSON.stringify(filters)} filters={filters} />
+      <SearchForm key={JSON.stringify(filters)} filters={filters} faults={found.value?.faults ?? {}} />
       <section class="card" aria-label="Audited decisions">
-        <Results key={`${domain.id} ${JSON.stringify(filters)}`} filters={filters} />
+        <Selection filters={filters} isDefault={isDefault} />
+        <LoadedView of={found}>
+          {({ ids, faults }) =>
+            Object.keys(faults).length > 0 ? (
+              <Empty>Nothing was searched for, since a field names something that was not found.</Empty>
+            ) : (
+              <Results key={`${domain.id} ${JSON.stringify(filters)}`} filters={{ ...filters, ...ids }} />
+            )
+          }
+        </LoadedView>
       </section>
     </>
   )
 }
+
+interface SelectionProps {
+  readonly filters: AuditFilters
+  /** Whether the address has no filters. */
+  readonly isDefault: boolean
+}
+
+/** Names what is shown, and the command that lists the same. */
+function Selection({ filters, isDefault }: SelectionProps): VNode {
+  const { domain, me } = useConsole()
+  const everything = fragmentOf({ domain: domain.slug, view: 'audit', filters: { all: 'yes' } })
+  const text = filtersText(filters)
+  return (
+    <div class="selection">
+      <p>
+        {isDefault ? 'Shown as long as you choose no filter: ' : 'Shown: '}
+        {text}. {text !== ALL && <a href={everything}>Show all decisions</a>}
+      </p>
+      <p class="small muted">
+        The same with ctl: <code>{auditCommand(filters, { slug: domain.slug, me: me.subject })}</code>
+      </p>
+    </div>
+  )
+}
+
+const ALL = filtersText({})
 
 const SELECTS = [
   [
@@ -56,7 +101,13 @@ const TEXTS = [
   ['object', 'Object', 'a node, or project:…'],
 ] as const
 
-function SearchForm({ filters }: { readonly filters: AuditFilters }): VNode {
+interface SearchFormProps {
+  readonly filters: AuditFilters
+  /** What is wrong with fields, by their names. */
+  readonly faults: Readonly<Record<string, string>>
+}
+
+function SearchForm({ filters, faults }: SearchFormProps): VNode {
   const { domain } = useConsole()
   const search = (event: SubmitEvent): void => {
     event.preventDefault()
@@ -94,7 +145,14 @@ function SearchForm({ filters }: { readonly filters: AuditFilters }): VNode {
             maxLength={512}
             placeholder={placeholder}
             defaultValue={filters[name] ?? ''}
+            aria-invalid={faults[name] === undefined ? undefined : 'true'}
+            aria-describedby={faults[name] === undefined ? undefined : `audit-${name}-fault`}
           />
+          {faults[name] !== undefined && (
+            <p id={`audit-${name}-fault`} class="fault small" role="alert">
+              {faults[name]}
+            </p>
+          )}
         </Field>
       ))}
       <button class="primary">Search</button>
@@ -112,11 +170,11 @@ interface Shown {
 
 /** A page of decisions, and more of them on demand. The first page alone follows what happens; with older ones nothing moves. */
 function Results({ filters }: { readonly filters: AuditFilters }): VNode {
-  const { api, domain, me, fleet } = useConsole()
+  const { api, domain } = useConsole()
   const [paged, setPaged] = useState<Shown | undefined>(undefined)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
   const ask = (from: string | undefined, signal?: AbortSignal) =>
-    api.call('GetAudit', queryOf(domain.id, withIds(filters, { me, nodes: fleet.nodes.value ?? [] }), from), signal)
+    api.call('GetAudit', queryOf(domain.id, filters, from), signal)
   const first = useRead({ key: domain.id, topics: paged === undefined ? ['events'] : [] }, (signal) =>
     ask(undefined, signal),
   )
@@ -153,7 +211,7 @@ function Decisions({ shown, failure, onMore }: DecisionsProps): VNode {
   return (
     <>
       {shown.rows.length === 0 ? (
-        <Empty command="ctl audit list">No decision matches. Take a filter away, or look further back.</Empty>
+        <Empty>No decision matches. Take a filter away, or look further back.</Empty>
       ) : (
         <AuditTable rows={shown.rows} />
       )}

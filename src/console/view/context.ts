@@ -6,6 +6,7 @@ import type { Changes } from '../model/changes.ts'
 import type { SeenEvent } from '../model/domain-event.ts'
 import type { Route } from '../model/route.ts'
 import type { Sample } from '../model/samples.ts'
+import type { Done } from './confirmation.tsx'
 import type { Loaded } from './use-load.ts'
 import type { Waiting } from './use-waiting.ts'
 
@@ -40,6 +41,8 @@ export interface ConsoleState {
   readonly refresh: () => void
   /** Speaks to people who listen to the page. */
   readonly announce: (text: string) => void
+  /** Shows what the person has done. */
+  readonly confirm: (done: Done) => void
   readonly nowMs: number
 }
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Failure } from '../api/failure.ts'
+import type { Done } from './confirmation.tsx'
 import { useConsole } from './context.ts'
 import { Field, Problem } from './parts.tsx'
 import { StrongerSignIn } from './stronger-sign-in.tsx'
@@ -15,10 +16,8 @@ export interface Decision {
   readonly about: ComponentChildren
   readonly reasonLabel: string
   readonly isReasonRequired: boolean
-  /** Carries it out; rejects with a `Failure` that the dialog shows. */
-  readonly decide: (reason: string) => Promise<unknown>
-  /** What is announced afterwards. */
-  readonly done: string
+  /** Carries it out, and resolves with what was done; rejects with a `Failure` that the dialog shows. */
+  readonly decide: (reason: string) => Promise<Done>
   /** What became of it, where another person was first. */
   readonly readOutcome: () => Promise<string>
 }
@@ -91,7 +90,7 @@ interface Deciding {
 }
 
 function useDecision(decision: Decision, onDone: () => void): Deciding {
-  const { announce, refresh } = useConsole()
+  const { confirm, refresh } = useConsole()
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
   const [outcome, setOutcome] = useState<string | undefined>(undefined)
@@ -109,8 +108,7 @@ function useDecision(decision: Decision, onDone: () => void): Deciding {
     setBusy(true)
     setFailure(undefined)
     try {
-      await decision.decide(reason)
-      announce(decision.done)
+      confirm(await decision.decide(reason))
       onDone()
       refresh()
     } catch (error) {

@@ -66,7 +66,7 @@ function Navigation(): VNode {
   const { domain, route, waiting } = useConsole()
   const countOf: Partial<Record<ViewName, number | undefined>> = {
     approvals: waiting.approvals.value?.length,
-    violations: waiting.violations,
+    violations: waiting.violations.value?.length,
   }
   return (
     <nav aria-label="Views">

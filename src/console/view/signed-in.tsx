@@ -6,6 +6,7 @@ import type { ViewName } from '../model/route.ts'
 import { ApprovalsView } from './approvals.tsx'
 import { AuditView } from './audit.tsx'
 import { CapacityView } from './capacity.tsx'
+import { Confirmation, type Done } from './confirmation.tsx'
 import { ConsoleContext, type ShownDomain } from './context.ts'
 import { FleetView } from './fleet.tsx'
 import { Header } from './header.tsx'
@@ -46,11 +47,12 @@ export function SignedIn({ api, me, domains, isReached }: SignedInProps): VNode 
   const fleet = useFleet({ api, domainId: domain.id, live, decisions, isCurrent })
   const waiting = useWaiting({ api, domainId: domain.id, changes: live.changes, decisions, announce })
   const nowMs = useNow(live.changes)
+  const [done, confirm] = useDone(`${domain.id} ${route.view}`)
   useFocusOnView(`${domain.id} ${route.view} ${route.id ?? ''}`)
   const View = COMPONENTS[route.view]
   return (
     <ConsoleContext.Provider
-      value={{ api, me, domains, domain, route, fleet, waiting, ...live, decisions, refresh, announce, nowMs }}
+      value={{ api, me, domains, domain, route, fleet, waiting, ...live, decisions, refresh, announce, confirm, nowMs }}
     >
       <a class="skip" href="#view" onClick={focusView}>
         Skip to the content
@@ -72,8 +74,22 @@ export function SignedIn({ api, me, domains, isReached }: SignedInProps): VNode 
       <p class="unseen" role="status">
         {spoken}
       </p>
+      <Confirmation done={done} onClose={() => closed(confirm)} />
     </ConsoleContext.Provider>
   )
+}
+
+/** What the person has done in a view; nothing in another view. */
+function useDone(view: string): readonly [done: Done | undefined, confirm: (done: Done | undefined) => void] {
+  const [done, confirm] = useState<Done | undefined>(undefined)
+  useEffect(() => confirm(undefined), [view])
+  return [done, confirm]
+}
+
+/** Closes the confirmation. Its button goes, and the focus would go with it. */
+function closed(confirm: (done: undefined) => void): void {
+  confirm(undefined)
+  document.getElementById('view')?.focus()
 }
 
 /** The Domain of the address, else that of the person, else the first that the person may read. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Api } from '../api/client.ts'
-import type { Approval } from '../api/operations.ts'
+import type { Approval, Violation } from '../api/operations.ts'
 import type { Changes } from '../model/changes.ts'
 import { counted } from '../model/format.ts'
 import { tickOf, useLoad, type Loaded } from './use-load.ts'
@@ -8,8 +8,10 @@ import { tickOf, useLoad, type Loaded } from './use-load.ts'
 /** What waits for a decision; at most 200 of each. */
 export interface Waiting {
   readonly approvals: Loaded<readonly Approval[]>
-  /** How many are open; undefined while it is not known, or may not be seen. */
-  readonly violations: number | undefined
+  /** Those that are open in the Domain. */
+  readonly violations: Loaded<readonly Violation[]>
+  /** Those that the page has seen open, by their ids, at most 1,000. Events name violations that are open no more. */
+  readonly seenViolations: ReadonlyMap<string, Violation>
 }
 
 interface WaitingDeps {
@@ -21,6 +23,7 @@ interface WaitingDeps {
 }
 
 const COUNTED_MAX = '200'
+const SEEN_VIOLATIONS_MAX = 1_000
 
 /** Reads what waits for the person, and announces what is new. */
 export function useWaiting({ api, domainId, changes, decisions, announce }: WaitingDeps): Waiting {
@@ -35,12 +38,25 @@ export function useWaiting({ api, domainId, changes, decisions, announce }: Wait
     { key: domainId, tick: tickOf(changes, { topics: ['violations'], decisions }) },
     async (signal) => {
       const asked = { domain_id: domainId, status: 'open', limit: COUNTED_MAX } as const
-      return (await api.call('ListDomainIntegrityViolations', asked, signal)).items.length
+      return (await api.call('ListDomainIntegrityViolations', asked, signal)).items
     },
-  ).value
+  )
+  const seenViolations = useSeen(violations.value)
   useAnnounced(approvals.value?.length, (count) => announce(`${counted(count, 'approval')} to decide`))
-  useAnnounced(violations, (count) => announce(counted(count, 'open violation')))
-  return { approvals, violations }
+  useAnnounced(violations.value?.length, (count) => announce(counted(count, 'open violation')))
+  return { approvals, violations, seenViolations }
+}
+
+/** Remembers rows by their ids; the oldest go first. */
+function useSeen(rows: readonly Violation[] | undefined): ReadonlyMap<string, Violation> {
+  const seen = useRef<ReadonlyMap<string, Violation>>(new Map())
+  const last = useRef(rows)
+  if (rows !== undefined && last.current !== rows) {
+    const all = [...seen.current, ...rows.map((row) => [row.id, row] as const)]
+    seen.current = new Map([...new Map(all)].slice(-SEEN_VIOLATIONS_MAX))
+  }
+  last.current = rows
+  return seen.current
 }
 
 /** Says how many there are when there are more than before. */

@@ -2,13 +2,12 @@ import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Violation } from '../api/operations.ts'
 import { numberText, shortened } from '../model/format.ts'
+import { kindText, violationText } from '../model/violation.ts'
 import { useConsole } from './context.ts'
 import { DecisionDialog, type Decision } from './dialog.tsx'
 import { Empty, NodeLink, Time } from './parts.tsx'
 import { Subject } from './subject.tsx'
 import { Table } from './table.tsx'
-
-const KINDS: Readonly<Record<Violation['kind'], string>> = { binary: 'Binary', hook: 'Hook', host_key: 'SSH host key' }
 
 interface ViolationTableProps {
   readonly rows: readonly Violation[]
@@ -16,13 +15,23 @@ interface ViolationTableProps {
   readonly none: string
   /** Whether the view is of the node itself. */
   readonly isOfOneNode?: boolean
+  /** Rows that the server does not list any more, by their ids. */
+  readonly gone?: ReadonlySet<string>
+  /** Called with the id of a violation that the person has acknowledged. */
+  readonly onAcknowledged?: (id: string) => void
 }
 
 /**
  * Violations with what was decided about them, and the button that acknowledges an open one. The dialog stays where another person
  * acknowledges its violation, which leaves the list.
  */
-export function ViolationTable({ rows, none, isOfOneNode = false }: ViolationTableProps): VNode {
+export function ViolationTable({
+  rows,
+  none,
+  isOfOneNode = false,
+  gone = NONE_GONE,
+  onAcknowledged,
+}: ViolationTableProps): VNode {
   const { api, domain } = useConsole()
   const [decision, setDecision] = useState<Decision | undefined>(undefined)
   const acknowledge = (violation: Violation): void =>
@@ -32,9 +41,15 @@ export function ViolationTable({ rows, none, isOfOneNode = false }: ViolationTab
       about: <About violation={violation} />,
       reasonLabel: 'What was found and done',
       isReasonRequired: true,
-      decide: (reason) =>
-        api.call('AcknowledgeDomainIntegrityViolation', { domain_id: domain.id, id: violation.id, body: { reason } }),
-      done: 'The violation is acknowledged.',
+      decide: async (reason) => {
+        const { id } = violation
+        await api.call('AcknowledgeDomainIntegrityViolation', { domain_id: domain.id, id, body: { reason } })
+        onAcknowledged?.(id)
+        return {
+          text: `Acknowledged: ${violationText(violation)}`,
+          command: `ctl violations show ${id} --domain ${domain.slug}`,
+        }
+      },
       readOutcome: async () => 'Another person has acknowledged the violation, or it is resolved.',
     })
   const columns = [
@@ -43,13 +58,21 @@ export function ViolationTable({ rows, none, isOfOneNode = false }: ViolationTab
       head: 'What',
       cell: ({ kind, artifact }: Violation) => (
         <>
-          <span>{KINDS[kind]}</span> <code>{artifact}</code>
+          <span>{kindText(kind)}</span> <code>{artifact}</code>
         </>
       ),
     },
     { head: 'Seen last', cell: ({ last_detected_at: last, detected_at: at }: Violation) => <Time at={last ?? at} /> },
     { head: 'Reports', cell: ({ occurrences }: Violation) => numberText(occurrences ?? 1), isNumber: true as const },
-    { head: 'Status', cell: (violation: Violation) => <Status violation={violation} onAcknowledge={acknowledge} /> },
+    {
+      head: 'Status',
+      cell: (violation: Violation) =>
+        gone.has(violation.id) ? (
+          <span class="muted">changed since: not in this list any more</span>
+        ) : (
+          <Status violation={violation} onAcknowledge={acknowledge} />
+        ),
+    },
   ]
   return (
     <>
@@ -67,6 +90,8 @@ export function ViolationTable({ rows, none, isOfOneNode = false }: ViolationTab
     </>
   )
 }
+
+const NONE_GONE: ReadonlySet<string> = new Set()
 
 function nodeOf({ node_id: id, node_name: name }: Violation): VNode {
   return name === null || name === undefined ? (
@@ -94,10 +119,10 @@ function Status({ violation, onAcknowledge }: StatusProps): VNode {
         Acknowledge
       </button>
     )
-  if (status === 'resolved' && (by === null || by === undefined)) return <>resolved</>
+  if (by === null || by === undefined) return <>{status}</>
   return (
     <>
-      {status} by {by !== null && by !== undefined && <Subject subject={by} />}: {reason}
+      {status === 'resolved' && 'resolved; '}acknowledged by <Subject subject={by} />: {reason}
     </>
   )
 }
@@ -110,7 +135,7 @@ function About({
   return (
     <>
       <p>
-        {KINDS[kind]} <code>{artifact}</code> on {node ?? 'a node that left'} is not what is expected. Acknowledging
+        {kindText(kind)} <code>{artifact}</code> on {node ?? 'a node that left'} is not what is expected. Acknowledging
         says that you have looked at it; the violation is resolved once the node reports the expected checksum.
       </p>
       <p class="small muted">

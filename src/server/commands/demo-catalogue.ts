@@ -4,12 +4,13 @@ import type { RunningServer } from '../composition/serve.ts'
 /** The name of what the demo adds, by which a later start knows that it is there. */
 const BUNDLE = 'hetzner-base'
 const VERSIONS = ['v1.2', 'v1.3', 'v1.4'] as const
-/** A new bundle can be changed once its grants are written, which takes the outbox a moment (S1 Provider bundles 1). */
-const TRIES_MAX = 40
-const RETRY_MS = 250
+/** Looks for a new bundle, and the pause between two of them. */
+const LOOKS_MAX = 100
+const LOOK_MS = 100
 
 interface Member {
   readonly id: string
+  readonly slug?: string
   readonly domain_id: string
   readonly provider_bundle_slug?: string
 }
@@ -49,8 +50,24 @@ async function addBundle(call: Call): Promise<string> {
     provider_config_api_version: 'v1beta1',
     ...first,
   })
-  for (const content of later) await retried(() => call('PATCH', `/v1/provider-bundles/${id}`, content))
+  await untilListed(call)
+  for (const content of later) await call('PATCH', `/v1/provider-bundles/${id}`, content)
   return id
+}
+
+/**
+ * Waits for the roles on the new bundle, which takes the outbox a moment (S1 Provider bundles 1). The list shows the bundle once they are
+ * there; a change before that would be refused, and the log would show the refusal.
+ *
+ * @throws Error where the roles are not there after ten seconds.
+ */
+async function untilListed(call: Call): Promise<void> {
+  for (let looks = 1; looks <= LOOKS_MAX; looks++) {
+    const { items } = await call('GET', '/v1/provider-bundles?limit=200')
+    if (items.some(({ slug }) => slug === BUNDLE)) return
+    await wait(LOOK_MS)
+  }
+  throw new Error(`the bundle ${BUNDLE} of the demo has no roles after ${(LOOKS_MAX * LOOK_MS) / 1000} s`)
 }
 
 /** Requests the Cloud for the first Project of the caller's Domain. */
@@ -62,15 +79,3 @@ async function requestCloud(call: Call, cloudId: string): Promise<void> {
 }
 
 const SOURCE = 'oci://registry.example/provider-hetzner'
-
-async function retried(call: () => Promise<unknown>): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      await call()
-      return
-    } catch (error) {
-      if (tries === TRIES_MAX) throw error
-    }
-    await wait(RETRY_MS)
-  }
-}

@@ -277,7 +277,7 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
       passed: () => declared.passedGateOf(plan, this.sources()),
       changed: () => (plan.operation.method === 'POST' ? undefined : this.audit.namedObject()),
       domainOf: async (object) => (await this.#services.authorizer?.domainOf(object)) ?? null,
-      summary: () => summaryOf(plan.operation, { path, query, body }),
+      summary: (object) => summaryOf(plan.operation, { path, query, body, object }),
       sent: () => sentCallOf(this.#reply.request, { sourceAddress, acr, authTimeMs }),
       note: (context) => this.note(context),
       used: (approval) => {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   APPROVAL_ACTIONS,
   APPROVAL_TTL_SECONDS,
+  PLATFORM_ACTIONS,
   QUEUED_ACTIONS,
   REQUIRED_APPROVALS_MAX,
   type ApprovalAction,
@@ -13,9 +14,13 @@ export const APPROVAL_STATES = ['pending-approval', 'approved', 'rejected', 'wit
 
 export type ApprovalState = (typeof APPROVAL_STATES)[number]
 
+const ShownTo = z.string().nullable()
+const NO_NAME = 'null where it is gone, or is not yours to read'
+
 const ApprovalDecision = z
   .object({
     subject: z.string().describe('Who decided, user:<uuid>'),
+    subject_name: ShownTo.describe(`Name of who decided as it is now; ${NO_NAME}`),
     decision: z.enum(['approve', 'reject']).describe('What was decided'),
     reason: z.string().optional().describe('Why, in the words of the person who decided'),
     at: Instant.describe('When it was decided'),
@@ -32,6 +37,7 @@ export const Approval = z
     project_id: InProject.optional(),
     state: z.enum(APPROVAL_STATES).describe('`pending-approval` waits for decisions; every other state is final'),
     requested_by: z.string().describe('The subject that asks. It never decides'),
+    requested_by_name: ShownTo.describe(`Name of the subject that asks as it is now; ${NO_NAME}`),
     requested_at: Instant.describe('When it was requested'),
     expires_at: Instant.describe('When the request ends without a decision'),
     reason: z.string().optional().describe('Why it is asked for'),
@@ -41,7 +47,14 @@ export const Approval = z
       .object({
         name: z.enum(QUEUED_ACTIONS).describe('The action that a policy names'),
         operation: z.string().describe('The operation that made the request'),
-        summary: z.string().describe('What approving it does, in one sentence'),
+        summary: z
+          .string()
+          .describe('What approving it does, in one sentence, with ids and all members of the request'),
+        sentence: z
+          .string()
+          .describe(
+            'The same with names as they are now. Users and service identities have the end of their id beside the name; what has no name, or none that you may read, keeps its id',
+          ),
       })
       .describe('What happens on approval'),
     outcome: z.string().optional().describe('Why it failed after it was approved: a problem code'),
@@ -66,12 +79,9 @@ const Required = z
   })
   .meta({ id: 'ApprovalRequirement', description: 'How many people have to approve an action.' })
 
-/** Actions that concern the whole installation; a Domain has no policy for them. */
-const OF_PLATFORM_ALONE: readonly ApprovalAction[] = ['signing-keys.rotate']
-
 /** The actions that the policy of a Domain may name. */
 export const DOMAIN_ACTIONS: readonly ApprovalAction[] = APPROVAL_ACTIONS.filter(
-  (action) => !OF_PLATFORM_ALONE.includes(action),
+  (action) => !PLATFORM_ACTIONS.includes(action),
 )
 
 function updateRequest(id: string, actions: readonly ApprovalAction[]) {

@@ -5,9 +5,20 @@ import { defineSurface, open, OPERATOR, type GateLeg } from './operation.ts'
 import { KiB, pageOf, pageQuery, uuidField } from './fields.ts'
 
 const params = z.strictObject({ id: uuidField('invalid_approval_id', 'Approval') })
-const columns = ['action.summary', 'state', 'requested_by', 'expires_at', 'id']
-const details = ['action.name', 'object', 'requested_at', 'required_approvals', 'domain_id', 'project_id']
+const columns = ['action.sentence', 'state', 'requested_by', 'expires_at', 'id']
+const details = [
+  'action.summary',
+  'action.name',
+  'object',
+  'requested_at',
+  'required_approvals',
+  'domain_id',
+  'project_id',
+]
 const refs = { id: 'approvals' }
+
+/** Whether the caller may read the names of every Domain. */
+const probes = { platform: { relation: 'read', object: 'platform:main' } } as const
 
 /** Who decides: an approval names the relation and its object. */
 const decides: GateLeg = { relation: '{row.decide_relation}', object: '{row.decide_object}' }
@@ -24,7 +35,7 @@ const decision = {
   ...common,
   method: 'POST',
   params,
-  gate: { ...ofRow, anyOf: [decides], foldUnless: [reads] },
+  gate: { ...ofRow, anyOf: [decides], foldUnless: [reads], probes },
   bodyBytesMax: 8 * KiB,
   responses: { 200: Approval },
   sentences: { illegal_transition: DECISION },
@@ -62,7 +73,7 @@ export const approvals = defineSurface(
         ...open('each row is shown to its requester, and by the relations that decide it and that read its place'),
         own: '{row.requested_by}',
         rows: [decides, reads],
-        probes: { decider: decides },
+        probes: { decider: decides, ...probes },
       },
       audit: { relation: 'approval.list', when: 'all', object: 'platform:main' },
       paging: {
@@ -86,7 +97,7 @@ export const approvals = defineSurface(
       summary: 'Show an approval with its decisions',
       description: 'Its requester, those who may decide on it, and those who may read its place may see it.',
       params,
-      gate: { ...ofRow, anyOf: [decides, reads] },
+      gate: { ...ofRow, anyOf: [decides, reads], probes },
       audit: { relation: 'approval.read', when: 'all', object: 'approval:{path.id}' },
       responses: { 200: Approval },
       problems: [],
@@ -124,6 +135,7 @@ export const approvals = defineSurface(
         ...ofRow,
         denial: { relation: 'requester', object: 'approval:{path.id}' },
         foldUnless: [decides, reads],
+        probes,
       },
       audit: { relation: 'approval.withdraw', when: 'all', object: 'approval:{path.id}' },
       responses: { 200: Approval },

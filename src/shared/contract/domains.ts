@@ -126,7 +126,7 @@ export const domains = defineSurface(
       params,
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'domain.delete', when: 'all' },
-      dualControl: heldFor('domain.delete'),
+      dualControl: heldFor('Delete domain:{path.id}', 'domain.delete'),
       responses: { 204: null },
       problems: ['domain_not_found', 'domain_not_empty'],
       notProvisioned: 'not_provisioned',

@@ -174,7 +174,7 @@ export const groups = defineSurface(
       params: member,
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'group_member.add', when: 'all', object: 'group:{path.group_id}' },
-      dualControl: heldFor('access.admin'),
+      dualControl: heldFor('Add {path.subject} to group:{path.group_id} of domain:{path.id}', 'access.admin'),
       responses: { 204: null },
       problems: ['group_not_found', 'invalid_triple', 'group_full', 'group_managed_by_provider'],
       cli: {

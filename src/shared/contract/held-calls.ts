@@ -18,22 +18,27 @@ export interface DualControl {
    * call again, with `X-Approval-Id`, within 24 h: its answer shows a secret once, which nobody else may see.
    */
   readonly runs: 'server' | 'requester'
+  /**
+   * What approving the call does, without the full stop. The holes `{path.id}`, `{query.name}` and `{body.name}` are members that every call
+   * has, and `{held.object}` is what the call waits for, `<type>:<id>`.
+   */
+  readonly sentence: string
 }
 
 /** Declares calls that the server makes once they are approved. */
-export function heldFor(...actions: DualControl['actions']): {
-  readonly actions: DualControl['actions']
-  readonly runs: 'server'
-} {
-  return { actions, runs: 'server' }
+export function heldFor(
+  sentence: string,
+  ...actions: DualControl['actions']
+): DualControl & { readonly runs: 'server' } {
+  return { sentence, actions, runs: 'server' }
 }
 
 /** Declares calls that their requester makes again once they are approved. */
-export function openedFor(...actions: DualControl['actions']): {
-  readonly actions: DualControl['actions']
-  readonly runs: 'requester'
-} {
-  return { actions, runs: 'requester' }
+export function openedFor(
+  sentence: string,
+  ...actions: DualControl['actions']
+): DualControl & { readonly runs: 'requester' } {
+  return { sentence, actions, runs: 'requester' }
 }
 
 /** The members of an operation that are used here. */

@@ -89,7 +89,7 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     body: AccountCreateRequest,
     bodyBytesMax: 8 * KiB,
     audit: { relation: 'local_account.create', when: 'all' },
-    dualControl: openedFor('access.admin'),
+    dualControl: openedFor('Add the account {body.login} to domain:{body.domain_id}', 'access.admin'),
     responses: { 201: OneTimePassword },
     headers: { Location: 'Path of the new account' },
     problems: ['domain_not_found', 'account_already_exists'],
@@ -131,7 +131,7 @@ export const localAccounts = defineSurface('users', 'Accounts of the bundled ide
     patch: nonEmptyPatch(),
     bodyBytesMax: 8 * KiB,
     audit: { relation: 'local_account.update', when: 'all' },
-    dualControl: openedFor('access.takeover'),
+    dualControl: openedFor('Change how {held.object} signs in', 'access.takeover'),
     responses: { 200: OneTimePassword },
     problems: ['account_not_found', 'account_already_exists', 'last_platform_admin'],
     cli: {

@@ -32,7 +32,7 @@ const mayManage = {
   fold: 'policy_not_found',
   foldUnless: [{ relation: 'read', object: domain }],
 } as const
-const held = heldFor('policies.write')
+const held = (sentence: string) => heldFor(sentence, 'policies.write')
 const ifMatch = {
   requestHeaders: { 'If-Match': 'The revision that the change is made from, quoted; another one is refused' },
 } as const
@@ -57,7 +57,7 @@ export const policies = defineSurface(
       bodyBytesMax: 32 * KiB,
       gate: check('manage', 'domain:{path.id}'),
       audit: { relation: 'policy.create', when: 'all' },
-      dualControl: held,
+      dualControl: held('Create the policy {body.slug} in domain:{path.id}'),
       responses: { 201: Policy },
       headers: { Location: 'Path of the new policy', ETag: 'Its revision' },
       problems: [...refusals, 'domain_not_found', 'slug_conflict', 'policy_limit_exceeded'],
@@ -114,7 +114,7 @@ export const policies = defineSurface(
       bodyBytesMax: 32 * KiB,
       gate: mayManage,
       audit: { relation: 'policy.update', when: 'all' },
-      dualControl: held,
+      dualControl: held('Change policy:{path.id}'),
       responses: { 200: Policy },
       headers: { ETag: 'Its revision' },
       problems: [...refusals, 'policy_stale'],
@@ -130,7 +130,7 @@ export const policies = defineSurface(
       params,
       gate: mayManage,
       audit: { relation: 'policy.delete', when: 'all' },
-      dualControl: held,
+      dualControl: held('Delete policy:{path.id}'),
       responses: { 204: null },
       problems: ['policy_stale', 'policy_test_failed'],
       cli: { command: 'policies delete', args: ['id'], refs, confirm: 'yes', done: 'Deleted policy {id}.' },
@@ -172,7 +172,7 @@ export const policies = defineSurface(
       bodyBytesMax: 8 * KiB,
       gate: mayManage,
       audit: { relation: 'policy.rollback', when: 'all' },
-      dualControl: held,
+      dualControl: held('Take policy:{path.id} back to the revision {body.revision_id}'),
       responses: { 200: Policy },
       headers: { ETag: 'Its revision' },
       problems: ['policy_revision_not_found', 'invalid_selector', 'policy_test_failed', 'policy_stale'],

@@ -125,7 +125,7 @@ export const rollouts = defineSurface(
       description:
         'Canaries are upgraded first, then wave by wave. Two rollouts of a Domain cannot upgrade the same node at once.',
       audit: { relation: 'rollout.start', when: 'all' },
-      dualControl: heldFor('rollouts.start'),
+      dualControl: heldFor('Start rollout:{path.id}', 'rollouts.start'),
       problems: ['illegal_transition', 'release_not_eligible', 'rollout_conflict', 'invalid_rollout'],
       sentences: { illegal_transition: 'Only a pending rollout can be started.' },
       cli: {

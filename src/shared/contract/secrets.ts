@@ -146,7 +146,7 @@ export const secrets = defineSurface(
       query,
       gate: check('manage', 'project:{path.id}'),
       audit: { relation: 'secret.delete', when: 'all' },
-      dualControl: heldFor('secrets.delete'),
+      dualControl: heldFor('Delete from the secret {path.name} of project:{path.id}', 'secrets.delete'),
       responses: { 204: null },
       problems: ['invalid_secret', 'secret_not_found', 'secret_in_use'],
       cli: {

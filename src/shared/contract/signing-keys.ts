@@ -78,7 +78,7 @@ export const signingKeys = defineSurface(
       idempotent: true,
       gate: check('manage', 'platform:main'),
       audit: { relation: 'signing_keys.rotate', when: 'all' },
-      dualControl: heldFor('signing-keys.rotate'),
+      dualControl: heldFor('Replace the signing key of the platform', 'signing-keys.rotate'),
       responses: { 200: SigningKeyRotation },
       problems: ['signing_unavailable'],
       cli: {

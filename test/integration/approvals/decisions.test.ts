@@ -49,14 +49,27 @@ describe.each(STORES)('Approvals on the $name store', (store) => {
         domain_id: plane.domainId,
         state: 'approved',
         requested_by: plane.requester,
+        // People of these tests are called by their reference.
+        requested_by_name: plane.requester,
         requested_at: '2026-03-01T08:00:00.000Z',
         expires_at: '2026-03-08T08:00:00.000Z',
         reason: 'For the release',
         required_approvals: 1,
         decisions: [
-          { subject: subjectOf(ann), decision: 'approve', reason: 'As agreed', at: '2026-03-01T08:01:00.000Z' },
+          {
+            subject: subjectOf(ann),
+            subject_name: subjectOf(ann),
+            decision: 'approve',
+            reason: 'As agreed',
+            at: '2026-03-01T08:01:00.000Z',
+          },
         ],
-        action: { name: 'credentials.lend', operation: 'RequestThing', summary: 'Lend a thing to a Project' },
+        action: {
+          name: 'credentials.lend',
+          operation: 'RequestThing',
+          summary: 'Lend a thing to a Project',
+          sentence: 'Lend a thing to a Project',
+        },
       })
       expect((await show(plane.requester, id)).body).toEqual(answer.body)
       expect(await plane.thing(id)).toEqual({ state: 'approved', carried: 1 })

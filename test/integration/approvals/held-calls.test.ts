@@ -80,7 +80,7 @@ describe.each(PLACES)('Held calls on the $name store with the $engine engine', (
         action: {
           name: 'access.admin',
           operation: 'CreateDomainGrant',
-          summary: `Grant a role on a Domain, or on a node of it that is in no Project: id ${domainId}, subject ${subjectOf(cid)}, relation admin`,
+          summary: `Make ${subjectOf(cid)} admin of domain:${domainId}.`,
         },
       })
       expect(codeOf(await approve(ann, held))).toEqual([403, 'self_approval_denied'])
@@ -98,6 +98,47 @@ describe.each(PLACES)('Held calls on the $name store with the $engine engine', (
         },
       ])
       expect(await isKept(held)).toBe(false)
+    })
+
+    it('are shown with the names of now to who sees them, and with names of another Domain to readers of the platform alone', async () => {
+      await holdAdmins()
+      const { slug } = (await tenancy.call(ann, `GET /v1/domains/${domainId}`)).body
+      const rename = (subject: string, display_name: string) =>
+        tenancy.db
+          .updateTable('principals')
+          .set({ display_name })
+          .where('id', '=', subjectOf(subject).replace(/^[a-z]+:/, ''))
+          .execute()
+      const deployer = await tenancy.principal(domainId, 'service-identity')
+      const ends = (subject: string) => subjectOf(subject).slice(-8)
+      await rename(deployer, 'Deployer (user:00000000)')
+      await rename(ann, 'Ann')
+      await rename(ben, 'Ben')
+      const held = await grant(ann, deployer)
+      const seenBy = async (as: string, answer = held) =>
+        (await tenancy.call(as, `GET /v1/approvals/${approvalOf(answer)}`)).body
+      const sentence = `Make Deployer [user:00000000] (service:${ends(deployer)}) admin of the Domain ${String(slug)}.`
+      expect(await seenBy(ben)).toMatchObject({
+        requested_by_name: 'Ann',
+        action: { summary: `Make ${deployer} admin of domain:${domainId}.`, sentence },
+      })
+      await rename(deployer, 'Runner')
+      const { body } = await tenancy.call(ben, 'GET /v1/approvals?state=pending-approval&role=decider')
+      const mine = (body['items'] as readonly Record<string, unknown>[]).find(({ id }) => id === approvalOf(held))
+      expect(mine).toMatchObject({
+        requested_by_name: 'Ann',
+        action: { sentence: sentence.replace('Deployer [user:00000000]', 'Runner') },
+      })
+      expect((await approve(ben, held)).body['decisions']).toMatchObject([
+        { subject: subjectOf(ben), subject_name: 'Ben' },
+      ])
+
+      const elsewhere = await tenancy.domain()
+      const guest = await tenancy.holder(elsewhere, 'admin', `domain:${domainId}`)
+      await rename(guest, 'Guest')
+      const ofGuest = await grant(guest, await person())
+      expect((await seenBy(ben, ofGuest))['requested_by_name']).toBe(null)
+      expect((await seenBy(tenancy.root, ofGuest))['requested_by_name']).toBe('Guest')
     })
 
     it('are those alone that the policy names: a lesser role, and another Domain, do not wait', async () => {

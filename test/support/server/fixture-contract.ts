@@ -255,7 +255,7 @@ export const fixture = defineSurface('fixture', 'What the vocabulary of the cont
     bodyBytesMax: KiB,
     gate: check('manage', 'platform:main'),
     audit: { relation: 'fixture.takeover', when: 'all' },
-    dualControl: heldFor('fixture.takeover'),
+    dualControl: heldFor('Take it over', 'fixture.takeover'),
     responses: { 200: z.object({ taken: z.int() }) },
     problems: [],
   },

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { OPERATIONS } from '../../../src/console/api/operations.ts'
 import { requestOf } from '../../../src/console/api/request.ts'
 import type { NodeSummary } from '../../../src/console/api/operations.ts'
-import { auditQuery, withIds } from '../../../src/console/model/audit-query.ts'
+import { auditCommand, auditQuery, filtersText } from '../../../src/console/model/audit-query.ts'
 import { seenEvent, withEvents } from '../../../src/console/model/domain-event.ts'
 import { countVersions, driftOf, outOfReach } from '../../../src/console/model/fleet.ts'
 import { amountText, relative, shortened } from '../../../src/console/model/format.ts'
+import { heldRows } from '../../../src/console/model/held-rows.ts'
 import { historyLine } from '../../../src/console/model/history-line.ts'
 import { fragmentOf, routeOf } from '../../../src/console/model/route.ts'
 import {
@@ -19,6 +20,7 @@ import {
   withSample,
 } from '../../../src/console/model/samples.ts'
 import { grid, moved, pairs } from '../../../src/console/model/topology.ts'
+import { causesOf, violationText } from '../../../src/console/model/violation.ts'
 import { contract } from '../../../src/shared/contract/index.ts'
 import type { Operation } from '../../../src/shared/contract/operation.ts'
 
@@ -276,16 +278,6 @@ describe('a topology', () => {
 })
 
 describe('an audit query', () => {
-  test('takes "me" and names of nodes for ids', () => {
-    const known = { me: { subject: 'user:1' }, nodes: [{ id: '2', display_name: 'web-1' }] }
-    expect(withIds({ subject: 'me', object: ' web-1 ', actor: 'user' }, known)).toEqual({
-      subject: 'user:1',
-      object: 'node:2',
-      actor: 'user',
-    })
-    expect(withIds({ subject: 'group:3', object: '' }, known)).toEqual({ subject: 'group:3', object: '' })
-  })
-
   test('leaves empty filters out, and turns the period into an instant', () => {
     const filters = { actor: 'user', only: '', relation: ' node. ', period: '24h', all: 'yes' }
     expect(auditQuery(filters, Date.parse('2026-02-02T00:00:00Z'))).toEqual({
@@ -293,6 +285,95 @@ describe('an audit query', () => {
       relation_prefix: 'node.',
       since: '2026-02-01T00:00:00.000Z',
     })
+  })
+
+  test.each([
+    [{}, ''],
+    [{ all: 'yes', subject: ' ', period: 'nonsense' }, ''],
+    [{ only: 'writes', actor: 'user' }, ' --writes --actor user'],
+    [
+      { relation: 'node.', subject: 'me', object: 'me', outcome: 'permission_denied', period: '24h' },
+      ' --subject me --relation node. --object user:1 --outcome permission_denied --since 24h',
+    ],
+    [
+      { relation: 'domain_gr', subject: 'web-1', object: 'platform' },
+      " --subject node:web-1 --relation 'domain_gr*' --object platform",
+    ],
+    [{ subject: "service:it's a robot" }, String.raw` --subject 'service:it'\''s a robot'`],
+  ])('%j is a command of the command line', (filters, flags) => {
+    const [start, ...rest] = auditCommand(filters, { slug: 'acme', me: 'user:1' }).split(' --domain acme')
+    expect([start, ...rest].join('')).toBe(`ctl audit list${flags}`)
+  })
+
+  test.each([
+    [{}, 'all decisions'],
+    [{ only: 'writes', actor: 'user' }, 'changes by people'],
+    [
+      {
+        actor: 'service',
+        subject: 'service:bootstrap',
+        relation: 'node.',
+        object: 'web-1',
+        outcome: 'not_found',
+        period: '1h',
+      },
+      'all decisions by service identities namely by service:bootstrap whose relation begins with node. on web-1 with the outcome not found of the last 1h',
+    ],
+  ])('%j is named in words', (filters, text) => {
+    expect(filtersText(filters)).toBe(text)
+  })
+})
+
+describe('rows that stay in their places', () => {
+  const rows = (...ids: readonly string[]) => ids.map((id) => ({ id, at: 'now' }))
+  const former = (...ids: readonly string[]) => ids.map((id) => ({ id, at: 'before' }))
+
+  test('are as they are now, whatever order the answer has, and new ones are counted alone', () => {
+    expect(heldRows(former('a', 'b'), rows('n', 'b', 'a', 'm'), new Set())).toEqual({
+      rows: rows('a', 'b'),
+      gone: new Set(),
+      newer: 2,
+    })
+  })
+
+  test('stay where the answer has them no more, unless the person has decided about them', () => {
+    expect(heldRows(former('a', 'b', 'c'), rows('c'), new Set(['b', 'c']))).toEqual({
+      rows: [...former('a'), ...rows('c')],
+      gone: new Set(['a']),
+      newer: 0,
+    })
+  })
+})
+
+describe('causes of violations', () => {
+  const violation = (artifact_id: string, node_id: string, artifact: string) => ({
+    id: `${artifact_id}${node_id}`,
+    domain_id: '1',
+    status: 'open' as const,
+    detected_at: '2026-02-01T00:00:00Z',
+    kind: 'binary' as const,
+    artifact_id,
+    node_id,
+    artifact,
+    node_name: null,
+  })
+
+  test('are artifacts with the number of their nodes, the one on the most nodes first', () => {
+    const all = [
+      violation('1', 'a', 'agent'),
+      violation('2', 'a', 'ssh'),
+      violation('2', 'b', 'ssh'),
+      violation('2', 'b', 'ssh'),
+    ]
+    expect(causesOf(all)).toEqual([
+      { artifactId: '2', text: 'Binary ssh, 2 nodes' },
+      { artifactId: '1', text: 'Binary agent, 1 node' },
+    ])
+  })
+
+  test('and violations are named by artifact and node', () => {
+    expect(violationText(violation('1', 'a', 'agent'))).toBe('Binary agent on a node that left')
+    expect(violationText({ ...violation('1', 'a', 'agent'), node_name: 'web-1' })).toBe('Binary agent on web-1')
   })
 })
 

@@ -39,6 +39,8 @@ export interface WorkerResult {
   readonly nodes: number
   readonly ephemeralNodes: number
   readonly goneNodes: number
+  readonly unregisteredNodes: number
+  readonly leftNodes: number
   readonly interrupted: boolean
 }
 

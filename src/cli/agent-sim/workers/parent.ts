@@ -172,7 +172,7 @@ function resultOf(workers: readonly Worker[], { failOn, signal, observe }: Paren
   const { progress, summary } = merged(workers)
   if (progress !== undefined) observe(progress, summary)
   const results = workers.flatMap(({ result }) => result ?? [])
-  const sum = (member: 'nodes' | 'ephemeralNodes' | 'goneNodes'): number =>
+  const sum = (member: Exclude<keyof WorkerResult, 'interrupted'>): number =>
     results.reduce((whole, result) => whole + result[member], 0)
   return {
     summary,
@@ -180,6 +180,8 @@ function resultOf(workers: readonly Worker[], { failOn, signal, observe }: Paren
     nodes: sum('nodes'),
     ephemeralNodes: sum('ephemeralNodes'),
     goneNodes: sum('goneNodes'),
+    unregisteredNodes: sum('unregisteredNodes'),
+    leftNodes: sum('leftNodes'),
     interrupted: signal.aborted,
   }
 }

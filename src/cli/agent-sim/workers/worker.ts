@@ -54,8 +54,7 @@ export async function workFor(
   })
   send({ kind: 'hello' })
   try {
-    const { nodes, ephemeralNodes, goneNodes, interrupted, record, summary } = await work(await started)
-    const result = { nodes, ephemeralNodes, goneNodes, interrupted }
+    const { record, summary, failedConditions: _ofParent, ...result } = await work(await started)
     await sendLast({ kind: 'result', result, record, generator: summary.generator })
   } catch (error) {
     await sendLast({ kind: 'failed', failure: failureOf(error) })

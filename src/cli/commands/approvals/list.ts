@@ -4,16 +4,25 @@ import type { Command, Given } from '../../argv/command.ts'
 import { derivedCommand } from '../../derive/derive.ts'
 import type { FlagSpecs } from '../../argv/flags.ts'
 import { operationOf } from '../../session/noun-lists.ts'
-import { namingForPeople, type NamedMembers } from '../authz/named-list.ts'
+import { memberOf } from '../../output/members.ts'
+import { beside } from '../audit/named-rows.ts'
+import { changedForPeople } from '../authz/named-list.ts'
 
 const FLAGS: FlagSpecs = {
   mine: { kind: 'switch', describe: 'Only your own requests' },
   'to-decide': { kind: 'switch', describe: 'Only requests of others that wait and that you may decide' },
 }
 
-const REQUESTER: NamedMembers = { members: ['requested_by'], shown: (names, reference) => names.shown(reference) }
+/** Rows with the name of the requester beside the end of its id. A server of an earlier version has no sentence with names. */
+function namedRequests(rows: readonly unknown[]): readonly unknown[] {
+  return rows.map((row) => ({
+    ...(row as object),
+    action: { sentence: memberOf(row, 'action.summary'), ...(memberOf(row, 'action') as object) },
+    requested_by: beside(memberOf(row, 'requested_by'), memberOf(row, 'requested_by_name')),
+  }))
+}
 
-/** The derived list, with words for the two questions that people have, and names for those who request. */
+/** The derived list, with words for the two questions that people have, and the names that the server gives beside ids. */
 export function listApprovals(manifest: Manifest): Command {
   const operation = operationOf(manifest, 'ListApprovals')
   const derived = derivedCommand(operation, manifest)
@@ -27,7 +36,7 @@ export function listApprovals(manifest: Manifest): Command {
     ],
     async run(session, given) {
       const { perform } = await import('../../derive/perform.ts')
-      await perform(await namingForPeople(session, REQUESTER), { operation }, plain(given))
+      await perform(await changedForPeople(session, namedRequests), { operation }, plain(given))
     },
   }
 }

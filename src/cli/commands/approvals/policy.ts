@@ -1,4 +1,6 @@
+import { APPROVAL_ACTIONS, PLATFORM_ACTIONS } from '../../../shared/approval-actions.ts'
 import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
+import { nearest } from '../../../shared/nearest.ts'
 import { usageError } from '../../errors/cli-error.ts'
 import type { Command, Given } from '../../argv/command.ts'
 import { shortDuration } from '../../argv/duration.ts'
@@ -59,6 +61,7 @@ export function setPolicy(manifest: Manifest): Command {
     ],
     async run(session, { flags: given }) {
       const change = changeOf(given)
+      assertNameable([...change.required.keys()], given)
       const place = await placeOf(session, given)
       const { assertAnswerable, confirmChange } = await import('../../derive/confirm.ts')
       await assertAnswerable(session, place.put)
@@ -131,6 +134,24 @@ function requirementOf(text: string): readonly [action: string, people: number] 
   const [, action, people] = /^([a-z][a-z.-]*)=([1-5])$/.exec(text) ?? []
   if (action === undefined) throw usageError(`--require needs ACTION=N with N from 1 to 5, not "${text}"`)
   return [action, Number(people)]
+}
+
+/**
+ * A newer server may have actions that this ctl does not know: one that is near to no known action is left to the server.
+ *
+ * @throws CliError for an action that only the policy of the platform may name, and for a mistyped one.
+ */
+function assertNameable(actions: readonly string[], { platform }: Given['flags']): void {
+  const known: readonly string[] = APPROVAL_ACTIONS
+  for (const action of actions) {
+    if (platform !== true && PLATFORM_ACTIONS.some((each) => each === action))
+      throw usageError(
+        `${action} concerns the whole installation: the policy of a Domain cannot name it`,
+        'Add --platform, which changes the policy of the platform',
+      )
+    const near = known.includes(action) ? undefined : nearest(action, known)
+    if (near !== undefined) throw usageError(`there is no action "${action}"`, `Did you mean ${near}?`)
+  }
 }
 
 function wordsOf(value: Given['flags'][string]): readonly string[] {

@@ -14,7 +14,7 @@ export function namedRows(rows: readonly unknown[]): readonly unknown[] {
 }
 
 /** `user:Alice (3d2e4b11)`; the reference as it is without a name. */
-function beside(reference: unknown, name: unknown): unknown {
+export function beside(reference: unknown, name: unknown): unknown {
   if (typeof reference !== 'string' || typeof name !== 'string') return reference
   const parsed = parseReference(reference)
   if (parsed === undefined) return reference

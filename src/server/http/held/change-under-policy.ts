@@ -14,7 +14,8 @@ export interface HoldableRequest extends Omit<MadeCall, 'declared'> {
   readonly correlationId: string
   /** The approval under which the request is made; undefined where it names none. */
   readonly approvalId: string | undefined
-  summary(): string
+  /** One sentence on the call, which waits for the object. */
+  summary(object: string): string
   sent(): SentCall
   note(context: Readonly<Record<string, unknown>>): void
   /** Takes the approval under which the change is made. */
@@ -90,7 +91,7 @@ async function keep({ heldCalls }: HoldingPorts, request: HoldableRequest, heldF
   const call = {
     ...heldFor,
     operation: plan.id,
-    summary: request.summary(),
+    summary: request.summary(heldFor.object),
     decide: { relation, object: resource },
     requestedBy,
     runs: plan.operation.dualControl?.runs ?? 'server',

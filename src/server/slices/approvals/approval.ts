@@ -3,6 +3,7 @@ import type { Result } from '../../../shared/contract/operation-types.ts'
 import type { Row } from '../../http/request-context.ts'
 import type { DecidedApproval } from '../../ports/approval-kind.ts'
 import type { OutboxPayload } from '../../ports/outbox-events.ts'
+import type { ApprovalNames } from './names.ts'
 import type { ApprovalRecord, DecidedRecord, DecisionRecord } from './store.ts'
 
 type Answer = Result<(typeof approvals)['operations']['GetApproval']>
@@ -13,29 +14,39 @@ export const SYSTEM = 'system:approvals'
 /** The reference of an approval in audit rows and events. */
 export const referenceOf = (id: string): string => `approval:${id}`
 
-/** The row as the API shows it. */
-export function toAnswer({ decisions, ...approval }: DecidedRecord): Answer {
-  const { action, operation, summary } = approval
+/** The row as the API shows it, with the names that the caller may read. */
+export async function toAnswer({ decisions, ...approval }: DecidedRecord, names: ApprovalNames): Promise<Answer> {
+  const { action, operation, summary, domain_id: domainId } = approval
+  const [requested_by_name, sentence, shown] = await Promise.all([
+    names.nameOf(approval.requested_by, domainId),
+    names.named(summary, domainId),
+    Promise.all(decisions.map((decision) => decisionShown(decision, (subject) => names.nameOf(subject, domainId)))),
+  ])
   return {
     id: approval.id,
     kind: approval.kind,
     object: approval.object,
-    ...(approval.domain_id !== null && { domain_id: approval.domain_id }),
+    ...(domainId !== null && { domain_id: domainId }),
     ...(approval.project_id !== null && { project_id: approval.project_id }),
     state: approval.state,
     requested_by: approval.requested_by,
+    requested_by_name,
     requested_at: approval.requested_at.toISOString(),
     expires_at: approval.expires_at.toISOString(),
     ...(approval.reason !== null && { reason: approval.reason }),
     required_approvals: approval.required_approvals,
-    decisions: decisions.map(decisionShown),
-    action: { name: action, operation, summary },
+    decisions: shown,
+    action: { name: action, operation, summary, sentence },
     ...(approval.outcome !== null && { outcome: approval.outcome }),
   }
 }
 
-function decisionShown({ subject, decision, reason, at }: DecisionRecord): Answer['decisions'][number] {
-  return { subject, decision, ...(reason !== null && { reason }), at: at.toISOString() }
+async function decisionShown(
+  { subject, decision, reason, at }: DecisionRecord,
+  nameOf: (subject: string) => Promise<string | null>,
+): Promise<Answer['decisions'][number]> {
+  const subject_name = await nameOf(subject)
+  return { subject, subject_name, decision, ...(reason !== null && { reason }), at: at.toISOString() }
 }
 
 /** What fills the holes of the gates. Its place is its Project, else its Domain, else the platform. */

@@ -6,9 +6,11 @@ import { listPage } from '../../http/list-page.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { ApprovalKinds } from '../../ports/approval-kind.ts'
 import type { Datastore } from '../../ports/datastore.ts'
+import type { Change } from '../../ports/unit-of-work.ts'
 import { byIdDescending } from '../../sql/keyset.ts'
 import { gateRow, referenceOf, toAnswer } from './approval.ts'
 import { approversOf, createDecisions, type Deciding } from './decisions.ts'
+import { createApprovalNames } from './names.ts'
 import * as store from './store.ts'
 
 export interface ApprovalsDeps {
@@ -39,8 +41,13 @@ export function createApprovals({ datastore, approvalKinds: kinds }: ApprovalsDe
     return (await store.findApproval(db(), approval.id)) ?? approval
   }
 
+  /** The approval as the caller sees it. */
+  async function shown(ctx: RequestContext, approval: store.DecidedRecord): ReturnType<typeof toAnswer> {
+    return toAnswer(approval, createApprovalNames(db(), await ctx.probe('platform')))
+  }
+
   return {
-    ListApprovals(ctx, { state, kind, project_id: projectId, domain_id: domainId, role }) {
+    async ListApprovals(ctx, { state, kind, project_id: projectId, domain_id: domainId, role }) {
       const { subject } = ctx.caller
       const filter = {
         state,
@@ -50,16 +57,17 @@ export function createApprovals({ datastore, approvalKinds: kinds }: ApprovalsDe
         requestedBy: role === 'requester' ? subject : undefined,
         notRequestedBy: role === 'decider' ? subject : undefined,
       }
+      const names = createApprovalNames(db(), await ctx.probe('platform'))
       return listPage(ctx, (range) => store.listApprovals(db(), filter, range), {
         positionOf: byIdDescending.positionOf,
         visible: gateRow,
         matches: (approval) => role !== 'decider' || ctx.probe('decider', gateRow(approval)),
-        toAnswer,
+        toAnswer: (approval) => toAnswer(approval, names),
       })
     },
 
     async GetApproval(ctx, { id }) {
-      return toAnswer(await admitTo(ctx, id))
+      return shown(ctx, await admitTo(ctx, id))
     },
 
     async ApproveApproval(ctx, { id, body }) {
@@ -67,19 +75,18 @@ export function createApprovals({ datastore, approvalKinds: kinds }: ApprovalsDe
       const decided = await ctx.change(async (change) =>
         noted(ctx, await decisions.approve(change, by(ctx, id, body.reason))),
       )
-      return toAnswer(await carriedOut(decided))
+      return shown(ctx, await carriedOut(decided))
     },
 
     async RejectApproval(ctx, { id, body }) {
       requirePerson(ctx, await admitTo(ctx, id))
-      return toAnswer(
-        await ctx.change(async (change) => noted(ctx, await decisions.reject(change, by(ctx, id, body.reason)))),
-      )
+      const work = async (change: Change) => noted(ctx, await decisions.reject(change, by(ctx, id, body.reason)))
+      return shown(ctx, await ctx.change(work))
     },
 
     async WithdrawApproval(ctx, { id }) {
       await admitTo(ctx, id)
-      return toAnswer(await ctx.change(async (change) => noted(ctx, await decisions.withdraw(change, by(ctx, id)))))
+      return shown(ctx, await ctx.change(async (change) => noted(ctx, await decisions.withdraw(change, by(ctx, id)))))
     },
   }
 }

@@ -196,7 +196,7 @@ describe('a simulation', () => {
     const clock = jumpingClock()
     const { client } = stubClient(clock, undefined, { refuseRegistration: (tries) => tries > 1 })
     const result = await simulate(planOf({ nodes: 2, durationMs: 1000 }), depsOf(client, clock))
-    expect(result).toMatchObject({ nodes: 1, ephemeralNodes: 1 })
+    expect(result).toMatchObject({ nodes: 1, ephemeralNodes: 1, unregisteredNodes: 1, leftNodes: 0 })
   })
 
   test('deregisters at most 200 nodes per second, and retries rate-limited ones', async () => {
@@ -206,6 +206,13 @@ describe('a simulation', () => {
     const [first = 0] = calls.removalsMs
     expect(calls.removalsMs.map((ms) => ms - first)).toEqual([0, 2000, 2005, 2010])
     expect(calls.removed).toEqual(['node-1', 'node-2', 'node-3'])
+  })
+
+  test('counts the nodes that could not be deregistered', async () => {
+    const clock = jumpingClock()
+    const { client } = stubClient(clock, undefined, { refuseRemoval: (tries) => tries > 1 })
+    const plan = planOf({ nodes: 3, durationMs: 1, deregister: true, concurrency: 1 })
+    expect(await simulate(plan, depsOf(client, clock))).toMatchObject({ unregisteredNodes: 0, leftNodes: 2 })
   })
 
   test('resumes the nodes of the state directory, and registers only the missing ones', async () => {

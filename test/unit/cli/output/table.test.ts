@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { relative, titles } from '../../../../src/cli/output/cells.ts'
 import { memberOf, references, sorted } from '../../../../src/cli/output/members.ts'
 import { cardLines, tableLines, type TableOptions } from '../../../../src/cli/output/table.ts'
-import { displayWidth, fitted } from '../../../../src/cli/output/width.ts'
+import { displayWidth, fitted, wrapped } from '../../../../src/cli/output/width.ts'
 
 const same = (text: string): string => text
 const OPTIONS: TableOptions = {
@@ -184,5 +184,27 @@ describe('Rows', () => {
     expect(
       references([{ slug: 'a', id: '1' }, { display_name: 'b', id: '2' }, { display_name: 'b', id: '3' }, { id: '4' }]),
     ).toEqual(['a', '2', '3', '4'])
+  })
+})
+
+describe('What a person decides about', () => {
+  it('takes more lines instead of being cut, in the columns of the terminal', () => {
+    const row = { action: { sentence: 'Make Deployer (service:000e5b1a) admin of the Domain default.' }, state: 'open' }
+    const columns = ['action.sentence', 'state']
+    expect(tableLines([row, row], { ...OPTIONS, columns, terminal: 40, headers: false })).toEqual([
+      'Make Deployer (service:000e5b1a)    open',
+      'admin of the Domain default.',
+      'Make Deployer (service:000e5b1a)    open',
+      'admin of the Domain default.',
+    ])
+    expect(tableLines([row], { ...OPTIONS, columns, terminal: undefined, headers: false })).toEqual([
+      'Make Deployer (service:000e5b1a) admin of the Domain default.\topen',
+    ])
+  })
+
+  it('is broken between words, and within a word that is longer than a line', () => {
+    expect(wrapped('a bb cccccccccc d', 4)).toEqual(['a bb', 'cccc', 'cccc', 'cc d'])
+    expect(wrapped('漢字漢', 4)).toEqual(['漢字', '漢'])
+    expect(wrapped('', 4)).toEqual([''])
   })
 })

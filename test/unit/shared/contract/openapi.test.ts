@@ -15,7 +15,7 @@ const seize = {
   credentials: ['api-token'],
   gate: check('manage', 'platform:main'),
   audit: { relation: 'thing.seize', when: 'all' },
-  dualControl: { actions: ['things.write'], runs: 'server' },
+  dualControl: { sentence: 'Seize it', actions: ['things.write'], runs: 'server' },
   responses: { 200: Thing },
   problems: [],
 } as const satisfies Operation

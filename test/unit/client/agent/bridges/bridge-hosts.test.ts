@@ -266,6 +266,7 @@ describe('At the end of a run', () => {
     const read = createSnapshotReader(world.deps.mesh.book)
     const over = compareBridges(world.deps, world.nodes, {
       made: { behind: async () => new Set(behind) },
+      notPulled: () => undefined,
       interrupted: new AbortController().signal,
       async pull({ identity }) {
         const { bytes } = pulled({ bridge: { resources: world.server.resources } })

@@ -1,12 +1,14 @@
 import { sql, type RawBuilder } from 'kysely'
-import { createGatheredReads } from '../../../shared/batch-loader.ts'
-import { isNonZeroUuid, parseReference } from '../../../shared/ids.ts'
-import type { Db } from '../../ports/datastore.ts'
+import { createGatheredReads } from '../../shared/batch-loader.ts'
+import { isNonZeroUuid, parseReference } from '../../shared/ids.ts'
+import type { Db } from '../ports/datastore.ts'
 
 /** Where objects have the name that people call them by. */
 interface NameSource {
   readonly table: string
   readonly column: string
+  /** The name as an expression over the row, which is `named`, instead of the column alone. */
+  readonly expression?: RawBuilder<string>
   /** The column with the Domain; absent where the object belongs to the platform. */
   readonly domain?: string
   /** Where the Domain is that of a parent. */
@@ -26,6 +28,12 @@ const SOURCES: Readonly<Record<string, NameSource>> = {
   rollout: { table: 'rollouts', column: 'slug', domain: 'domain_id' },
   cloud: { table: 'clouds', column: 'slug' },
   provider_bundle: { table: 'provider_bundles', column: 'slug' },
+  integrity_violation: {
+    table: 'node_integrity_violations',
+    column: 'artifact',
+    domain: 'domain_id',
+    expression: sql`named.artifact || coalesce(' on ' || (select n.name from nodes as n where n.id = named.node_id), '')`,
+  },
 }
 
 /** The subjects and objects of the rows of one page, at most. */
@@ -76,13 +84,13 @@ interface Wanted {
 }
 
 function namesOfType({ type, source, ids }: Wanted, domainId: string | null | undefined): RawBuilder<unknown> {
-  const { table, column, within } = source
+  const { table, column, within, expression = sql<string>`named.${sql.ref(column)}` } = source
   const from = sql`${sql.table(table)} as named`
   const joined =
     within === undefined
       ? from
       : sql`${from} join ${sql.table(within.table)} as parent on parent.id = named.${sql.ref(within.key)}`
-  return sql`select ${type} || ':' || named.id as reference, named.${sql.ref(column)} as name from ${joined}
+  return sql`select ${type} || ':' || named.id as reference, ${expression} as name from ${joined}
     where named.id = any(${ids}::uuid[]) and ${isShown(source, domainId)}`
 }
 
