@@ -97,7 +97,7 @@ describe('the limit of open files', () => {
 it.each([
   { title: 'PostgreSQL', env: ON_POSTGRES, files: 167 },
   { title: 'more sessions', env: { ...ON_POSTGRES, SERVICE_POOL_INTERACTIVE_MAX_CONNS: '40' }, files: 187 },
-  { title: 'NATS', env: { ...ON_POSTGRES, SERVICE_NATS_URL: 'nats://n' }, files: 169 },
+  { title: 'NATS', env: { ...ON_POSTGRES, SERVICE_NATS_URL: 'nats://127.0.0.1' }, files: 169 },
   { title: 'the embedded datastore', env: {}, files: 384 },
 ])('with $title a server may open $files files for itself', ({ env, files }) => {
   expect(filesOfServer(config(env))).toBe(files)

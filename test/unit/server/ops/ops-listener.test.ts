@@ -38,7 +38,8 @@ async function start(): Promise<{ url: string; metrics: ReturnType<typeof create
         return { rows: { hints: 3, signing: 2, publishing: 1 }, seconds: 1.5, blockedLanes: 4 }
       },
     }),
-    load: () => ({ running: 7, lagSeconds: 0.25 }),
+    load: () => ({ running: 7, lagSeconds: 0.25, files: { streamsMax: 18_833 } }),
+    processFiles: { count: async () => 412 },
   })
   server = createOpsServer({ health, metrics, onError: () => undefined })
   const { port } = await new Promise<AddressInfo>((resolve) => {
@@ -63,6 +64,14 @@ test('/metrics tells requests by operation and status, audit rows and probes', a
   expect(lines).toContain('audit_write_failures_total 2')
   expect(lines).toContain('audit_rows_dropped_total 1')
   expect(lines).toContain('health_probe_up{probe="db-primary"} 1')
+})
+
+test('/metrics tells the load, and open files as the server counts them', async () => {
+  const { url } = await start()
+  const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n')
+  for (const line of ['http_requests_running 7', 'event_loop_lag_seconds 0.25', 'open_files_streams_max 18833'])
+    expect(lines).toContain(line)
+  expect(lines.filter((line) => line.startsWith('process_open_fds '))).toEqual(['process_open_fds 412'])
 })
 
 test('/metrics shows a probe that went down', async () => {
