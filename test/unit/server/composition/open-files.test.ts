@@ -98,7 +98,7 @@ it.each([
   { title: 'PostgreSQL', env: ON_POSTGRES, files: 167 },
   { title: 'more sessions', env: { ...ON_POSTGRES, SERVICE_POOL_INTERACTIVE_MAX_CONNS: '40' }, files: 187 },
   { title: 'NATS', env: { ...ON_POSTGRES, SERVICE_NATS_URL: 'nats://127.0.0.1' }, files: 169 },
-  { title: 'the embedded datastore', env: {}, files: 384 },
+  { title: 'the embedded datastore', env: {}, files: 788 },
 ])('with $title a server may open $files files for itself', ({ env, files }) => {
   expect(filesOfServer(config(env))).toBe(files)
 })
