@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
 import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
 import { openRawSocket, requestBytes, type RawSocket } from '../support/network/raw-socket.ts'
+import { startSimulation } from '../support/fleet/simulation.ts'
 import { openRawStream, type RawStream } from '../support/network/raw-stream.ts'
 import { callServer, enrol, heartbeatOf, metricOf, type EnrolledNode } from '../support/server/replicas.ts'
 import { requirement } from '../support/run/requirements.mjs'
@@ -13,6 +14,7 @@ import { requirement } from '../support/run/requirements.mjs'
 const WAIT = { interval: 20, timeout: 30_000 }
 const OPEN_FILES = 200
 const NODES = 45
+const FLEET = 150
 /** Fewer than a node may have. */
 const STREAMS_OF_NODE = 4
 /** Connections at once: no more than the server accepts beside streams. */
@@ -23,6 +25,7 @@ describe.skipIf(requirement('postgresql') === undefined)('a server that may open
   let cluster: PostgresCluster
   let server: CtlProcess
   let token: string
+  let domainId: string
   let nodes: readonly EnrolledNode[]
   const streams: RawStream[] = []
   const silent: RawSocket[] = []
@@ -40,7 +43,8 @@ describe.skipIf(requirement('postgresql') === undefined)('a server that may open
     })
     token = readFileSync(join(folder, 'token'), 'utf8').trim()
     const whoami = await callServer(server, { token, path: '/v1/auth/whoami' })
-    nodes = await enrol(server, { token, domainId: String(whoami.body['domain_id']), nodes: NODES })
+    domainId = String(whoami.body['domain_id'])
+    nodes = await enrol(server, { token, domainId, nodes: NODES })
   }, 180_000)
   afterAll(async () => {
     for (const one of [...streams, ...silent]) one.destroy()
@@ -104,6 +108,27 @@ describe.skipIf(requirement('postgresql') === undefined)('a server that may open
     const findings = JSON.parse(stdout) as readonly { check: string }[]
     expect([exitCode, findings.find(({ check }) => check === 'open-files')]).toMatchObject([0, { status: 'warning' }])
   }, 60_000)
+
+  it('keeps light agents at work whose streams are refused: every node reports and pulls, and none becomes stale', async () => {
+    const env = { CTL_URL: server.url, CTL_TOKEN: token, CTL_CONFIG_DIR: folder }
+    const running = startSimulation(env, [
+      ...['--light', '--nodes', String(FLEET), '--connections', 'own', '--heartbeat-interval', '2s'],
+      ...['--pulls', '600%/min', '--duration', '5m', '-o', 'json'],
+    ])
+    const path = `/v1/nodes?domain_id=${domainId}&reachability=healthy&limit=${FLEET + NODES}`
+    const healthy = async (): Promise<number> => {
+      const { items } = (await callServer(server, { token, path })).body as { items: { display_name: string }[] }
+      return items.filter(({ display_name: name }) => name.startsWith('sim-')).length
+    }
+    await expect.poll(healthy, { interval: 500, timeout: 120_000 }).toBe(FLEET)
+    await expect.poll(running.progress, WAIT).toMatch(/"pulled_bytes":[1-9]/)
+    running.interrupt()
+    const { stdout } = await running.ended
+    const { retries, ...counts } = JSON.parse(stdout) as Readonly<Record<string, unknown>>
+    expect(counts).toMatchObject({ registrations: FLEET, streams: 0, errors: 0, refusals: 0 })
+    // The first try of each stream.
+    expect(retries).toBeGreaterThanOrEqual(FLEET)
+  }, 180_000)
 
   it('closes connections that would use the last reserve, and goes on: health, metrics, datastore, open streams', async () => {
     const port = Number(new URL(server.url).port)

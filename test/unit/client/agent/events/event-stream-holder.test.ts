@@ -165,6 +165,23 @@ describe('An agent that holds its event stream', () => {
     expect([eventsOf(once).length, eventsOf(again).length]).toEqual([1, status === 401 ? 1 : 2])
   })
 
+  it('has had its first try when it is refused for a while, and is opened after the time that the server asks for', async () => {
+    const overloaded = { code: 'overloaded', status: 503, title: 'overloaded', detail: 'overloaded' }
+    const askedMs: number[] = []
+    const agent = await agentOf(({ refuse, send }, stream) => {
+      askedMs.push(performance.now())
+      if (stream === 1) refuse(503, overloaded, { 'retry-after': '1' })
+      else send(frame(1))
+    })
+    await agent.held.firstTry
+    expect([eventsOf(agent).length, agent.held.isOpen()]).toEqual([1, false])
+    expect(agent.counts()).toMatchObject({ streams: 0, retries: 1, errors: 0 })
+    await vi.waitFor(() => expect(agent.counts()).toMatchObject({ streams: 1, events: 1, errors: 0 }), SOON_MS)
+    const [first = 0, second = 0] = askedMs
+    // Timers may be a millisecond early.
+    expect(second - first).toBeGreaterThanOrEqual(999)
+  })
+
   it('reports the refusal of its key', async () => {
     const onRefused = vi.fn()
     await agentOf(refusing(401, 'nsk_revoked'), { onRefused, reopensAfterMs: 10 })
