@@ -39,7 +39,7 @@ export interface OpenFiles {
   isScarce(): boolean
   /** Undefined where no limit is known. */
   state(): OpenFilesState | undefined
-  /** Counts the connections of this server, and bounds them from the start on. */
+  /** Counts the connections of this listener, and bounds them once the files were counted. */
   follow(server: Server): void
   /** Resolves once the files were counted; they are counted again every few seconds. Never rejects. */
   start(): Promise<void>
@@ -81,6 +81,7 @@ class BoundedFiles implements OpenFiles {
   readonly #deps: Omit<OpenFilesDeps, 'bounds'>
   readonly #now: () => number
   readonly #servers: Server[] = []
+  #connectionsMax: number | undefined
   #timer: NodeJS.Timeout | undefined
   #connections = 0
   /** Files that are no connections of clients. */
@@ -129,6 +130,8 @@ class BoundedFiles implements OpenFiles {
 
   follow(server: Server): void {
     this.#servers.push(server)
+    // `localhost` has a second listener, which is made after the count.
+    if (this.#connectionsMax !== undefined) server.maxConnections = this.#connectionsMax
     server.on('connection', (socket: Socket) => {
       this.#connections += 1
       socket.once('close', () => {
@@ -170,8 +173,8 @@ class BoundedFiles implements OpenFiles {
     if (counted === undefined) return
     this.#others = Math.max(0, counted - Math.min(before, this.#connections))
     // Node closes what exceeds it as it is accepted. It takes 0 for no bound.
-    const max = Math.max(1, this.#files.max - this.#forConnections - this.#others)
-    for (const server of this.#servers) server.maxConnections = max
+    this.#connectionsMax = Math.max(1, this.#files.max - this.#forConnections - this.#others)
+    for (const server of this.#servers) server.maxConnections = this.#connectionsMax
   }
 
   #changed(): void {

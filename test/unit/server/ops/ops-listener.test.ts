@@ -1,12 +1,17 @@
 import type { AddressInfo } from 'node:net'
 import type { Server } from 'node:http'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createPrometheus } from '../../../../src/server/adapters/prometheus/prometheus.ts'
 import { createHealth } from '../../../../src/server/ops/health.ts'
 import { createOpsServer } from '../../../../src/server/ops/ops-listener.ts'
+import { openRawSocket, requestBytes, type RawSocket } from '../../../support/network/raw-socket.ts'
 
 let server: Server | undefined
-afterEach(() => new Promise((resolve) => server?.close(resolve)))
+afterEach(async () => {
+  const closed = new Promise((resolve) => server?.close(resolve))
+  server?.closeAllConnections()
+  await closed
+})
 
 let isUp = true
 
@@ -138,4 +143,25 @@ test('nothing else is served', async () => {
   expect((await fetch(`${url}/v1/nodes`)).status).toBe(404)
   expect((await fetch(`${url}/constructor`)).status).toBe(404)
   expect((await fetch(`${url}/metrics`, { method: 'POST', body: 'x' })).status).toBe(405)
+})
+
+test('of more than 64 connections the new one is closed, and idle ones make room', async () => {
+  const { url } = await start()
+  const opened: RawSocket[] = []
+  const open = async (): Promise<RawSocket> => {
+    const socket = await openRawSocket(Number(new URL(url).port))
+    opened.push(socket)
+    return socket
+  }
+  const idle = await open()
+  idle.send(requestBytes('GET /livez'))
+  await idle.answers(1)
+  // They send nothing, so that they do not count as idle.
+  for (let count = 1; count < 64; count += 1) await open()
+  // The second one is for a machine on which the idle one has timed out before.
+  const more = [await open(), await open()]
+  await Promise.race(more.map((socket) => socket.closed()))
+  await idle.closed()
+  opened.at(1)?.destroy()
+  await vi.waitFor(async () => expect((await fetch(`${url}/livez`)).status).toBe(200), 10_000)
 })

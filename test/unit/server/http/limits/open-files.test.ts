@@ -98,6 +98,14 @@ describe('open files', () => {
     openFiles.stop()
   })
 
+  it('bound a listener that is made after they were counted', async () => {
+    const { openFiles } = await started()
+    const second = new FakeServer()
+    openFiles.follow(second as unknown as Server)
+    expect(second.maxConnections).toBe(80)
+    openFiles.stop()
+  })
+
   it('stay as they were counted last where they cannot be counted, and always leave one connection', async () => {
     const { server, openFiles, counted } = await started()
     counted.others = undefined
