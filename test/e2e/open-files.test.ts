@@ -115,17 +115,8 @@ describe.skipIf(requirement('postgresql') === undefined)('a server that may open
   it('keeps light agents at work whose streams are refused: every node reports and pulls, and none becomes stale', async () => {
     const env = { CTL_URL: server.url, CTL_TOKEN: token, CTL_CONFIG_DIR: folder }
     const fleet = ['--light', '--nodes', String(FLEET), '--connections', 'own', '--concurrency', '4']
-    const running = startSimulation(env, [
-      ...fleet,
-      '--heartbeat-interval',
-      '2s',
-      '--pulls',
-      '600%/min',
-      '--duration',
-      '5m',
-      '-o',
-      'json',
-    ])
+    const pace = ['--duration', '5m', '--heartbeat-interval', '2s', '--pulls', '600%/min']
+    const running = startSimulation(env, [...fleet, ...pace, '-o', 'json'])
     await expect.poll(running.progress, { timeout: 90_000 }).toContain('"phase":"running"')
     const path = `/v1/nodes?domain_id=${domainId}&reachability=healthy&limit=${FLEET + NODES}`
     const healthy = async (): Promise<number> => {
