@@ -48,7 +48,7 @@ export interface AgentRuntime {
   add(identity: NodeIdentity): void
   /** Forgets all nodes. */
   clear(): void
-  /** Opens the event stream of the node at that index. Resolves when it has opened, or has ended without opening. */
+  /** Requests the event stream of the node at that index. Resolves after the first try: a refused stream is tried again later. */
   open(index: number): Promise<void>
   run(plan: RunPlan, until: AbortSignal): Promise<void>
   /** Waits for the open tasks of the agents and compares their state. Starts nothing new afterwards. */
@@ -122,7 +122,7 @@ export function createAgentRuntime(options: AgentOptions): AgentRuntime {
       const node = members[index]
       if (node === undefined || streams === undefined) return
       node.stream = holdStream({ ...deps, streams, onEvent }, node)
-      await node.stream.opened
+      await node.stream.firstTry
     },
     async run(plan, until) {
       startTimers()

@@ -45,7 +45,7 @@ export interface Fleet {
   register(plan: RegistrationPlan): Promise<void>
   /** Adds nodes of an earlier run. */
   resume(nodes: readonly NodeIdentity[]): void
-  /** Opens the event streams of all agents, 500 per second. Resolves when each has opened or ended. */
+  /** Requests the event streams of all agents, 500 per second. Resolves after the first try of each; refused ones are tried again later. */
   connect(until: AbortSignal): Promise<void>
   /** Compares the received events with the server's. Waits up to a minute, and a millisecond per node, for missing ones. */
   confirm(until: AbortSignal): Promise<void>

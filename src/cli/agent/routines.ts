@@ -41,7 +41,7 @@ export async function startRoutines(routines: Routines): Promise<void> {
   const reported = begin(own)
   for (const work of [...periodicWork(routines), ofPeers]) void begin(work)
   // No change falls between stream and pull; and peers know where to send once this node knows them.
-  const first = Promise.all([core.member.stream?.opened, reported])
+  const first = Promise.all([core.member.stream?.firstTry, reported])
   await Promise.race([first, core.clock.pause(FIRST_PULL_MS_MAX, core.ending.signal)])
   pullSoon(deps, core.member, 0)
   resumeRotation(deps, core.member)

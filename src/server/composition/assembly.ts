@@ -11,6 +11,7 @@ import { createStepUp } from '../slices/domains/step-up-policies.ts'
 import type { Backend } from './backend.ts'
 import { hostPort, listenFailure, listenOn } from './listen.ts'
 import type { Metrics } from './metrics.ts'
+import type { FileWatch } from './open-files.ts'
 import type { Services } from './services.ts'
 import type { TlsMaterial } from './tls-files.ts'
 
@@ -32,6 +33,7 @@ interface AssemblyParts extends Pick<Assembly, 'health' | 'services' | 'audit' |
   readonly metrics: Metrics | undefined
   readonly tls: TlsMaterial | undefined
   readonly tracing: OtlpTracing | undefined
+  readonly fileWatch: FileWatch | undefined
 }
 
 /** Builds the edge over the services, and the operations listener where metrics are served. Nothing listens yet. */
@@ -53,6 +55,7 @@ export function assemble(parts: AssemblyParts): Assembly {
     observe: prometheus?.observe,
     overload: prometheus?.overload,
     tracing: parts.tracing,
+    fileBounds: parts.fileWatch?.bounds,
   })
   services.bindLoopback(app)
   mountHealth(app, health)

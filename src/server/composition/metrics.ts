@@ -5,6 +5,7 @@ import type { App } from '../http/app.ts'
 import type { BackupSchedule } from '../backup/schedule/schedule.ts'
 import type { Leadership } from '../jobs/leadership.ts'
 import type { Health } from '../ops/health.ts'
+import type { ProcessFiles } from '../ports/process-files.ts'
 import { readLag } from '../outbox/store.ts'
 import { readWebhookQueue } from '../slices/webhooks/queue-store.ts'
 import type { Backend } from './backend.ts'
@@ -22,7 +23,7 @@ export interface Metrics {
 }
 
 /** Makes the counters. Their library is loaded here alone, for servers that serve metrics. */
-export async function createMetrics(): Promise<Metrics> {
+export async function createMetrics(processFiles: ProcessFiles | undefined): Promise<Metrics> {
   const { createPrometheus } = await import('../adapters/prometheus/prometheus.ts')
   const prometheus = createPrometheus({
     probeStates: async () => (await metrics.health?.report())?.probes ?? [],
@@ -30,6 +31,7 @@ export async function createMetrics(): Promise<Metrics> {
     authzIndex: () => metrics.engine?.indexStats?.(),
     load: () => metrics.app?.load(),
     backups: () => metrics.backups?.status(),
+    processFiles,
     capacity: { state: () => metrics.capacity && stateOf(metrics.capacity), defaultTargets: DEFAULT_TARGETS },
   })
   const metrics: Metrics = {

@@ -25,6 +25,7 @@ import type { Leadership } from '../jobs/leadership.ts'
 import { hostPort, probeAddress } from './listen.ts'
 import { createMetrics, orderOf, type Metrics } from './metrics.ts'
 import { createHealth, type Health } from '../ops/health.ts'
+import { createFileWatch, type FileWatch } from './open-files.ts'
 import { openTracing } from './open-tracing.ts'
 import { issueOwnToken, requestInProcess, type InProcessCall } from './in-process-requests.ts'
 import { createPasswordHashing, type PasswordHashing } from '../slices/local-accounts/password-hash.ts'
@@ -98,7 +99,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkTls(config.tls, systemClock)
   const address = await probeAddress(config.listen, '--listen')
   if (config.opsListen !== undefined) await probeAddress(config.opsListen, '--ops-listen')
-  const metrics = config.opsListen && (await createMetrics())
+  const fileWatch = createFileWatch({ config, clock: systemClock })
+  const metrics = config.opsListen && (await createMetrics(fileWatch?.bounds.files))
   const backend = await (options.openBackend ?? openBackend)(config, {
     log,
     onAuditFailure: () => metrics?.prometheus.audit.failed(1),
@@ -113,7 +115,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const tracing = config.tracing && (await openTracing(config.tracing, log))
     // Another server of this data directory would make another authority: it is made once the directory is locked.
     const tls = await openTls({ config, clock: backend.clock, log })
-    return await startOver({ ...options, hashing, tls, address, metrics, backend, tracing })
+    return await startOver({ ...options, hashing, tls, address, metrics, backend, tracing, fileWatch })
   } catch (error) {
     await closeBackend(backend)
     throw error
@@ -128,6 +130,7 @@ interface Ground extends ServeOptions {
   readonly metrics: Metrics | undefined
   readonly backend: Backend
   readonly tracing: OtlpTracing | undefined
+  readonly fileWatch: FileWatch | undefined
 }
 
 async function startOver(ground: Ground): Promise<RunningServer> {
@@ -166,8 +169,12 @@ function startLeading(
   return jobs
 }
 
-async function openHealth({ backend, metrics }: Ground, schedule: BackupSchedule | undefined): Promise<Health> {
-  const unprobed = [...unprobedOf(backend), ...unprobedSchedule(schedule)]
+async function openHealth(
+  { backend, metrics, fileWatch }: Ground,
+  schedule: BackupSchedule | undefined,
+): Promise<Health> {
+  const ofFiles = fileWatch === undefined ? [] : [fileWatch.unprobed]
+  const unprobed = [...unprobedOf(backend), ...unprobedSchedule(schedule), ...ofFiles]
   const health = createHealth(probesOf(backend), backend.clock, unprobed)
   if (metrics !== undefined) Object.assign(metrics, { health, engine: backend.engine })
   // The start has used the datastore: whatever happens to it from now on only degrades this server (S1 Degradation 1).
@@ -196,9 +203,10 @@ interface Started extends Ground {
 }
 
 function runningOver(started: Started, assembly: Assembly, opsUrl: string | undefined): RunningServer {
-  const { backend, founding, jobs, tracing, adminSocket, tls } = started
+  const { backend, log, founding, jobs, tracing, adminSocket, tls, fileWatch } = started
   const serveTls = (material: TlsMaterial): void => (assembly.app.server as HttpsServer).setSecureContext(material)
   const stopRenewing = tls?.follow(serveTls)
+  fileWatch?.follow({ ...assembly, log })
   return {
     url: assembly.url,
     opsUrl,
@@ -212,6 +220,7 @@ function runningOver(started: Started, assembly: Assembly, opsUrl: string | unde
     },
     async close(withinMs = DRAIN_MS) {
       stopRenewing?.()
+      fileWatch?.stop()
       await Promise.all([adminSocket?.close(), drain({ ...assembly, jobs }, withinMs * REQUESTS_SHARE)])
       await tracing?.close(LAST_SPANS_MS)
       await closeBackend(backend)

@@ -15,6 +15,7 @@ import { correlationIdOf } from './correlation.ts'
 import { createResponseBatcher } from './response-batcher.ts'
 import type { Drain } from './limits/drain.ts'
 import type { BodyBudget } from './limits/body-budget.ts'
+import type { OpenFiles } from './limits/open-files.ts'
 import type { OpenStreams, StreamHead } from './open-streams.ts'
 import { PAGE_HEADERS, sendFailurePage } from './pages/page-responses.ts'
 import { answerTo, sendProblem } from './problem-responses.ts'
@@ -27,6 +28,7 @@ export interface AnswersDeps {
   readonly trail: AuditTrail
   readonly drain: Drain
   readonly streams: OpenStreams
+  readonly openFiles: Pick<OpenFiles, 'isScarce'>
   readonly bodies: BodyBudget
   readonly clock: Clock
   readonly log: Logger
@@ -61,7 +63,7 @@ const CLIENT_CLOSED = 499
 
 /** Makes the answers. */
 export function createAnswers(deps: AnswersDeps): Answers {
-  const { trail, drain, streams, bodies, clock, log, mint, versions, observe } = deps
+  const { trail, drain, streams, openFiles, bodies, clock, log, mint, versions, observe } = deps
   const depart = createResponseBatcher()
 
   /** Ends the edge's part of a request; Node's server sends the bytes from here on. */
@@ -75,13 +77,16 @@ export function createAnswers(deps: AnswersDeps): Answers {
     if (log.isLevelEnabled('debug')) log.debug(requestLine(active, status, clock.now() - active.nowMs), 'request')
   }
 
-  /** Closes the connection after this answer when the server stops: the client's next request reaches another replica. */
-  function closeWhereDraining(reply: FastifyReply): void {
-    if (drain.draining()) void reply.header('Connection', 'close')
+  /**
+   * Closes the connection after this answer when the server stops: the client's next request reaches another replica. Likewise
+   * when open files are scarce: the calls of many nodes share what is left.
+   */
+  function closeWhereNeeded(reply: FastifyReply): void {
+    if (drain.draining() || openFiles.isScarce()) void reply.header('Connection', 'close')
   }
 
   function refuse(active: ActiveRequest, reply: FastifyReply, answer: Problem): void {
-    closeWhereDraining(reply)
+    closeWhereNeeded(reply)
     const { htmlFailure, oauthErrors } = active.plan.operation
     if (htmlFailure !== undefined && prefersHtml(reply.request.headers.accept)) {
       const query = new URLSearchParams({ problem: answer.code, correlation_id: active.correlationId })
@@ -109,7 +114,7 @@ export function createAnswers(deps: AnswersDeps): Answers {
     logFailure(log, { error, answer, correlationId, trace, operation: undefined })
     void reply.header('X-Correlation-Id', correlationId).header(API_VERSION_HEADER, versions.headerFor(request.url))
     if (answer instanceof RateLimited) void reply.headers(answer.headers)
-    closeWhereDraining(reply)
+    closeWhereNeeded(reply)
     return answer
   }
 
@@ -187,7 +192,7 @@ export function createAnswers(deps: AnswersDeps): Answers {
       // Handlers are typed by their contract entry, and the entry says that it streams.
       if (active.success.streams) return goOn(active, reply, value as StreamAnswer)
       trail.succeeded(active)
-      closeWhereDraining(reply)
+      closeWhereNeeded(reply)
       // As above: the entry says that it is rendered.
       if (active.success.rendered) return sendPieces(active, reply, value as Rendered)
       const { status, media, encode } = active.success

@@ -41,6 +41,7 @@ import { createReadGate, type ReadGate } from './limits/read-gate.ts'
 import { createLookUpLimiter } from './limits/lookup-limiter.ts'
 import { NO_OVERLOAD_METER, type OverloadMeter } from './limits/overload-meter.ts'
 import { createDrain } from './limits/drain.ts'
+import { createOpenFiles, type FileBounds, type OpenFilesState } from './limits/open-files.ts'
 import { createOpenStreams } from './open-streams.ts'
 import { mountOperations, type MountDeps } from './mount.ts'
 import { pathsOf, planOperations } from './plan-operations.ts'
@@ -102,6 +103,8 @@ export interface AppDeps {
   readonly lag?: EventLoopLag | undefined
   /** Requests under way at once; 16,384 by default. */
   readonly requestsMax?: number | undefined
+  /** The open files that connections of clients share with the server; no limit is known when absent. */
+  readonly fileBounds?: FileBounds | undefined
 }
 
 /** The API as a listener. */
@@ -109,7 +112,7 @@ export interface App {
   readonly fastify: FastifyInstance
   readonly server: Server
   /** Its load. */
-  load(): { readonly running: number; readonly lagSeconds: number }
+  load(): { readonly running: number; readonly lagSeconds: number; readonly files: OpenFilesState | undefined }
   /** Resolves with the port. */
   listen(address: { readonly host: string; readonly port: number }): Promise<number>
   /** Stops accepting, ends streams, waits for running requests for the given time, answers new requests with 503, and closes. */
@@ -151,7 +154,8 @@ export function createApp(deps: AppDeps): App {
   const trail = createAuditTrail(deps)
   const streams = createOpenStreams()
   const bodies = createBodyBudget(meter)
-  const answers = createAnswers({ ...deps, ...refusals, trail, drain, streams, bodies })
+  const openFiles = createOpenFiles({ bounds: deps.fileBounds, meter, onChange: fileReporter(deps.log) })
+  const answers = createAnswers({ ...deps, ...refusals, trail, drain, streams, openFiles, bodies })
   const fastify = Fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -165,6 +169,7 @@ export function createApp(deps: AppDeps): App {
         deps.tls === undefined
           ? createHttpServer({ ...LIMITS, ...deps.arrivalTimes })
           : createHttpsServer({ ...LIMITS, ...deps.arrivalTimes, ...deps.tls })
+      openFiles.follow(server)
       return server.on('request', listenerOver(serve, { ...refusals, meter, gate: createReadGate(server) }))
     },
     // Answers of the same turn are sent first: their requests may have arrived before the malformed bytes.
@@ -172,10 +177,11 @@ export function createApp(deps: AppDeps): App {
     frameworkErrors: (error, request, reply) => answers.turnAway({ request, reply }, error),
   })
   const load = createLoad({ drain, lag, meter, requestsMax })
-  routeAll(fastify, { ...deps, ...refusals, drain, answers, load, bodies })
+  routeAll(fastify, { ...deps, ...refusals, drain, answers, load, openFiles, bodies })
   answerConnectAndExpect(fastify.server, refusals)
   fastify.addHook('onClose', () => {
     lag.stop()
+    openFiles.stop()
     trail.flush()
   })
   const closeSilent = trackSilent(fastify.server)
@@ -183,8 +189,9 @@ export function createApp(deps: AppDeps): App {
   return {
     fastify,
     server: fastify.server,
-    load: () => ({ running: drain.running(), lagSeconds: lag.seconds() }),
+    load: () => ({ running: drain.running(), lagSeconds: lag.seconds(), files: openFiles.state() }),
     async listen({ host, port }) {
+      await openFiles.start()
       await fastify.listen({ host, port })
       const address = fastify.server.address()
       if (address === null || typeof address === 'string') throw new Error('the server listens on no port')
@@ -231,7 +238,7 @@ function listenerOver(
 /** Mounts the operations, the pages beside them, and an answer to everything else. */
 function routeAll(
   fastify: FastifyInstance,
-  deps: AppDeps & RefusalDeps & Pick<MountDeps, 'drain' | 'answers' | 'load' | 'bodies'>,
+  deps: AppDeps & RefusalDeps & Pick<MountDeps, 'drain' | 'answers' | 'load' | 'openFiles' | 'bodies'>,
 ): void {
   const { pages = [], foreignRoutes = [] } = deps
   const plans = planOperations(deps.surfaces)
@@ -254,6 +261,15 @@ function routeAll(
   })
   mountPages(fastify, { ...arrivals, pages, foreignRoutes })
   answerUnrouted(fastify, { plans, pages }, arrivals)
+}
+
+/** Logs when event streams begin to be refused for want of open files, and when they are accepted again. */
+function fileReporter(log: Logger): (state: OpenFilesState) => void {
+  return ({ open, max, streamsMax, refusesSince }) => {
+    const counts = { open, max, streams_max: streamsMax }
+    if (refusesSince === undefined) log.info(counts, 'event streams are accepted again')
+    else log.warn(counts, 'new event streams are refused: too many files are open; raise the limit or add replicas')
+  }
 }
 
 /** Closes connections that never sent a request: Node's server treats them as busy. */

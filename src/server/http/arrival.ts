@@ -13,6 +13,7 @@ import type { Drain } from './limits/drain.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import type { BodyBudget } from './limits/body-budget.ts'
 import type { Load } from './limits/load.ts'
+import type { OpenFiles } from './limits/open-files.ts'
 import { isOriginAllowed, type AllowedOrigins } from './auth/origins.ts'
 import { parseParameters } from './parameters.ts'
 import type { RateLimits } from './limits/rate-limits.ts'
@@ -32,6 +33,7 @@ export interface ArrivalDeps extends RequestServices {
   readonly rateLimits?: RateLimits | undefined
   readonly answers: Pick<Answers, 'abandon'>
   readonly load: Load
+  readonly openFiles: Pick<OpenFiles, 'assertRoomForStream'>
   readonly bodies: BodyBudget
   /** Records requests; absent where nobody collects them. */
   readonly tracing?: Tracing | undefined
@@ -60,7 +62,7 @@ export function arrive(plan: OperationPlan, exchange: Exchange & { readonly done
     done()
   }
   try {
-    assertServable(exchange, deps)
+    assertServable(plan, exchange, deps)
     deps.rateLimits?.takeAddress(plan, active.sourceAddress, active.nowMs)
     const caller = deps.authenticate(plan, {
       headers: request.headers,
@@ -122,9 +124,10 @@ function textOf(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined
 }
 
-function assertServable({ request }: Exchange, { drain, load }: ArrivalDeps): void {
-  if (drain.draining()) throw problem('shutting_down', { retry_after_seconds: 1 })
-  load.assertRoom()
+function assertServable({ success }: OperationPlan, { request }: Exchange, deps: ArrivalDeps): void {
+  if (deps.drain.draining()) throw problem('shutting_down', { retry_after_seconds: 1 })
+  deps.load.assertRoom()
+  if (success.streams) deps.openFiles.assertRoomForStream()
   // RFC 9112 §3.2; left to the edge so that the answer is a problem document.
   if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw problem('invalid_request')
 }

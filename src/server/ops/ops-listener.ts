@@ -17,10 +17,12 @@ interface Answer {
 
 const TEXT = 'text/plain; charset=utf-8'
 const HEADERS_TIMEOUT_MS = 10_000
+/** Its connections use files that the server keeps for itself. */
+const CONNECTIONS_MAX = 64
 
 /**
  * Creates the server of `--ops-listen`: `/metrics`, and the health for clients that cannot reach the API. It does not
- * listen yet.
+ * listen yet. Above 64 connections a new one is closed, and idle ones make room.
  */
 export function createOpsServer(deps: OpsDeps): Server {
   const answers: Readonly<Record<string, () => Promise<Answer>>> = {
@@ -49,5 +51,10 @@ export function createOpsServer(deps: OpsDeps): Server {
     response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
   }
 
-  return createServer({ headersTimeout: HEADERS_TIMEOUT_MS }, (request, response) => void respond(request, response))
+  const server = createServer(
+    { headersTimeout: HEADERS_TIMEOUT_MS },
+    (request, response) => void respond(request, response),
+  )
+  server.maxConnections = CONNECTIONS_MAX
+  return server.on('drop', () => server.closeIdleConnections())
 }

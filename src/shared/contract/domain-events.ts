@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DomainEventEnvelope } from './domain-event-schemas.ts'
 import { uuidField } from './fields.ts'
+import { STREAM_OVERLOADED } from './stream-overloaded.ts'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 
 export const domainEvents = defineSurface('domain-events', 'Signed events of a Domain, for operators', {
@@ -30,6 +31,7 @@ export const domainEvents = defineSurface('domain-events', 'Signed events of a D
     sentences: {
       session_limit_exceeded: 'You have as many open streams of Domains as are allowed; close one first.',
       event_stream_unavailable: 'Events cannot be streamed right now; retry shortly. Objects can still be read.',
+      overloaded: STREAM_OVERLOADED,
     },
     notProvisioned: 'signed_event_bus_not_provisioned',
     cli: { command: 'events tail', refs: { domain_id: 'domains' } },

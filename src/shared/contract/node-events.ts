@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { EventEnvelope } from './event-schemas.ts'
 import { uuidField } from './fields.ts'
+import { STREAM_OVERLOADED } from './stream-overloaded.ts'
 import { check, defineSurface, OPERATOR } from './operation.ts'
 
 export const nodeEvents = defineSurface('events', 'Signed events for nodes', {
@@ -28,6 +29,7 @@ export const nodeEvents = defineSurface('events', 'Signed events for nodes', {
     },
     headers: { 'Cache-Control': '`no-cache`' },
     problems: ['invalid_last_event_id', 'session_limit_exceeded', 'node_not_found', 'event_stream_unavailable'],
+    sentences: { overloaded: STREAM_OVERLOADED },
     notProvisioned: 'signed_event_bus_not_provisioned',
     cli: { command: 'nodes events', args: ['id'], refs: { id: 'nodes' } },
   },

@@ -106,6 +106,7 @@ export async function startControlPlane(
   const callers = knownCallers()
   const services = servicesOf({ backend, config, audit, baseUrl: url }, made)
   const { app } = assemble({
+    fileWatch: undefined,
     config,
     backend,
     services: { ...services, resolvers: [...services.resolvers, callers.resolver] },

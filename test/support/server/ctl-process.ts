@@ -30,6 +30,8 @@ export interface CtlOptions {
   readonly limits?: 'shipped'
   /** A free port of loopback when absent. */
   readonly listen?: string
+  /** How many files it may have open; as many as this process when absent. */
+  readonly openFiles?: number
 }
 
 /** Starts the server on a free loopback port and waits for its ready line. Throws with its stderr when it ends before. */
@@ -38,8 +40,10 @@ export async function startCtl({
   env = {},
   limits,
   listen = '127.0.0.1:0',
+  openFiles,
 }: CtlOptions = {}): Promise<CtlProcess> {
-  const child = spawn(process.execPath, [CTL, 'serve', '--listen', listen, ...args], {
+  const [program = '', ...words] = [...limited(openFiles), process.execPath, CTL, 'serve', '--listen', listen, ...args]
+  const child = spawn(program, words, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...WITHOUT_SYNC, ...(limits === undefined && HIGH_RATE_LIMITS), ...env },
   })
@@ -71,6 +75,11 @@ export async function startCtl({
       return child.exitCode ?? child.signalCode ?? signal
     },
   }
+}
+
+/** Words that start the rest of a command line under a limit of open files, as the same process. */
+function limited(openFiles: number | undefined): readonly string[] {
+  return openFiles === undefined ? [] : ['sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`]
 }
 
 interface ReadyLine {

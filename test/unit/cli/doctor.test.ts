@@ -34,4 +34,26 @@ describe('ctl doctor', () => {
     const page = { body: 'It works!' }
     expect(await findings(page, page)).toEqual({ exitCode: 8, found: ['server problem'] })
   })
+
+  it('warns of open files, and that alone exits 0', async () => {
+    const since = new Date(Date.now() - 60_000).toISOString()
+    const faulty = {
+      name: 'open-files',
+      ok: false,
+      informational: true,
+      since,
+      detail: 'the limit is low',
+      meanwhile: 'All works.',
+    }
+    const readyz = { body: { status: 'ready', probes: [], unprobed: [faulty] }, headers: { date } }
+    const routes = { ...FLEET, 'GET /readyz': readyz, 'GET /v1/auth/whoami': FLEET['GET /v1/auth/whoami'] ?? {} }
+    const { stdout, exitCode } = await cli.run('doctor -o json', routes, { nowMs: Date.now })
+    const all = JSON.parse(stdout) as readonly { check: string }[]
+    expect(all.find(({ check }) => check === 'open-files')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('the limit is low, since '),
+      advice: 'Raise the limit of open files of the server (LimitNOFILE, ulimit -n), or add replicas.',
+    })
+    expect(exitCode).toBe(0)
+  })
 })

@@ -132,7 +132,7 @@ export function createLightRuntime(options: LightOptions): AgentRuntime {
       startTimers()
       const stream = new LightStream(streamDeps, node)
       node.stream = stream
-      await stream.opened
+      await stream.firstTry
     },
     async run(plan, until) {
       startTimers()

@@ -41,11 +41,11 @@ const REFUSAL_BYTES_MAX = 64 * 1024
  * numbers: no timer, no pending promise, no parser. A class as `AnswerReader` is.
  */
 export class LightStream implements HeldStream, AnswerParts, FrameSink {
-  readonly opened: Promise<void>
+  readonly firstTry: Promise<void>
   readonly #deps: LightStreamDeps
   readonly #node: LightNode
   readonly #position: StreamPosition
-  #resolveOpened: () => void = () => undefined
+  #tried: () => void = () => undefined
   #socket: Socket | undefined
   #reader: AnswerReader | undefined
   #held: Buffer | undefined
@@ -64,7 +64,7 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
     this.#deps = deps
     this.#node = node
     this.#position = createStreamPosition(node.identity)
-    this.opened = new Promise((resolve) => (this.#resolveOpened = resolve))
+    this.firstTry = new Promise((resolve) => (this.#tried = resolve))
     this.#connectSoon()
   }
 
@@ -92,7 +92,6 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
     this.#isStopped = true
     this.#socket?.destroy()
     this.#disconnected(undefined)
-    this.#resolveOpened()
   }
 
   /** Closes a connection that has been silent for too long. Called from time to time. */
@@ -148,7 +147,7 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
     this.#position.order.connected()
     statistics.count('streams')
     if (this.#connections > 1) statistics.count('stream_reconnects')
-    this.#resolveOpened()
+    this.#tried()
   }
 
   body(bytes: Buffer): void {
@@ -216,7 +215,6 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
     this.#isStopped = true
     this.#socket?.destroy()
     this.#disconnected(code)
-    this.#resolveOpened()
     this.#deps.onEnded(this.#node)
   }
 
@@ -243,5 +241,6 @@ export class LightStream implements HeldStream, AnswerParts, FrameSink {
     socket?.destroy()
     if (wasOpen) this.#deps.statistics.count('streams', -1)
     if (code !== undefined && !wasCut) countStreamFailure(this.#deps, this.#node, code)
+    this.#tried()
   }
 }

@@ -1,6 +1,6 @@
 import { relative } from '../../output/cells.ts'
 import type { ServerDependency, ServerState } from '../../session/server-state.ts'
-import { ok, problem, type Finding } from './finding.ts'
+import { ok, problem, warning, type Finding } from './finding.ts'
 
 /** What the server says of each of its dependencies: whether it is reachable, since when, and what works without it. */
 export function lookAtDependencies(
@@ -10,7 +10,8 @@ export function lookAtDependencies(
   return dependencies.map((dependency) => {
     const { name, detail } = dependency
     const said = sentencesOf(dependency, nowMs)
-    return detail === undefined ? ok(name, said) : problem(name, said, adviceOn(name, detail))
+    if (detail === undefined) return ok(name, said)
+    return (WARNED_OF.has(name) ? warning : problem)(name, said, adviceOn(name, detail))
   })
 }
 
@@ -21,10 +22,14 @@ function sentencesOf({ detail, since, meanwhile }: ServerDependency, nowMs: numb
   return `${state}${when}. ${detail === undefined ? 'Without it' : 'Meanwhile'}: ${meanwhile}`
 }
 
+/** What works although it is not as it should be. */
+const WARNED_OF: ReadonlySet<string> = new Set(['open-files'])
+
 const ADVICE: Readonly<Record<string, string>> = {
   'spicedb-readiness': 'Bring SpiceDB back: the server goes on by itself.',
   jetstream: 'Bring NATS back: events wait for it, nothing is lost, and the server goes on by itself.',
   'secrets-reconcile': 'Bring the secret store back, or unseal it: the server goes on by itself.',
+  'open-files': 'Raise the limit of open files of the server (LimitNOFILE, ulimit -n), or add replicas.',
   signer: 'Bring the signing service back: events wait for it, nothing is lost, and the server goes on by itself.',
 }
 

@@ -37,7 +37,7 @@ export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): Held
   const verifier = createFrameVerifier({ verify: streams.verify, nodeId: identity.node_id, order })
   const ending = new AbortController()
   const connect = streams.connect(node)
-  const first = withResolvers()
+  const firstTry = withResolvers()
   const connections = createConnections(deps, node)
   let frameMs = 0
 
@@ -45,7 +45,7 @@ export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): Held
     opened() {
       verifier.connected()
       connections.opened()
-      first.resolve()
+      firstTry.resolve()
     },
     async frame(frame) {
       if (frameMs > 0) await clock.pause(frameMs, ending.signal)
@@ -60,6 +60,7 @@ export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): Held
     },
     cut(cut) {
       connections.ended(failureOf(cut))
+      firstTry.resolve()
       if (cut.reason === 'frame_too_large') statistics.count('refused_frames')
     },
   }
@@ -72,13 +73,13 @@ export function holdStream<M extends Member>(deps: StreamDeps<M>, node: M): Held
       streamFailureCode,
     )
     connections.ended(code)
-    first.resolve()
+    firstTry.resolve()
     return code
   }
   const following = reopening(deps, node, { followToEnd, until: ending.signal })
 
   return {
-    opened: first.promise,
+    firstTry: firstTry.promise,
     progress: () => position.progress(),
     confirm: (until) => confirmStream(deps, node, { order, until }),
     isOpen: () => connections.isOpen(),

@@ -1,7 +1,10 @@
 /** The event stream of an agent. */
 export interface HeldStream {
-  /** Resolves when it has opened, or has ended without opening. */
-  readonly opened: Promise<void>
+  /**
+   * Resolves when the first try has opened the stream, or was refused or failed. The stream is tried again by itself: what waits
+   * for it goes on without it.
+   */
+  readonly firstTry: Promise<void>
   /** The number and the instant of the last event, and the position after which the stream resumes. */
   progress(): StreamProgress
   /**

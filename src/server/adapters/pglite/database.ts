@@ -11,6 +11,7 @@ import { STATEMENT_DEADLINES_MS } from '../postgres/deadlines.ts'
 import { ping } from '../postgres/ping.ts'
 import { createTransactionScope } from '../postgres/transaction-scope.ts'
 import { createTransactions } from '../postgres/transactions.ts'
+import { openProcessFiles } from '../system/process-files.ts'
 import { blankDatabaseFile } from './blank-database.ts'
 import { directoryErrorOf, makeDataDirectory, prepareDirectory } from './data-directory.ts'
 import { lockDirectory } from './directory-lock.ts'
@@ -54,6 +55,16 @@ export interface EmbeddedDatastore extends Datastore {
 }
 
 const ENGINE_OPTIONS = { syncModule: 'node:fs', startParams: undefined }
+
+/** Below this limit of open files, the 1,000 that the engine opens by itself would leave too few to connections. */
+const FEW_FILES = 4_096
+/** The engine starts with no fewer. */
+const ENGINE_FILES_MIN = 64
+
+/** The files of the engine: a quarter of a low limit. It closes those that were not used for long. */
+function engineFiles(max: number | undefined): { readonly filesMax?: number } {
+  return max === undefined || max >= FEW_FILES ? {} : { filesMax: Math.max(ENGINE_FILES_MIN, Math.floor(max / 4)) }
+}
 
 /** How long what was asked before the store closes may take, and then how long the engine may take to shut down, in ms. */
 const CLOSE_DEADLINE_MS = 5_000
@@ -108,7 +119,10 @@ async function start(directory: string | undefined, options: PgliteOptions) {
   const { onFailure = throwIt, warn = emitWarning } = options
   const { image, ...engineOptions } = options.engine ?? {}
   const place = directory === undefined ? { image: image ?? blankDatabaseFile() } : { directory }
-  const engine = await startEngine({ ...ENGINE_OPTIONS, ...engineOptions, place }, onFailure)
+  const engine = await startEngine(
+    { ...ENGINE_OPTIONS, ...engineFiles(openProcessFiles()?.max), ...engineOptions, place },
+    onFailure,
+  )
   const datastore = assemble(engine, options, warn)
   const space = directory === undefined ? undefined : watchSpace(directory, datastore, warn)
   const maintenance = startMaintenance(datastore, { warn, isReadOnly: () => space?.isReadOnly() === true })

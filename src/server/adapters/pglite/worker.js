@@ -17,6 +17,7 @@ import { DurableNodeFS } from './durable-fs.js'
  *   that it begins as in memory.
  * @property {string} syncModule Module that exports `fsyncSync`: `node:fs`, or what a test puts in its place.
  * @property {readonly string[] | undefined} startParams Overrides the engine's start parameters, for tests.
+ * @property {number} [filesMax] Files that the engine may have open at once, 64 at least; 1,000 when absent.
  * @property {boolean} [isScratch] Whether it is a copy to be read once: nothing is synced, and its thread runs at the
  *   lowest priority.
  * @property {boolean} [isForeground] Whether someone waits for the copy: its thread keeps the priority of the process.
@@ -87,7 +88,9 @@ async function open() {
   /** @type {{ fsyncSync: (fd: number) => void }} */
   const { fsyncSync } = await import(options.syncModule)
   const fs = new DurableNodeFS(options.place.directory, fsyncSync)
-  const engine = await PGlite.create({ fs, onStderr, startParams: [...(options.startParams ?? DURABLE_START_PARAMS)] })
+  const { filesMax, startParams = DURABLE_START_PARAMS } = options
+  const files = filesMax === undefined ? [] : ['-c', `max_files_per_process=${filesMax}`]
+  const engine = await PGlite.create({ fs, onStderr, startParams: [...startParams, ...files] })
   return { engine, fs }
 }
 

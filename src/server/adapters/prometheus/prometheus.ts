@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import type { ProcessFiles } from '../../ports/process-files.ts'
 import { createBackupMetrics, type BackupState } from './backup-metrics.ts'
 import { createCapacityMetrics, type CapacityMetricsSource } from './capacity-metrics.ts'
 import { createLoadMetrics, type LoadMetrics, type LoadState } from './load-metrics.ts'
@@ -60,6 +61,8 @@ export interface PrometheusDeps {
   readonly load?: LoadState
   readonly backups?: BackupState
   readonly capacity?: CapacityMetricsSource
+  /** Counts the open files of the process without reading them one by one in the event loop, as prom-client does. */
+  readonly processFiles?: Pick<ProcessFiles, 'count'> | undefined
 }
 
 /** Creates the metrics with prom-client, in a separate registry for each server of the process. */
@@ -70,10 +73,12 @@ export function createPrometheus({
   load = () => undefined,
   backups = () => undefined,
   capacity,
+  processFiles,
 }: PrometheusDeps): Prometheus {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  if (processFiles !== undefined) replaceOpenFiles(registry, processFiles)
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers })
 
   const requests = createRequestMetrics()
@@ -99,6 +104,21 @@ export function createPrometheus({
       failed: (rows) => failed.inc(rows),
     },
   }
+}
+
+function replaceOpenFiles(registry: Registry, files: Pick<ProcessFiles, 'count'>): void {
+  const name = 'process_open_fds'
+  registry.removeSingleMetric(name)
+  const gauge = new Gauge({
+    name,
+    help: 'Number of open file descriptors.',
+    registers: [],
+    async collect() {
+      const open = await files.count()
+      if (open !== undefined) this.set(open)
+    },
+  })
+  registry.registerMetric(gauge)
 }
 
 function probeGauge(probeStates: ProbeStates): Gauge {

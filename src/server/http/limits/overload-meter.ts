@@ -1,5 +1,5 @@
 /** The bound that caused a refusal. */
-export type OverloadReason = 'requests' | 'event_loop' | 'connection' | 'look_ups' | 'bodies'
+export type OverloadReason = 'requests' | 'event_loop' | 'connection' | 'look_ups' | 'bodies' | 'open_files' | 'accept'
 
 /** Counts refusals due to overload. */
 export interface OverloadMeter {

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ProblemAnswer } from '../../../../src/client/failures.ts'
+import { ProblemAnswer, TransportFailure } from '../../../../src/client/failures.ts'
 import type { AgentClock } from '../../../../src/client/agent/agent-clock.ts'
 import type { ApiClient } from '../../../../src/client/agent/agent-deps.ts'
 import { DEFAULT_HABITS, type SimulationPlan } from '../../../../src/cli/agent-sim/plan.ts'
@@ -139,6 +139,24 @@ describe('a simulation', () => {
     directory = await mkdtemp(join(tmpdir(), 'fleet-'))
   })
   afterEach(() => rm(directory, { recursive: true }))
+
+  test('agents whose streams cannot be opened report from the start, not when the wait for streams is over', async () => {
+    const clock = jumpingClock()
+    const startMs = clock.now()
+    const stop = new AbortController()
+    const { client, calls } = stubClient(clock, (heartbeats) => {
+      if (heartbeats === 200) stop.abort()
+      return false
+    })
+    const connect = () => () => Promise.reject(new TransportFailure('unreachable', 'no way'))
+    const streams = { connect, verify: () => expect.fail('no frame'), findKey: () => expect.fail('no frame') }
+    const plan = planOf({ nodes: 100, durationMs: 600_000 })
+    const result = await simulate(plan, depsOf(client, clock, { streams, signal: stop.signal }))
+    expect(new Set(calls.heartbeats).size).toBe(100)
+    expect(result.summary.counts).toMatchObject({ streams: 0, errors: 0 })
+    // Streams that neither open nor end are waited for for 60 s.
+    expect(clock.now() - startMs).toBeLessThan(30_000)
+  })
 
   test('registers every node once and sends heartbeats at their interval', async () => {
     const clock = jumpingClock()

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createAgentCore, type AgentOptions } from '../../../../src/cli/agent/agent-core.ts'
 import { startAgent } from '../../../../src/cli/agent/agent.ts'
 import { openMachine } from '../../../../src/cli/agent/machine.ts'
@@ -9,6 +9,7 @@ import { placeOf } from '../../../../src/cli/agent/place.ts'
 import type { RunProgram } from '../../../../src/cli/agent/system/run-program.ts'
 import { enrolledState } from '../../../support/agent/agent-state.ts'
 import { manifest } from '../../../support/cli/cli-run.ts'
+import { startEventStub } from '../../../support/events/event-stub.ts'
 
 const ADDRESS = { address: '192.0.2.7', family: 4 } as const
 
@@ -95,6 +96,23 @@ describe('an agent on its machine', () => {
     await expect(agent.stop('removed')).rejects.toThrow('a bug')
     expect(calls).not.toContain('device removed')
   })
+
+  test('sends heartbeats, reports and pulls while its event stream is refused', async () => {
+    const stub = await startEventStub(({ path, refuse }) => {
+      const code = path.endsWith('/events') ? 'overloaded' : 'shutting_down'
+      refuse(503, { code, status: 503, title: code, detail: code }, { 'retry-after': '60' })
+    })
+    onTestFinished(() => stub.close())
+    const { server, ...state } = enrolledState({ heartbeat_interval_seconds: 1 })
+    const agent = await startAgent(options({ state: { ...state, server: { ...server, url: stub.url } } }))
+    const called = (end: string): number => stub.connections.filter(({ path }) => path.endsWith(end)).length
+    const ends = ['/events', '/heartbeat', '/state', '/capabilities', '/endpoint']
+    await expect.poll(() => ends.filter((end) => called(end) === 0), { timeout: 20_000 }).toEqual([])
+    const before = called('/heartbeat')
+    await expect.poll(() => called('/heartbeat'), { timeout: 20_000 }).toBeGreaterThan(before)
+    expect(called('/events')).toBe(1)
+    await agent.stop('stopped')
+  }, 60_000)
 
   test('leaves the tunnels up when it is stopped', async () => {
     const agent = await startAgent(options())

@@ -1,12 +1,17 @@
 import type { AddressInfo } from 'node:net'
 import type { Server } from 'node:http'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createPrometheus } from '../../../../src/server/adapters/prometheus/prometheus.ts'
 import { createHealth } from '../../../../src/server/ops/health.ts'
 import { createOpsServer } from '../../../../src/server/ops/ops-listener.ts'
+import { openRawSocket, requestBytes, type RawSocket } from '../../../support/network/raw-socket.ts'
 
 let server: Server | undefined
-afterEach(() => new Promise((resolve) => server?.close(resolve)))
+afterEach(async () => {
+  const closed = new Promise((resolve) => server?.close(resolve))
+  server?.closeAllConnections()
+  await closed
+})
 
 let isUp = true
 
@@ -38,7 +43,8 @@ async function start(): Promise<{ url: string; metrics: ReturnType<typeof create
         return { rows: { hints: 3, signing: 2, publishing: 1 }, seconds: 1.5, blockedLanes: 4 }
       },
     }),
-    load: () => ({ running: 7, lagSeconds: 0.25 }),
+    load: () => ({ running: 7, lagSeconds: 0.25, files: { streamsMax: 18_833 } }),
+    processFiles: { count: async () => 412 },
   })
   server = createOpsServer({ health, metrics, onError: () => undefined })
   const { port } = await new Promise<AddressInfo>((resolve) => {
@@ -63,6 +69,14 @@ test('/metrics tells requests by operation and status, audit rows and probes', a
   expect(lines).toContain('audit_write_failures_total 2')
   expect(lines).toContain('audit_rows_dropped_total 1')
   expect(lines).toContain('health_probe_up{probe="db-primary"} 1')
+})
+
+test('/metrics tells the load, and open files as the server counts them', async () => {
+  const { url } = await start()
+  const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n')
+  for (const line of ['http_requests_running 7', 'event_loop_lag_seconds 0.25', 'open_files_streams_max 18833'])
+    expect(lines).toContain(line)
+  expect(lines.filter((line) => line.startsWith('process_open_fds '))).toEqual(['process_open_fds 412'])
 })
 
 test('/metrics shows a probe that went down', async () => {
@@ -129,4 +143,25 @@ test('nothing else is served', async () => {
   expect((await fetch(`${url}/v1/nodes`)).status).toBe(404)
   expect((await fetch(`${url}/constructor`)).status).toBe(404)
   expect((await fetch(`${url}/metrics`, { method: 'POST', body: 'x' })).status).toBe(405)
+})
+
+test('of more than 64 connections the new one is closed, and idle ones make room', async () => {
+  const { url } = await start()
+  const opened: RawSocket[] = []
+  const open = async (): Promise<RawSocket> => {
+    const socket = await openRawSocket(Number(new URL(url).port))
+    opened.push(socket)
+    return socket
+  }
+  const idle = await open()
+  idle.send(requestBytes('GET /livez'))
+  await idle.answers(1)
+  // They send nothing, so that they do not count as idle.
+  for (let count = 1; count < 64; count += 1) await open()
+  // The second one is for a machine on which the idle one has timed out before.
+  const more = [await open(), await open()]
+  await Promise.race(more.map((socket) => socket.closed()))
+  await idle.closed()
+  opened.at(1)?.destroy()
+  await vi.waitFor(async () => expect((await fetch(`${url}/livez`)).status).toBe(200), 10_000)
 })

@@ -67,7 +67,7 @@ describe('An agent that holds its event stream', () => {
 
   it('counts every event of its node from the first, with its own credential', async () => {
     const { held, counts, stub } = await agentOf(({ send }) => send(frame(1) + frame(2) + frame(3)), { head: 3 })
-    await held.opened
+    await held.firstTry
     await held.confirm(never())
     expect(counts()).toMatchObject({ streams: 1, events: 3, missed_events: 0, unconfirmed_streams: 0, errors: 0 })
     expect(stub.connections[0]).toMatchObject({ lastEventId: '0', headers: { authorization: 'Bearer nsk_n' } })
@@ -108,7 +108,7 @@ describe('An agent that holds its event stream', () => {
     const { held, counts, stub } = await agentOf(({ refuse }) =>
       refuse(501, { code: 'signed_event_bus_not_provisioned', status: 501 }),
     )
-    await held.opened
+    await held.firstTry
     await stub.close()
     await held.confirm(AbortSignal.timeout(200))
     expect(counts()).toMatchObject({ streams: 0, unconfirmed_streams: 1, missed_events: 0 })
@@ -153,7 +153,7 @@ describe('An agent that holds its event stream', () => {
   it.each([401, 403])('is opened again after a final refusal (%i) only where that is wanted', async (status) => {
     const refused = refusing(status, status === 401 ? 'nsk_revoked' : 'forbidden')
     const once = await agentOf(refused)
-    await once.held.opened
+    await once.held.firstTry
     const again = await agentOf(
       (connection, stream) => (stream > 1 ? connection.send(frame(1)) : refused(connection)),
       {
@@ -161,8 +161,25 @@ describe('An agent that holds its event stream', () => {
       },
     )
     if (status === 403) await vi.waitFor(() => expect(again.counts()['events']).toBe(1), SOON_MS)
-    await again.held.opened
+    await again.held.firstTry
     expect([eventsOf(once).length, eventsOf(again).length]).toEqual([1, status === 401 ? 1 : 2])
+  })
+
+  it('has had its first try when it is refused for a while, and is opened after the time that the server asks for', async () => {
+    const overloaded = { code: 'overloaded', status: 503, title: 'overloaded', detail: 'overloaded' }
+    const askedMs: number[] = []
+    const agent = await agentOf(({ refuse, send }, stream) => {
+      askedMs.push(performance.now())
+      if (stream === 1) refuse(503, overloaded, { 'retry-after': '1' })
+      else send(frame(1))
+    })
+    await agent.held.firstTry
+    expect([eventsOf(agent).length, agent.held.isOpen()]).toEqual([1, false])
+    expect(agent.counts()).toMatchObject({ streams: 0, retries: 1, errors: 0 })
+    await vi.waitFor(() => expect(agent.counts()).toMatchObject({ streams: 1, events: 1, errors: 0 }), SOON_MS)
+    const [first = 0, second = 0] = askedMs
+    // Timers may be a millisecond early.
+    expect(second - first).toBeGreaterThanOrEqual(999)
   })
 
   it('reports the refusal of its key', async () => {
