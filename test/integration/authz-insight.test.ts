@@ -89,7 +89,7 @@ describe.each(STORES)('what the embedded authorizer tells of its tuples on $name
       await grant({ subject: ANN, relation: 'admin', resource: `domain:${first}` }, first)
       expect(managed(FACTS)).toEqual([`domain:${first}`, `domain:${second}`])
       const subjects = { subjectType: 'user', relation: 'manage', resource: `domain:${first}` }
-      expect(authorizer.lookups.subjects({ ...subjects, facts: FACTS, allowedFacts: EVERY_FIELD })).toEqual([ANN])
+      expect(await authorizer.lookups.subjects({ ...subjects, facts: FACTS, allowedFacts: EVERY_FIELD })).toEqual([ANN])
     })
 
     it('counts what a caveat allows by the settings of each Domain, and nothing that it cannot tell', async () => {

@@ -44,7 +44,7 @@ export function createExplain({ authorizer, insight, disclosure }: ExplainDeps) 
     const query = { subject, relation, resource, facts, allowedFacts: namedFacts(named), wantPath: true }
     const decision = await authorizer.check(query)
     if (!(await disclosure.mayDisclose(ctx, subject, resource))) return { decision: DENIED, tree: HIDDEN, remedies: [] }
-    const { tree, remedies } = await insight.explain(query)
+    const { tree, remedies } = await insight.explain({ ...query, isAbandoned: () => ctx.isAbandoned() })
     const reads = disclosure.readerOf(ctx)
     // The subject was named by the caller: showing it in a tuple reveals nothing more than the tuple does.
     const mayName: MayRead = async (reference) => reference === subject || reads(objectIn(reference))

@@ -1,6 +1,7 @@
 import type { authz } from '../../../shared/contract/authz.ts'
 import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
+import { createTimeSlices } from '../../../shared/time-slices.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Authorizer, Decision } from '../../ports/authorizer.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
@@ -36,12 +37,13 @@ export interface AuthzDeps {
  */
 export function createAuthz(deps: AuthzDeps): Handlers<typeof authz> {
   const { authorizer, lookups, insight, reconciler, writing } = deps
-  const disclosure = createDisclosurePolicy(authorizer, { mayBeStale: false })
-  const finding = lookups && createLookupAnswers(lookups, disclosure)
+  const slices = createTimeSlices()
+  const disclosure = createDisclosurePolicy(authorizer, { mayBeStale: false, slices })
+  const finding = lookups && createLookupAnswers({ lookups, disclosure, slices })
   const explain = insight && createExplain({ authorizer, insight, disclosure })
   const impact = insight && writing && createImpact({ insight, disclosure, resolveEdits: createResolveEdits(writing) })
   return {
-    PostAuthzCheck: createCheck(authorizer, createDisclosurePolicy(authorizer, { mayBeStale: true })),
+    PostAuthzCheck: createCheck(authorizer, createDisclosurePolicy(authorizer, { mayBeStale: true, slices })),
     PostAuthzLookupResources: (ctx, { body }) => provisioned(finding).resources(ctx, body),
     PostAuthzLookupSubjects: (ctx, { body }) => provisioned(finding).subjects(ctx, body),
     PostAuthzExplain: (ctx, { body }) => provisioned(explain)(ctx, body),

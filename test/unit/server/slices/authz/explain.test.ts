@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createExplain } from '../../../../../src/server/slices/authz/explain.ts'
 import { createDisclosurePolicy } from '../../../../../src/server/slices/authz/disclosure-policy.ts'
+import { createTimeSlices } from '../../../../../src/shared/time-slices.ts'
 import type { RequestContext } from '../../../../../src/server/http/request-context.ts'
 import type { Authorizer } from '../../../../../src/server/ports/authorizer.ts'
 import type { ExplainedCheck, Explanation } from '../../../../../src/shared/authz/explanation.ts'
@@ -38,7 +39,7 @@ async function explain(explained: Partial<ExplainedCheck>, readable: readonly st
   const answer = createExplain({
     authorizer,
     insight,
-    disclosure: createDisclosurePolicy(authorizer, { mayBeStale: false }),
+    disclosure: createDisclosurePolicy(authorizer, { mayBeStale: false, slices: createTimeSlices() }),
   })
   // The members that an explanation uses.
   const ctx = {

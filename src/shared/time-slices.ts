@@ -1,0 +1,137 @@
+import type { Steps } from './steps.ts'
+
+/** How a piece of work is run. */
+export interface SliceOptions {
+  /** Asked before each slice after the first: throws the error with which the work ends, where nobody waits for it. */
+  readonly assertWanted?: (() => void) | undefined
+  /** Runs each slice; by default it is only called. May throw in place of it. */
+  readonly around?: ((slice: () => void) => void) | undefined
+}
+
+/** Shares the event loop between long computations and everything else. */
+export interface TimeSlices {
+  /**
+   * Runs the steps in slices. Answers at once where they end within the time that is left of this turn of the event loop.
+   * @throws what the steps and the options throw; all work is cleaned up (`finally`) by then.
+   */
+  run<T>(steps: Steps<T>, options?: SliceOptions): T | Promise<T>
+}
+
+export interface TimeSlicesDeps {
+  readonly now?: () => number
+  /** Milliseconds of each turn. */
+  readonly sliceMs?: number
+  /** Pieces of work that take turns; more wait for one of them to end, with what they have done so far. */
+  readonly atOnceMax?: number
+}
+
+/** So long may all work together hold the event loop in one turn. Steps, and garbage that they leave, take some more. */
+const SLICE_MS = 6
+
+/** A lookup of 400,000 results takes about 60 MB until it has ended. */
+const AT_ONCE_MAX = 8
+
+/** Work under way. */
+interface Task {
+  /** Works until the time, and says whether it goes on after that. */
+  readonly advance: (untilMs: number) => boolean
+}
+
+/**
+ * Creates slices that all work shares: one turn of the event loop works for `sliceMs`, however much work there is, so that
+ * requests are read and answered in between. The work takes turns in the order in which it came.
+ */
+export function createTimeSlices(deps: TimeSlicesDeps = {}): TimeSlices {
+  const { now = () => performance.now(), sliceMs = SLICE_MS, atOnceMax = AT_ONCE_MAX } = deps
+  /** Those that take turns, the next first, and those that wait to. */
+  const active: Task[] = []
+  const waiting: Task[] = []
+  let turnEndsMs: number | undefined
+
+  /** When the slice of this turn ends; begins it where nothing has run in this turn. */
+  function untilMs(): number {
+    if (turnEndsMs === undefined) {
+      turnEndsMs = now() + sliceMs
+      setImmediate(nextTurn)
+    }
+    return turnEndsMs
+  }
+
+  function nextTurn(): void {
+    turnEndsMs = undefined
+    while (active.length > 0) {
+      const endMs = untilMs()
+      const task = active.shift()
+      const next = task?.advance(endMs) === true ? task : waiting.shift()
+      if (next !== undefined) active.push(next)
+      if (now() >= endMs) return
+    }
+  }
+
+  function add(task: Task): void {
+    if (active.length < atOnceMax) active.push(task)
+    else waiting.push(task)
+  }
+
+  return {
+    run<T>(steps: Steps<T>, options: SliceOptions = {}) {
+      const work = workOf(steps, options, now)
+      const isAlone = active.length === 0 && now() < untilMs()
+      if (isAlone && !work.advance(untilMs())) return work.result()
+      return new Promise<T>((resolve, reject) => {
+        untilMs()
+        add({
+          advance(until) {
+            if (work.advance(until)) return true
+            try {
+              resolve(work.result())
+            } catch (error) {
+              reject(error)
+            }
+            return false
+          },
+        })
+      })
+    },
+  }
+}
+
+interface Work<T> extends Task {
+  /** Once it does not go on. @throws the error with which it ended. */
+  readonly result: () => T
+}
+
+type Ended<T> = { readonly value: T } | { readonly error: unknown }
+
+function workOf<T>(steps: Steps<T>, { assertWanted, around }: SliceOptions, now: () => number): Work<T> {
+  let ended: Ended<T> | undefined
+  let isFirst = true
+
+  function slice(untilMs: number): void {
+    do {
+      const step = steps.next()
+      if (step.done === true) ended = { value: step.value }
+    } while (ended === undefined && now() < untilMs)
+  }
+
+  return {
+    advance(untilMs) {
+      try {
+        if (!isFirst) assertWanted?.()
+        isFirst = false
+        if (around === undefined) slice(untilMs)
+        else around(() => slice(untilMs))
+      } catch (error) {
+        ended = { error }
+        // Runs the `finally` of steps that did not throw themselves.
+        steps.return(undefined as never)
+      }
+      return ended === undefined
+    },
+    result() {
+      if (ended === undefined) throw new Error('the work has not ended')
+      if ('error' in ended) throw ended.error
+      return ended.value
+    },
+  }
+}
