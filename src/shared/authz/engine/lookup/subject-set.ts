@@ -1,19 +1,20 @@
 import { Pace, type Steps } from '../../../steps.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
+import { NumberMap } from './number-map.ts'
 
 /** Subjects of one type by number, each with how far it is in the set: NO, UNKNOWN or YES. */
 export interface SubjectSet {
   /** Those that are in it by themselves. */
-  readonly named: Map<number, Verdict>
+  readonly named: NumberMap<Verdict>
   /** Those of whom the wildcard holds less than of everyone. */
-  readonly except: Map<number, Verdict>
+  readonly except: NumberMap<Verdict>
   /** Everyone else: what the wildcard gives. */
   everyone: Verdict
 }
 
 /** A set that nobody is in. */
 export function emptySet(): SubjectSet {
-  return { named: new Map(), except: new Map(), everyone: NO }
+  return { named: new NumberMap(), except: new NumberMap(), everyone: NO }
 }
 
 export function isEmpty({ named, everyone }: SubjectSet): boolean {
@@ -47,7 +48,7 @@ export function* addAll(set: SubjectSet, other: SubjectSet, most: Verdict): Step
     addNamed(set, subject, Math.min(verdict, most))
     if (pace.isDue()) yield
   }
-  const throughBoth = new Map<number, Verdict>()
+  const throughBoth = new NumberMap<Verdict>()
   for (const subject of eachOf(set.except, other.except)) {
     const throughOther = Math.min(throughWildcard(other, subject), most)
     throughBoth.set(subject, Math.max(throughWildcard(set, subject), throughOther))
@@ -100,7 +101,7 @@ export function* isSameSet(a: SubjectSet, b: SubjectSet): Steps<boolean> {
   return a.everyone === b.everyone && (yield* isSameMap(a.named, b.named)) && (yield* isSameMap(a.except, b.except))
 }
 
-function* isSameMap(a: ReadonlyMap<number, Verdict>, b: ReadonlyMap<number, Verdict>): Steps<boolean> {
+function* isSameMap(a: NumberMap<Verdict>, b: NumberMap<Verdict>): Steps<boolean> {
   if (a.size !== b.size) return false
   const pace = new Pace()
   for (const [subject, verdict] of a) {
@@ -111,7 +112,7 @@ function* isSameMap(a: ReadonlyMap<number, Verdict>, b: ReadonlyMap<number, Verd
 }
 
 /** The subjects of the maps; those of several come several times, which changes no set. */
-function* eachOf(...maps: readonly ReadonlyMap<number, Verdict>[]): Iterable<number> {
+function* eachOf(...maps: readonly NumberMap<Verdict>[]): Iterable<number> {
   for (const map of maps) yield* map.keys()
 }
 

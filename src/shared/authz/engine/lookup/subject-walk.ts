@@ -6,6 +6,7 @@ import { Pace, type Steps } from '../../../steps.ts'
 import { isSet, type TupleIndex } from '../tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import { edgeVerdict } from './edge-verdict.ts'
+import { NumberMap } from './number-map.ts'
 import type { SubjectReachability } from './subject-reachability.ts'
 import {
   addAll,
@@ -38,7 +39,7 @@ interface Step {
 interface Flood {
   readonly set: SubjectSet
   /** By object and relation or permission: how far it has been gone on from. */
-  readonly seen: Map<number, Verdict>
+  readonly seen: NumberMap<Verdict>
   readonly certain: FloodStep[]
   readonly possible: FloodStep[]
 }
@@ -282,7 +283,7 @@ interface ArrowTarget {
 }
 
 function newFlood(): Flood {
-  return { set: emptySet(), seen: new Map(), certain: [], possible: [] }
+  return { set: emptySet(), seen: new NumberMap(), certain: [], possible: [] }
 }
 
 function mapIn<K, V>(maps: Map<K, Map<number, V>>, key: K): Map<number, V> {
