@@ -2,9 +2,9 @@ import type { Steps } from './steps.ts'
 
 /** How a piece of work is run. */
 export interface SliceOptions {
-  /** Asked before each slice after the first: throws the error with which the work ends, where nobody waits for it. */
+  /** Asked before each slice that is not made at once: throws the error with which the work ends, where no caller waits for it. */
   readonly assertWanted?: (() => void) | undefined
-  /** Runs each slice; by default it is only called. May throw in place of it. */
+  /** Runs each slice; by default it is only called. May throw in place of it. What it takes itself shortens the slice, to a third at least. */
   readonly around?: ((slice: () => void) => void) | undefined
 }
 
@@ -21,7 +21,7 @@ export interface TimeSlicesDeps {
   readonly now?: () => number
   /** Milliseconds of each turn. */
   readonly sliceMs?: number
-  /** Pieces of work that take turns; more wait for one of them to end, with what they have done so far. */
+  /** Pieces of work that take turns; more wait, before their first step, for one of them to end. */
   readonly atOnceMax?: number
 }
 
@@ -75,14 +75,14 @@ export function createTimeSlices(deps: TimeSlicesDeps = {}): TimeSlices {
 
   return {
     run<T>(steps: Steps<T>, options: SliceOptions = {}) {
-      const work = workOf(steps, options, now)
+      const work = workOf(steps, options, { now, leastMs: sliceMs / 3 })
       const isAlone = active.length === 0 && now() < untilMs()
       if (isAlone && !work.advance(untilMs())) return work.result()
       return new Promise<T>((resolve, reject) => {
         untilMs()
         add({
           advance(until) {
-            if (work.advance(until)) return true
+            if (work.advanceWanted(until)) return true
             try {
               resolve(work.result())
             } catch (error) {
@@ -97,15 +97,22 @@ export function createTimeSlices(deps: TimeSlicesDeps = {}): TimeSlices {
 }
 
 interface Work<T> extends Task {
+  /** The same, unless no caller waits for it any more. */
+  readonly advanceWanted: (untilMs: number) => boolean
   /** Once it does not go on. @throws the error with which it ended. */
   readonly result: () => T
 }
 
 type Ended<T> = { readonly value: T } | { readonly error: unknown }
 
-function workOf<T>(steps: Steps<T>, { assertWanted, around }: SliceOptions, now: () => number): Work<T> {
+interface Timing {
+  readonly now: () => number
+  /** Milliseconds that are left for steps, however long what is around them took. */
+  readonly leastMs: number
+}
+
+function workOf<T>(steps: Steps<T>, { assertWanted, around }: SliceOptions, { now, leastMs }: Timing): Work<T> {
   let ended: Ended<T> | undefined
-  let isFirst = true
 
   function slice(untilMs: number): void {
     do {
@@ -114,20 +121,27 @@ function workOf<T>(steps: Steps<T>, { assertWanted, around }: SliceOptions, now:
     } while (ended === undefined && now() < untilMs)
   }
 
+  /** Whether the work goes on after the part. */
+  function goesOn(part: () => void): boolean {
+    try {
+      part()
+    } catch (error) {
+      ended = { error }
+      // Runs the `finally` of steps that did not throw themselves.
+      steps.return(undefined as never)
+    }
+    return ended === undefined
+  }
+
+  const advance = (untilMs: number): boolean =>
+    goesOn(() => {
+      if (around === undefined) slice(untilMs)
+      else around(() => slice(Math.max(untilMs, now() + leastMs)))
+    })
+
   return {
-    advance(untilMs) {
-      try {
-        if (!isFirst) assertWanted?.()
-        isFirst = false
-        if (around === undefined) slice(untilMs)
-        else around(() => slice(untilMs))
-      } catch (error) {
-        ended = { error }
-        // Runs the `finally` of steps that did not throw themselves.
-        steps.return(undefined as never)
-      }
-      return ended === undefined
-    },
+    advance,
+    advanceWanted: (untilMs) => goesOn(() => assertWanted?.()) && advance(untilMs),
     result() {
       if (ended === undefined) throw new Error('the work has not ended')
       if ('error' in ended) throw ended.error

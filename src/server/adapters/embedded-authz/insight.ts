@@ -30,7 +30,7 @@ export interface EmbeddedInsightDeps extends AnsweringDeps {
 
 /**
  * Explanations and previews over the index in memory. An explanation is from one state of the index; its remedies are tried
- * in that at its end. Previews change the index itself and revert the changes before
+ * in the present state once it has ended. Previews change the index itself and revert the changes before
  * other requests are served: they neither wait nor copy.
  */
 export function createEmbeddedInsight(deps: EmbeddedInsightDeps): AuthzInsight {
@@ -61,14 +61,16 @@ export function createEmbeddedInsight(deps: EmbeddedInsightDeps): AuthzInsight {
     const conditions = serverConditions(pinnedSettings(settings), query)
     const { holds } = conditions
     const missing = (condition: Condition): readonly string[] => conditions.missing(condition)
-    const mayBind = (bound: string, to: string): boolean => mayBindIn(tuples.index)(bound, to)
+    const mayBind = (bound: string, to: string): boolean => mayBindIn(usableTuples().index)(bound, to)
     const options = { holds, missing, mayBind }
     const asking = { subject, relation, resource }
     const steps = (): Untried => explainInSteps({ model, ...tuples }, asking, options)
     const tried = (answer: StepsEnd<Untried>): ExplainedCheck | Needs => {
       if ('reason' in answer) throw invalidTriple(answer)
-      if (conditions.needs !== undefined) return { needs: conditions.needs }
-      return decided(() => withRemedies(answer, { deps: { model, ...tuples }, asking, options }))
+      // The index may have been replaced since the answer began.
+      const deps = { model, ...usableTuples() }
+      const explanation = decided(() => withRemedies(answer, { deps, asking, options }))
+      return conditions.needs === undefined ? explanation : { needs: conditions.needs }
     }
     const answer = answerInSlices(slices, { begin, steps, isAbandoned })
     return answer instanceof Promise ? answer.then(tried) : tried(answer)

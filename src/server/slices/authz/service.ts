@@ -30,6 +30,9 @@ export interface AuthzDeps {
   readonly writing?: EditsDeps | undefined
 }
 
+/** Milliseconds of a turn of the event loop that go to what is done with found objects; the engine's own slice comes on top. */
+const RENDERING_SLICE_MS = 3
+
 /**
  * Serves questions about who may do what. A denial is an answer, never an error. Outside of its own Domain a caller
  * gets denials alone, unless it holds `read` on the platform (decisions: Cross-tenant); what does not exist is denied
@@ -37,7 +40,8 @@ export interface AuthzDeps {
  */
 export function createAuthz(deps: AuthzDeps): Handlers<typeof authz> {
   const { authorizer, lookups, insight, reconciler, writing } = deps
-  const slices = createTimeSlices()
+  // The engine has slices of its own in the same turns of the event loop.
+  const slices = createTimeSlices({ sliceMs: RENDERING_SLICE_MS })
   const disclosure = createDisclosurePolicy(authorizer, { mayBeStale: false, slices })
   const finding = lookups && createLookupAnswers({ lookups, disclosure, slices })
   const explain = insight && createExplain({ authorizer, insight, disclosure })

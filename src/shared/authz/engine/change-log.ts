@@ -39,10 +39,10 @@ const FIRST_CAPACITY = 1_024
 const KEPT_CHANGES_MAX = 1 << 16
 
 /**
- * Changes that are recorded: those of about 20,000 tuples. Undoing and redoing them takes about 5 ms, which is part of
+ * Changes that are recorded: those of about 12,000 tuples. Undoing and redoing them takes about 5 ms, which is part of
  * every slice.
  */
-const CHANGES_MAX = 500_000
+const CHANGES_MAX = 300_000
 
 /**
  * What was changed since states that are still needed, as integers before and after. It puts the index back into such a state

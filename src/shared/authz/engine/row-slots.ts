@@ -52,12 +52,16 @@ export abstract class RowSlots extends Rows {
   }
 
   #setSlot(slot: number, row: number, tag: number): void {
-    if (this.log?.isOpen === true) {
-      this.#slotColumn?.note(slot, this.slots[slot] ?? 0, row)
-      this.#tagColumn?.note(slot, this.tags[slot] ?? EMPTY, tag)
-    }
+    if (this.log?.isOpen === true) this.#noteSlot(slot, row, tag)
     this.slots[slot] = row
     this.tags[slot] = tag
+  }
+
+  #noteSlot(slot: number, row: number, tag: number): void {
+    const rowBefore = this.slots[slot] ?? 0
+    const tagBefore = this.tags[slot] ?? EMPTY
+    if (rowBefore !== row) this.#slotColumn?.note(slot, rowBefore, row)
+    if (tagBefore !== tag) this.#tagColumn?.note(slot, tagBefore, tag)
   }
 
   /** Empties the row's slot and moves back the rows behind it that were pushed past their home. */

@@ -45,7 +45,7 @@ export abstract class Rows {
 
   setCell(row: number, field: number, value: number): void {
     const at = row * this.fields + field
-    if (this.log?.isOpen === true) this.#column?.note(at, this.rows[at] ?? BLANK, value)
+    if (this.log?.isOpen === true) this.#noteCell(at, value)
     this.rows[at] = value
   }
 
@@ -88,6 +88,11 @@ export abstract class Rows {
     this.size--
     for (let field = 0; field < this.fields; field++) this.setCell(row, field, BLANK)
     this.#removed.push(row)
+  }
+
+  #noteCell(at: number, value: number): void {
+    const before = this.rows[at] ?? BLANK
+    if (before !== value) this.#column?.note(at, before, value)
   }
 
   /** Makes room for more rows. */
