@@ -49,7 +49,11 @@ const subjectOf = ({ subject_type: type, subject_id: id }: TupleColumns): string
 
 /** Answers about some tuples, by the definition of each permission, written out for clarity: shares nothing with the engine. */
 export function naiveDocuments(stored: readonly StoredTuple[], { nowMs, strong }: NaiveFacts) {
-  const byRelation = Map.groupBy(stored, ({ tuple }) => `${resourceOf(tuple)}#${tuple.relation}`)
+  const byRelation = new Map<string, StoredTuple[]>()
+  for (const each of stored) {
+    const key = `${resourceOf(each.tuple)}#${each.tuple.relation}`
+    byRelation.set(key, [...(byRelation.get(key) ?? []), each])
+  }
   const edges = (object: string, relation: string): readonly StoredTuple[] =>
     byRelation.get(`${object}#${relation}`) ?? []
 
