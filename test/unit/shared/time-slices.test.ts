@@ -116,3 +116,36 @@ test('each slice runs within what is around it', async () => {
   await slices.run(work('w', 7), { around })
   expect(steps.join('')).toBe('[wwwww][ww]')
 })
+
+test('work that waits makes no step once no caller waits for it', async () => {
+  const { slices, steps, work } = setUp({ atOnceMax: 1 })
+  const long = slices.run(work('l', 30))
+  const gone = new Error('gone')
+  const assertWanted = (): void => {
+    throw gone
+  }
+  await expect(Promise.resolve(slices.run(work('w', 3), { assertWanted }))).rejects.toBe(gone)
+  expect(await long).toBe('l')
+  expect(steps).not.toContain('w')
+})
+
+test('a third of a slice is left for steps, however long what is around them takes', async () => {
+  let nowMs = 0
+  const slices = createTimeSlices({ now: () => nowMs, sliceMs: 6 })
+  const counts: number[] = []
+  function* work(): Steps<string> {
+    for (let at = 0; at < 6; at++) {
+      nowMs++
+      counts.push((counts.pop() ?? 0) + 1)
+      yield
+    }
+    return 'done'
+  }
+  const around = (slice: () => void): void => {
+    nowMs += 100
+    counts.push(0)
+    slice()
+  }
+  expect(await slices.run(work(), { around })).toBe('done')
+  expect(counts.slice(0, 3)).toEqual([2, 2, 2])
+})

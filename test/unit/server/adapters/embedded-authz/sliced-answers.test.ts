@@ -1,6 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createEmbeddedLookups } from '../../../../../src/server/adapters/embedded-authz/lookups.ts'
+import type {
+  DomainSettings,
+  SettingsCache,
+} from '../../../../../src/server/adapters/embedded-authz/domain-settings.ts'
 import { answerInSlices } from '../../../../../src/server/adapters/embedded-authz/sliced-answers.ts'
 import { CallerGone } from '../../../../../src/server/ports/caller-gone.ts'
 import { renderFound } from '../../../../../src/server/slices/authz/render-found.ts'
@@ -14,14 +18,17 @@ import { createTimeSlices } from '../../../../../src/shared/time-slices.ts'
 import { tuple } from '../../../../support/authz/tuples.ts'
 
 const MODEL = compileSchema(
-  parseSchema(`definition user {}
+  parseSchema(`caveat strong(acr string, strong_acr list<string>) {
+    acr in strong_acr
+}
+definition user {}
 definition folder {
     relation viewer: user
     permission view = viewer
 }
 definition doc {
     relation parent: folder
-    relation viewer: user
+    relation viewer: user | user with strong
     permission view = viewer + parent->view
 }
 `),
@@ -37,12 +44,12 @@ const ASKED = {
 }
 const docOf = (at: number): string => `doc:01935b5e-8f3a-7c61-9d0a-${at.toString(16).padStart(12, '0')}`
 
-function lookupsOver(index: TupleIndex, slices = createTimeSlices()) {
+function lookupsOver(index: TupleIndex, slices = createTimeSlices(), settings: SettingsCache = NO_SETTINGS) {
   const loaded = { index, checker: new Checker(index), unknownTuples: 0, unsavedChanges: 0 }
 
   return {
     slices,
-    lookups: createEmbeddedLookups({ model: MODEL, usableTuples: () => loaded, settings: NO_SETTINGS, slices }),
+    lookups: createEmbeddedLookups({ model: MODEL, usableTuples: () => loaded, settings, slices }),
   }
 }
 
@@ -54,8 +61,8 @@ function indexOf(docs: number, changes?: ChangeLog): TupleIndex {
   return index
 }
 
-/** Runs the work and measures the longest time for which nothing else could run. */
-async function longestTurn<T>(work: () => T | Promise<T>): Promise<{ readonly ms: number; readonly result: T }> {
+/** Runs the work and measures the longest time for which nothing else could run, beside the time of the whole. */
+async function longestTurn<T>(work: () => T | Promise<T>) {
   let [ms, since, isOver] = [0, performance.now(), false]
   function tick(): void {
     ms = Math.max(ms, performance.now() - since)
@@ -65,17 +72,18 @@ async function longestTurn<T>(work: () => T | Promise<T>): Promise<{ readonly ms
   setImmediate(tick)
   await nextTurn()
   ms = 0
+  const startedMs = performance.now()
   const result = await work()
   await nextTurn()
   isOver = true
-  return { ms, result }
+  return { ms, wholeMs: performance.now() - startedMs, result }
 }
 
 describe('a lookup of 400,000 objects', () => {
   const RESULTS = 400_000
-  /** 20 ms on an idle machine; in CI other work runs beside it. */
-  const TURN_MAX_MS = 60
-  const ROUNDS = 4
+  /** Of the whole answer, which takes a second and a half on an idle machine: so much longer takes each turn where other work runs beside it. */
+  const TURN_PART_MAX = 1 / 20
+  const ROUNDS = 6
   let index: TupleIndex
 
   beforeAll(() => {
@@ -84,19 +92,19 @@ describe('a lookup of 400,000 objects', () => {
 
   test('never holds the event loop for long, nor does writing the answer', { timeout: 60_000 }, async () => {
     const { lookups, slices } = lookupsOver(index)
-    const turns: number[] = []
-    for (let round = 0; round < ROUNDS; round++) {
-      const { ms, result } = await longestTurn(async () => {
+    let least = Infinity
+    for (let round = 0; round < ROUNDS && least > TURN_PART_MAX; round++) {
+      const { ms, wholeMs, result } = await longestTurn(async () => {
         const found = await lookups.resources(ASKED)
         return { found, rendered: await slices.run(renderFound(found, 'c-1')) }
       })
-      turns.push(ms)
+      least = Math.min(least, ms / wholeMs)
       expect(result.found).toHaveLength(RESULTS)
       expect([result.found[0], result.found.at(-1)]).toEqual([docOf(0), docOf(RESULTS - 1)])
       const text = Buffer.concat(result.rendered.pieces).toString()
       expect(text).toHaveLength('{"items":[],"correlation_id":"c-1"}'.length + RESULTS * (docOf(0).length + 3) - 1)
     }
-    expect(Math.min(...turns)).toBeLessThan(TURN_MAX_MS)
+    expect(least).toBeLessThan(TURN_PART_MAX)
   })
 
   test('is from the state at its beginning, while writes are seen by checks at once', { timeout: 60_000 }, async () => {
@@ -134,6 +142,23 @@ describe('a lookup of 400,000 objects', () => {
 test('a short lookup is answered at once', () => {
   const { lookups } = lookupsOver(indexOf(3), createTimeSlices({ now: () => 0 }))
   expect(lookups.resources(ASKED)).toEqual([docOf(0), docOf(1), docOf(2)])
+})
+
+test('caveats read the settings of a Domain as the answer read them first', async () => {
+  const index = indexOf(0)
+  for (let at = 0; at < 1_000; at++) index.touch(tuple(`${docOf(at)}#viewer@user:ann[strong]`, 'acme'), 1)
+  let known: DomainSettings | undefined = { trustedNetworks: [], businessHours: undefined, strongAcr: ['high'] }
+  const settings = { ...NO_SETTINGS, has: () => known !== undefined, get: () => known }
+  let ticks = 0
+  // One step in each turn.
+  const slices = createTimeSlices({ now: () => ++ticks, sliceMs: 1 })
+  const { lookups } = lookupsOver(index, slices, settings)
+  const asked = { ...ASKED, facts: { nowMs: 0, acr: 'high' }, allowedFacts: new Set(['acr', 'strong_acr']) }
+  const answer = lookups.resources(asked)
+  known = { ...known, strongAcr: [] }
+  await nextTurn()
+  known = undefined
+  expect(await answer).toHaveLength(1_000)
 })
 
 describe('an answer during which too much changes', () => {
