@@ -1,5 +1,5 @@
 /**
- * Work that can be paused: each step takes some ten microseconds, a hundred where memory is not cached. Whoever runs it decides
+ * Work that can be paused: each step takes some ten microseconds, a hundred where memory is not cached. The caller that runs it decides
  * what else happens between two steps.
  */
 export type Steps<T> = Generator<undefined, T, undefined>

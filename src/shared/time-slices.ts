@@ -21,7 +21,7 @@ export interface TimeSlicesDeps {
   readonly now?: () => number
   /** Milliseconds of each turn. */
   readonly sliceMs?: number
-  /** Pieces of work that take turns; more wait, before their first step, for one of them to end. */
+  /** Pieces of work that share the turns; more wait, before their first step, for one of them to end. */
   readonly atOnceMax?: number
 }
 
@@ -39,11 +39,11 @@ interface Task {
 
 /**
  * Creates slices that all work shares: one turn of the event loop works for `sliceMs`, however much work there is, so that
- * requests are read and answered in between. The work takes turns in the order in which it came.
+ * requests are read and answered in between. Pieces of work are served one after another, in the order in which they came.
  */
 export function createTimeSlices(deps: TimeSlicesDeps = {}): TimeSlices {
   const { now = () => performance.now(), sliceMs = SLICE_MS, atOnceMax = AT_ONCE_MAX } = deps
-  /** Those that take turns, the next first, and those that wait to. */
+  /** Those that are served, the next first, and those that wait for it. */
   const active: Task[] = []
   const waiting: Task[] = []
   let turnEndsMs: number | undefined

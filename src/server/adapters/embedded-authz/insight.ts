@@ -68,8 +68,8 @@ export function createEmbeddedInsight(deps: EmbeddedInsightDeps): AuthzInsight {
     const tried = (answer: StepsEnd<Untried>): ExplainedCheck | Needs => {
       if ('reason' in answer) throw invalidTriple(answer)
       // The index may have been replaced since the answer began.
-      const deps = { model, ...usableTuples() }
-      const explanation = decided(() => withRemedies(answer, { deps, asking, options }))
+      const present = { model, ...usableTuples() }
+      const explanation = decided(() => withRemedies(answer, { deps: present, asking, options }))
       return conditions.needs === undefined ? explanation : { needs: conditions.needs }
     }
     const answer = answerInSlices(slices, { begin, steps, isAbandoned })

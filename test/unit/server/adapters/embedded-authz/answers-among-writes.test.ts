@@ -107,7 +107,7 @@ function createWorld(random: Random, changesMax: number) {
         else touch()
       }
       // The rows of documents that are gone are given to others.
-      if (random.chance(0.1)) for (const text of [...stored.keys()]) if (text.startsWith(docOf(firstDoc))) remove(text)
+      if (random.chance(0.1)) for (const text of stored.keys()) if (text.startsWith(docOf(firstDoc))) remove(text)
       if (random.chance(0.3)) firstDoc++
       if (random.chance(0.02)) loaded = loadAll()
     },
@@ -203,9 +203,9 @@ function createCampaign(seed: number) {
       query,
       (facts) => insight.explain({ ...asking, ...facts, wantPath: true }),
       (explained, start) => {
-        const then = naiveDocuments(start, naive)
-        expect(explained.outcome).toBe(then.outcome(asking.subject, asking.resource, asking.relation))
-        expectTree(explained.tree, { subject: asking.subject, then })
+        const was = naiveDocuments(start, naive)
+        expect(explained.outcome).toBe(was.outcome(asking.subject, asking.resource, asking.relation))
+        expectTree(explained.tree, { subject: asking.subject, was })
         for (const tuples of explained.remedies) {
           const added = tuples.map((each) => ({
             tuple: tuple(`${each.resource}#${each.relation}@${each.subject}`),
@@ -229,7 +229,7 @@ function createCampaign(seed: number) {
     try {
       const answer = asked.run(noted, () => ask({ ...query, isAbandoned: () => patience-- <= 0 }))
       // Compared before anything else is written.
-      if (!(answer instanceof Promise)) return void compare(answer, noted.start)
+      if (!(answer instanceof Promise)) return compare(answer, noted.start)
       compare(await answer, noted.start)
       counts.later++
       if (noted.attempts > 1) counts.again++
@@ -262,12 +262,11 @@ function createCampaign(seed: number) {
 /** Each relation and permission of the tree came out as it was, and each tuple of it was there. */
 function expectTree(
   node: Explanation,
-  asked: { readonly subject: string; readonly then: ReturnType<typeof naiveDocuments> },
+  asked: { readonly subject: string; readonly was: ReturnType<typeof naiveDocuments> },
 ): void {
   const { kind, object, name, outcome, subject } = node
-  if (kind === 'relation' || kind === 'permission')
-    expect(outcome).toBe(asked.then.outcome(asked.subject, object, name))
-  if (kind === 'tuple') expect(asked.then.has(object, name, subject ?? ''), `${object}#${name}@${subject}`).toBe(true)
+  if (kind === 'relation' || kind === 'permission') expect(outcome).toBe(asked.was.outcome(asked.subject, object, name))
+  if (kind === 'tuple') expect(asked.was.has(object, name, subject ?? ''), `${object}#${name}@${subject}`).toBe(true)
   for (const part of node.parts) expectTree(part, asked)
 }
 
