@@ -13,7 +13,7 @@ export interface Moment {
 
 /** A column whose changes are recorded. */
 export interface RecordedColumn {
-  /** Records a change of one place. Only while the log is open. */
+  /** Records a change of one place, where the log is open. */
   note(place: number, before: number, after: number): void
 }
 
@@ -77,6 +77,7 @@ export class ChangeLog {
     const column = this.#columns.push(cells) - 1
     return {
       note: (place, before, after) => {
+        if (!this.isOpen) return
         const at = this.#roomFor(column, place)
         this.#entries[at + BEFORE] = before
         this.#entries[at + AFTER] = after
@@ -85,8 +86,9 @@ export class ChangeLog {
     }
   }
 
-  /** Records a change that these functions undo and make again. */
+  /** Records a change that these functions undo and make again, where the log is open. */
   noteOther(undo: () => void, redo: () => void): void {
+    if (!this.isOpen) return
     this.#others.push({ undo, redo })
     this.#roomFor(OTHER, this.#othersBefore + this.#others.length - 1)
     this.#added()

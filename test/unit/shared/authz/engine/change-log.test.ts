@@ -148,3 +148,12 @@ test('tuples cannot be changed in a past state', () => {
   const write = () => index.changes.at(moment, () => void index.touch(tuple('group:a#member@user:ann'), 1))
   expect(write).toThrow('cannot be changed in a past state')
 })
+
+test('nothing is left in the log when the last moment is lost in the middle of a write', () => {
+  for (let max = 1; max <= 40; max++) {
+    const { index } = worldOf(GROUPS, new ChangeLog(max))
+    const moment = index.moment()
+    for (let at = 0; at < 10; at++) index.touch(tuple(`group:a#member@user:u${at}`), at)
+    expect([max, moment.isLost, index.changes.isOpen, index.changes.size]).toEqual([max, true, false, 0])
+  }
+})
