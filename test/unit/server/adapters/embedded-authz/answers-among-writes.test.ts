@@ -274,7 +274,7 @@ const TURNS = 120
 
 test(
   'answers are from the tuples at their first step, whatever is written between their slices',
-  { timeout: 120_000 },
+  { timeout: depth({ ci: 120_000, deep: 600_000 }) },
   async () => {
     for (let seed = 1; seed <= depth({ ci: 10, deep: 300 }); seed++) {
       const { random, world, questions, checkPresent } = createCampaign(seed)
