@@ -87,9 +87,9 @@ describe.each(STORES)('what the embedded authorizer tells of its tuples on $name
       const [first, second] = [await addedDomain('one'), await addedDomain('two')]
       await grant({ subject: ANN, relation: 'admin', resource: `domain:${second}` }, second)
       await grant({ subject: ANN, relation: 'admin', resource: `domain:${first}` }, first)
-      expect(managed(FACTS)).toEqual([`domain:${first}`, `domain:${second}`])
+      expect(await managed(FACTS)).toEqual([`domain:${first}`, `domain:${second}`])
       const subjects = { subjectType: 'user', relation: 'manage', resource: `domain:${first}` }
-      expect(authorizer.lookups.subjects({ ...subjects, facts: FACTS, allowedFacts: EVERY_FIELD })).toEqual([ANN])
+      expect(await authorizer.lookups.subjects({ ...subjects, facts: FACTS, allowedFacts: EVERY_FIELD })).toEqual([ANN])
     })
 
     it('counts what a caveat allows by the settings of each Domain, and nothing that it cannot tell', async () => {
@@ -100,7 +100,6 @@ describe.each(STORES)('what the embedded authorizer tells of its tuples on $name
         await grant(tuple, id)
       }
       expect(await managed(FACTS)).toEqual([`domain:${first}`, `domain:${second}`])
-      expect(managed(FACTS)).not.toBeInstanceOf(Promise)
       expect(await managed({ nowMs: NOW_MS })).toEqual([])
       expect(await managed(FACTS, new Set())).toEqual([])
     })

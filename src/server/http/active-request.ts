@@ -318,6 +318,10 @@ export class ActiveRequest implements RequestContext, Asker, AuditedRequest {
     })
   }
 
+  isAbandoned(): boolean {
+    return this.#reply.request.raw.socket.destroyed
+  }
+
   requestHeader(name: string): string | undefined {
     return declared.requestHeaderOf(this.plan, this.#reply.request.headers, name)
   }

@@ -50,7 +50,7 @@ export interface Answers {
   succeed(active: ActiveRequest, reply: FastifyReply, value: unknown): void
   /** Answers a failure: the audit row of a denial is written first, then the problem is sent. */
   fail(exchange: Exchange, error: unknown): void
-  /** Ends a request whose client has gone before its handler began: nothing was done, so nothing is audited. */
+  /** Ends a request whose client has gone before it was answered, without a change: nothing was done, so nothing is audited. */
   abandon(active: ActiveRequest): void
   /** Answers what reached no operation; the correlation id is the request's own, or a new one, unless one is given. */
   turnAway(exchange: Exchange, error: unknown, correlationId?: string): void

@@ -5,6 +5,7 @@ import type { ActiveRequest } from './active-request.ts'
 import type { Answers } from './answers.ts'
 import { arrive, type ArrivalDeps } from './arrival.ts'
 import { decodeBody, parseBody, type BodyMedia } from './body.ts'
+import { CallerGone } from '../ports/caller-gone.ts'
 import type { OperationPlan } from './operation-plan.ts'
 import { HeldResponse } from './held/held-response.ts'
 import type { CallerQueues } from './limits/caller-queues.ts'
@@ -67,6 +68,7 @@ function mountOne(fastify: FastifyInstance, plan: OperationPlan, deps: MountDeps
         const giveUp = (error: unknown): void => {
           if (error instanceof HeldResponse) return finish(active.waitFor(error.approvalId))
           end()
+          if (error instanceof CallerGone) return answers.abandon(active)
           fail(error)
         }
         if (isAbandoned(request)) {

@@ -89,6 +89,8 @@ export interface RequestContext {
   degraded(sinceMs: number, away?: Dependency): void
   /** The periodic check of a stream that its caller is still authorized. Only where the gate needs neither body nor row. */
   reauthorization(): Reauthorization
+  /** Whether the caller has closed its connection, so that work on the answer can end with `CallerGone`. */
+  isAbandoned(): boolean
   /** A request header that the contract declares; undefined where it is absent. */
   requestHeader(name: string): string | undefined
   /**

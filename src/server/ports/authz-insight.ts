@@ -3,6 +3,9 @@ import type { Impact, TupleEdit } from '../../shared/authz/impact.ts'
 import type { TupleColumns } from '../../shared/authz/tuple.ts'
 import type { Db } from './datastore.ts'
 import type { CaveatFacts, CheckQuery } from './authorizer.ts'
+import type { LongQuestion } from './caller-gone.ts'
+
+export interface ExplainQuery extends CheckQuery, LongQuestion {}
 
 export interface ImpactQuery {
   readonly edits: readonly TupleEdit[]
@@ -18,8 +21,8 @@ export interface ImpactQuery {
 
 /** Tells why a check comes out as it does, and what changes of tuples would do. Changes nothing. */
 export interface AuthzInsight {
-  /** @throws Problem `invalid_triple`, `authz_unavailable`. */
-  explain(query: CheckQuery): ExplainedCheck | Promise<ExplainedCheck>
+  /** @throws Problem `invalid_triple`, `authz_unavailable`; `CallerGone`. */
+  explain(query: ExplainQuery): ExplainedCheck | Promise<ExplainedCheck>
   /** @throws Problem `invalid_triple` for a tuple that could not be written, `authz_unavailable`. */
   impact(query: ImpactQuery): Impact | Promise<Impact>
 }

@@ -1,6 +1,7 @@
 import type { CaveatFacts } from './authorizer.ts'
+import type { LongQuestion } from './caller-gone.ts'
 
-export interface ResourcesQuery {
+export interface ResourcesQuery extends LongQuestion {
   /** `<type>:<id>`. */
   readonly subject: string
   readonly relation: string
@@ -11,12 +12,12 @@ export interface ResourcesQuery {
 }
 
 /** A question about whatever a caller may see, with all the facts that the server knows of it, as gates ask. */
-export interface FewResourcesQuery extends Omit<ResourcesQuery, 'allowedFacts'> {
+export interface FewResourcesQuery extends Omit<ResourcesQuery, 'allowedFacts' | 'isAbandoned'> {
   /** The most ids to find, one at least. */
   readonly max: number
 }
 
-export interface SubjectsQuery {
+export interface SubjectsQuery extends LongQuestion {
   readonly subjectType: string
   readonly relation: string
   /** `<type>:<id>`. */
@@ -31,7 +32,8 @@ export interface SubjectsQuery {
  * conditions, each once, as `<type>:<id>`, in the order of the revision that made their first tuple, then id
  * (decisions: Lookup order). The first tuple of an object is the live one of the lowest revision among those that have it
  * as their resource or, where there are none, as their subject.
- * @throws Problem `invalid_triple` for malformed references and unknown names, `authz_unavailable`.
+ * All results are from one state of the tuples, at the latest revision or one of those while the lookup is under way.
+ * @throws Problem `invalid_triple` for malformed references and unknown names, `authz_unavailable`; `CallerGone`.
  */
 export interface AuthzLookups {
   resources(query: ResourcesQuery): readonly string[] | Promise<readonly string[]>

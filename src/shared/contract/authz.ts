@@ -131,6 +131,7 @@ export const authz = defineSurface(
       summary: 'Find every object of a type on which a subject holds a relation',
       description:
         'There is no cursor: the whole set is answered, oldest objects first. What holds only under conditions that were not named is left out, and so are objects of other Domains for callers without read on the platform.',
+      rendered: true,
       body: LookupResourcesRequest,
       bodyBytesMax: 8 * KiB,
       gate: open(ANY_CALLER),
@@ -150,6 +151,7 @@ export const authz = defineSurface(
       summary: 'Find every subject of a type that holds a relation on an object',
       description:
         'There is no cursor: the whole set is answered, oldest subjects first; <type>:* represents everyone of the type. What holds only under conditions that were not named is left out, and so are subjects of other Domains for callers without read on the platform.',
+      rendered: true,
       body: LookupSubjectsRequest,
       bodyBytesMax: 8 * KiB,
       gate: open(ANY_CALLER),

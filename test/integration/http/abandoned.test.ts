@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { mounted } from '../../../src/server/http/request-context.ts'
+import { CallerGone } from '../../../src/server/ports/caller-gone.ts'
 import { createUuidV7 } from '../../../src/server/adapters/system/uuid-v7.ts'
 import { startEdge, type Edge } from '../../support/server/edge.ts'
 import { fixtureResolvers, PROJECT } from '../../support/server/fixture-callers.ts'
@@ -113,5 +114,35 @@ describe('a caller with hundreds of requests under way', () => {
     held.open()
     await running(edge).toBe(0)
     expect(asked).toHaveLength(64 + 32)
+  })
+})
+
+describe('a handler that asks whether its caller has gone', () => {
+  it('ends without an answer once it has, and goes on for others', async () => {
+    const held = gate()
+    const seen: boolean[] = []
+    const things = createFixture({ clock, ids: createUuidV7(clock) })
+    const handlers: typeof things.handlers = {
+      ...things.handlers,
+      async ListOwnThings(ctx, input) {
+        await held.passed
+        seen.push(ctx.isAbandoned())
+        if (ctx.isAbandoned()) throw new CallerGone()
+        return things.handlers.ListOwnThings(ctx, input)
+      },
+    }
+    const edge = await start({ surfaces: [mounted(fixture, handlers)] }, held)
+    const [leaving, staying] = await connections(edge, 2)
+    const request = requestBytes('GET /v1/fixture/own-things', bearer('psk_admin'))
+    leaving?.send(request)
+    await running(edge).toBe(1)
+    staying?.send(request)
+    await running(edge).toBe(2)
+    leaving?.destroy()
+    await expect.poll(() => openConnections(edge.app.server), WAIT).toBe(1)
+    held.open()
+    expect((await staying?.answers(1))?.[0]?.status).toBe(200)
+    await running(edge).toBe(0)
+    expect(seen).toEqual([true, false])
   })
 })

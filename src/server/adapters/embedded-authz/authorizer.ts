@@ -5,6 +5,7 @@ import type { Model } from '../../../shared/authz/model.ts'
 import { SERVICE_MODEL } from '../../../shared/authz/service-model.ts'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
 import { problem } from '../../../shared/problems.ts'
+import { createTimeSlices } from '../../../shared/time-slices.ts'
 import type { Authorizer, CheckQuery, Decision } from '../../ports/authorizer.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
 import type { AuthzLookups } from '../../ports/authz-lookups.ts'
@@ -81,7 +82,7 @@ export function createEmbeddedAuthorizer(deps: EmbeddedAuthorizerDeps): Embedded
     async () => settings.drop(),
   )
 
-  const answering = { model: SERVICE_MODEL, usableTuples, settings }
+  const answering = { model: SERVICE_MODEL, usableTuples, settings, slices: createTimeSlices() }
 
   function usableTuples(): LoadedTuples {
     const tuples = currentTuples()

@@ -1,15 +1,27 @@
 import type { Condition } from '../../../shared/authz/engine/edge-conditions.ts'
-import { explain } from '../../../shared/authz/engine/explain/explain.ts'
+import { explainInSteps, withRemedies } from '../../../shared/authz/engine/explain/explain.ts'
 import { createPreview, type Preview } from '../../../shared/authz/engine/impact/preview.ts'
 import type { TupleIndex } from '../../../shared/authz/engine/tuple-index.ts'
 import type { ExplainedCheck } from '../../../shared/authz/explanation.ts'
 import type { Impact } from '../../../shared/authz/impact.ts'
+import type { Steps } from '../../../shared/steps.ts'
 import { invalidTriple } from '../../../shared/authz/validate-tuple.ts'
-import type { CheckQuery, OwningDomain } from '../../ports/authorizer.ts'
-import type { AuthzInsight, ImpactQuery } from '../../ports/authz-insight.ts'
+import type { OwningDomain } from '../../ports/authorizer.ts'
+import type { AuthzInsight, ExplainQuery, ImpactQuery } from '../../ports/authz-insight.ts'
 import type { LoadedTuples } from './follow-tuples.ts'
 import type { AnsweringDeps } from './lookups.ts'
-import { answered, decided, serverConditions, type Needs } from './server-conditions.ts'
+import {
+  answered,
+  answeredInTurns,
+  decided,
+  pinnedSettings,
+  serverConditions,
+  type Needs,
+} from './server-conditions.ts'
+import { answerInSlices } from './sliced-answers.ts'
+
+type Untried = ReturnType<typeof explainInSteps>
+type StepsEnd<S> = S extends Steps<infer T> ? T : never
 
 export interface EmbeddedInsightDeps extends AnsweringDeps {
   /** The Domain of an object. */
@@ -17,10 +29,12 @@ export interface EmbeddedInsightDeps extends AnsweringDeps {
 }
 
 /**
- * Explanations and previews over the index in memory. Previews change the index itself and revert the changes before
+ * Explanations and previews over the index in memory. An explanation is from one state of the index; its remedies are tried
+ * in the present state once it has ended. Previews change the index itself and revert the changes before
  * other requests are served: they neither wait nor copy.
  */
-export function createEmbeddedInsight({ model, usableTuples, settings, domainIn }: EmbeddedInsightDeps): AuthzInsight {
+export function createEmbeddedInsight(deps: EmbeddedInsightDeps): AuthzInsight {
+  const { model, usableTuples, settings, slices, domainIn } = deps
   let latest: { readonly index: TupleIndex; readonly preview: Preview } | undefined
 
   function previewOver({ index, checker }: LoadedTuples): Preview {
@@ -36,17 +50,30 @@ export function createEmbeddedInsight({ model, usableTuples, settings, domainIn 
     }
   }
 
-  function explained(query: CheckQuery): ExplainedCheck | Needs {
-    const { index, checker } = usableTuples()
-    const { subject, relation, resource } = query
+  function explained(query: ExplainQuery): ExplainedCheck | Needs | Promise<ExplainedCheck | Needs> {
+    let tuples = usableTuples()
+    const begin = (): TupleIndex => {
+      tuples = usableTuples()
+      return tuples.index
+    }
+    const { subject, relation, resource, isAbandoned } = query
     if (subject.includes('#')) throw invalidTriple({ part: 'subject', reason: 'malformed' })
-    const conditions = serverConditions(settings, query)
+    const conditions = serverConditions(pinnedSettings(settings), query)
     const { holds } = conditions
     const missing = (condition: Condition): readonly string[] => conditions.missing(condition)
-    const options = { holds, missing, mayBind: mayBindIn(index) }
-    const answer = decided(() => explain({ model, index, checker }, { subject, relation, resource }, options))
-    if ('reason' in answer) throw invalidTriple(answer)
-    return conditions.needs === undefined ? answer : { needs: conditions.needs }
+    const mayBind = (bound: string, to: string): boolean => mayBindIn(usableTuples().index)(bound, to)
+    const options = { holds, missing, mayBind }
+    const asking = { subject, relation, resource }
+    const steps = (): Untried => explainInSteps({ model, ...tuples }, asking, options)
+    const tried = (answer: StepsEnd<Untried>): ExplainedCheck | Needs => {
+      if ('reason' in answer) throw invalidTriple(answer)
+      // The index may have been replaced since the answer began.
+      const present = { model, ...usableTuples() }
+      const explanation = decided(() => withRemedies(answer, { deps: present, asking, options }))
+      return conditions.needs === undefined ? explanation : { needs: conditions.needs }
+    }
+    const answer = answerInSlices(slices, { begin, steps, isAbandoned })
+    return answer instanceof Promise ? answer.then(tried) : tried(answer)
   }
 
   function previewed({ edits, changesMax, ...asked }: ImpactQuery): Impact | Needs {
@@ -58,7 +85,7 @@ export function createEmbeddedInsight({ model, usableTuples, settings, domainIn 
   }
 
   return {
-    explain: (query) => answered(settings, () => explained(query)),
+    explain: (query) => answeredInTurns(settings, () => explained(query)),
     impact: (query) => answered(settings, () => previewed(query)),
   }
 }

@@ -5,7 +5,7 @@ import { NO, YES } from '../../../shared/authz/engine/verdict.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { CaveatFacts } from '../../ports/authorizer.ts'
 import { caveatVerdicts, missingFields } from './caveats.ts'
-import type { SettingsCache } from './domain-settings.ts'
+import type { DomainSettings, SettingsCache } from './domain-settings.ts'
 
 /** The facts about time and caller that caveats may read. */
 export interface AskedFacts {
@@ -35,7 +35,22 @@ const ROUNDS_MAX = 16
 /** Domains whose settings are read at the same time. */
 const READS_AT_ONCE = 8
 
-export function serverConditions(settings: SettingsCache, { facts, allowedFacts }: AskedFacts): ServerConditions {
+/** Settings as an answer reads them. */
+type KnownSettings = Pick<SettingsCache, 'has' | 'get'>
+
+/** The settings for an answer that takes several turns: of each Domain those that it read first. */
+export function pinnedSettings(settings: SettingsCache): KnownSettings {
+  const pinned = new Map<string, DomainSettings | undefined>()
+  return {
+    has(domainId) {
+      if (!pinned.has(domainId) && settings.has(domainId)) pinned.set(domainId, settings.get(domainId))
+      return pinned.has(domainId)
+    },
+    get: (domainId) => pinned.get(domainId),
+  }
+}
+
+export function serverConditions(settings: KnownSettings, { facts, allowedFacts }: AskedFacts): ServerConditions {
   return new KnownConditions(settings, facts, allowedFacts)
 }
 
@@ -44,12 +59,12 @@ class KnownConditions implements ServerConditions {
   needs: Set<string> | undefined
   wereAsked = false
   readonly holds: ConditionVerdict
-  readonly #settings: SettingsCache
+  readonly #settings: KnownSettings
   readonly #facts: CaveatFacts
   readonly #allowedFacts: ReadonlySet<string> | undefined
   #verdictOf: ReturnType<typeof caveatVerdicts> | undefined
 
-  constructor(settings: SettingsCache, facts: CaveatFacts, allowedFacts: ReadonlySet<string> | undefined) {
+  constructor(settings: KnownSettings, facts: CaveatFacts, allowedFacts: ReadonlySet<string> | undefined) {
     this.#settings = settings
     this.#facts = facts
     this.#allowedFacts = allowedFacts
@@ -85,15 +100,25 @@ export function answered<T extends object>(settings: SettingsCache, attempt: () 
   return isNeeds(answer) ? answeredLater(settings, attempt, answer) : answer
 }
 
+/** The same for attempts that may take several turns. */
+export function answeredInTurns<T extends object>(
+  settings: SettingsCache,
+  attempt: () => T | Needs | Promise<T | Needs>,
+): T | Promise<T> {
+  const answer = attempt()
+  if (!(answer instanceof Promise)) return isNeeds(answer) ? answeredLater(settings, attempt, answer) : answer
+  return answer.then((known) => (isNeeds(known) ? answeredLater(settings, attempt, known) : known))
+}
+
 async function answeredLater<T extends object>(
   settings: SettingsCache,
-  attempt: () => T | Needs,
+  attempt: () => T | Needs | Promise<T | Needs>,
   first: Needs,
 ): Promise<T> {
   let { needs } = first
   for (let round = 0; round < ROUNDS_MAX; round++) {
     await loadAll(settings, [...needs])
-    const answer = attempt()
+    const answer = await attempt()
     if (!isNeeds(answer)) return answer
     needs = answer.needs
   }
@@ -111,7 +136,11 @@ export function decided<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (error instanceof UndecidableError) throw problem('internal', {}, error)
-    throw error
+    throw undecidable(error)
   }
+}
+
+/** The error with which such an answer fails; other errors are returned as they are. */
+export function undecidable(error: unknown): unknown {
+  return error instanceof UndecidableError ? problem('internal', {}, error) : error
 }

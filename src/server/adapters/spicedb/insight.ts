@@ -1,5 +1,6 @@
 import type { Model } from '../../../shared/authz/model.ts'
 import { problem } from '../../../shared/problems.ts'
+import { createTimeSlices } from '../../../shared/time-slices.ts'
 import type { AuthzInsight, ImpactQuery } from '../../ports/authz-insight.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { Datastore, Db } from '../../ports/datastore.ts'
@@ -32,6 +33,7 @@ interface Kept {
  */
 export function createRegistryInsight({ model, datastore, settings, feed }: InsightDeps): AuthzInsight {
   const domainIn = createObjectDomains(model)
+  const slices = createTimeSlices()
   let kept: Kept | undefined
   let loading: Promise<void> | undefined
   let forgetting: NodeJS.Timeout | undefined
@@ -39,7 +41,10 @@ export function createRegistryInsight({ model, datastore, settings, feed }: Insi
   async function load(): Promise<void> {
     const tuples = noTuples(model)
     const revision = await readSnapshot(datastore, (snapshot) => fill(tuples, snapshot))
-    kept = { revision, insight: createEmbeddedInsight({ model, settings, domainIn, usableTuples: () => tuples }) }
+    kept = {
+      revision,
+      insight: createEmbeddedInsight({ model, settings, slices, domainIn, usableTuples: () => tuples }),
+    }
   }
 
   /**
@@ -50,7 +55,7 @@ export function createRegistryInsight({ model, datastore, settings, feed }: Insi
     const tuples = noTuples(model)
     await loadTuples(db, (tuple, revision) => void tuples.index.touch(tuple, revision))
     for (const tuple of written) tuples.index.remove(tuple)
-    return createEmbeddedInsight({ model, settings, domainIn, usableTuples: () => tuples })
+    return createEmbeddedInsight({ model, settings, slices, domainIn, usableTuples: () => tuples })
   }
 
   /** An index at least as new as the revision that this replica has applied. */

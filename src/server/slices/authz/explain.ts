@@ -42,9 +42,11 @@ export function createExplain({ authorizer, insight, disclosure }: ExplainDeps) 
   ): Promise<DisclosedCheck> {
     const facts = factsOf(ctx, subject)
     const query = { subject, relation, resource, facts, allowedFacts: namedFacts(named), wantPath: true }
-    const decision = await authorizer.check(query)
+    const first = await authorizer.check(query)
     if (!(await disclosure.mayDisclose(ctx, subject, resource))) return { decision: DENIED, tree: HIDDEN, remedies: [] }
-    const { tree, remedies } = await insight.explain(query)
+    const { outcome, tree, remedies } = await insight.explain({ ...query, isAbandoned: () => ctx.isAbandoned() })
+    // The explanation may have waited for its turn, and be of a later state than the check.
+    const decision = first.allowed === (outcome === 'granted') ? first : await authorizer.check(query)
     const reads = disclosure.readerOf(ctx)
     // The subject was named by the caller: showing it in a tuple reveals nothing more than the tuple does.
     const mayName: MayRead = async (reference) => reference === subject || reads(objectIn(reference))

@@ -1,6 +1,8 @@
 import { parseTupleReference } from '../../../shared/authz/reference.ts'
 import type { RequestContext } from '../../http/request-context.ts'
+import type { SliceOptions } from '../../../shared/time-slices.ts'
 import type { CaveatFacts, Decision } from '../../ports/authorizer.ts'
+import { CallerGone } from '../../ports/caller-gone.ts'
 
 /** The denial that reveals nothing: for what does not exist, and for what the caller may not learn about. */
 export const DENIED: Decision = Object.freeze({ allowed: false, reason: 'insufficient_relation' })
@@ -44,6 +46,15 @@ const NAME = /^[a-z][a-z0-9_-]{0,63}$/
 
 function isName(text: string | undefined): boolean {
   return text !== undefined && NAME.test(text)
+}
+
+/** Ends long work once its caller has gone. */
+export function wanting(ctx: RequestContext): SliceOptions {
+  return {
+    assertWanted() {
+      if (ctx.isAbandoned()) throw new CallerGone()
+    },
+  }
 }
 
 /** Continues synchronously with a plain value, and later with a promised one. */

@@ -1,6 +1,7 @@
 import type { authz } from '../../../shared/contract/authz.ts'
 import type { Input, Result } from '../../../shared/contract/operation-types.ts'
 import { problem } from '../../../shared/problems.ts'
+import { createTimeSlices } from '../../../shared/time-slices.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Authorizer, Decision } from '../../ports/authorizer.ts'
 import type { AuthzInsight } from '../../ports/authz-insight.ts'
@@ -29,6 +30,9 @@ export interface AuthzDeps {
   readonly writing?: EditsDeps | undefined
 }
 
+/** Milliseconds of a turn of the event loop that go to what is done with found objects; the engine's own slice comes on top. */
+const RENDERING_SLICE_MS = 3
+
 /**
  * Serves questions about who may do what. A denial is an answer, never an error. Outside of its own Domain a caller
  * gets denials alone, unless it holds `read` on the platform (decisions: Cross-tenant); what does not exist is denied
@@ -36,12 +40,14 @@ export interface AuthzDeps {
  */
 export function createAuthz(deps: AuthzDeps): Handlers<typeof authz> {
   const { authorizer, lookups, insight, reconciler, writing } = deps
-  const disclosure = createDisclosurePolicy(authorizer, { mayBeStale: false })
-  const finding = lookups && createLookupAnswers(lookups, disclosure)
+  // The engine has slices of its own in the same turns of the event loop.
+  const slices = createTimeSlices({ sliceMs: RENDERING_SLICE_MS })
+  const disclosure = createDisclosurePolicy(authorizer, { mayBeStale: false, slices })
+  const finding = lookups && createLookupAnswers({ lookups, disclosure, slices })
   const explain = insight && createExplain({ authorizer, insight, disclosure })
   const impact = insight && writing && createImpact({ insight, disclosure, resolveEdits: createResolveEdits(writing) })
   return {
-    PostAuthzCheck: createCheck(authorizer, createDisclosurePolicy(authorizer, { mayBeStale: true })),
+    PostAuthzCheck: createCheck(authorizer, createDisclosurePolicy(authorizer, { mayBeStale: true, slices })),
     PostAuthzLookupResources: (ctx, { body }) => provisioned(finding).resources(ctx, body),
     PostAuthzLookupSubjects: (ctx, { body }) => provisioned(finding).subjects(ctx, body),
     PostAuthzExplain: (ctx, { body }) => provisioned(explain)(ctx, body),

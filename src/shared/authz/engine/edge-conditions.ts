@@ -1,4 +1,5 @@
 import type { CaveatModel } from '../model.ts'
+import type { ChangeLog, RecordedColumn } from './change-log.ts'
 import { grownColumn } from './columns.ts'
 import { ImageError, type ConditionImage, type EdgeImage } from './index-image.ts'
 
@@ -45,6 +46,14 @@ export class EdgeConditions {
   readonly #byEdge = new Map<number, Alternatives>()
   /** By edge: the lowest revision among its tuples. */
   #revisions = new Uint32Array(0)
+  #log: ChangeLog | undefined
+  #column: RecordedColumn | undefined
+
+  /** Records changes in the log from now on. */
+  recordIn(log: ChangeLog): void {
+    this.#log = log
+    this.#column = log.column(() => this.#revisions)
+  }
 
   /** Undefined for an edge that always holds. */
   of(edge: number): Alternatives | undefined {
@@ -74,9 +83,9 @@ export class EdgeConditions {
 
   /** Starts a new edge with its one tuple. */
   start(edge: number, { condition, revision }: Binding): void {
-    this.#revisions[edge] = revision
+    this.#setRevision(edge, revision)
     if (condition === undefined) return
-    this.#byEdge.set(edge, { ...UNBOUND, conditions: [{ ...condition, revision }] })
+    this.#setAlternatives(edge, { ...UNBOUND, conditions: [{ ...condition, revision }] })
   }
 
   /** Adds a tuple to an edge; false when it existed. */
@@ -97,7 +106,7 @@ export class EdgeConditions {
   }
 
   forget(edge: number): void {
-    this.#byEdge.delete(edge)
+    if (this.#byEdge.has(edge)) this.#setAlternatives(edge, undefined)
   }
 
   /** A copy of the columns for the given number of edges. */
@@ -124,10 +133,30 @@ export class EdgeConditions {
 
   #set(edge: number, after: Alternatives): void {
     const { revision: plain, conditions } = after
-    this.#revisions[edge] = Math.min(plain, ...conditions.map(({ revision }) => revision))
-    if (conditions.length === 0) this.#byEdge.delete(edge)
-    else this.#byEdge.set(edge, after)
+    this.#setRevision(edge, Math.min(plain, ...conditions.map(({ revision }) => revision)))
+    this.#setAlternatives(edge, conditions.length === 0 ? undefined : after)
   }
+
+  #setRevision(edge: number, revision: number): void {
+    if (this.#log?.isOpen === true) this.#column?.note(edge, this.#revisions[edge] ?? 0, revision)
+    this.#revisions[edge] = revision
+  }
+
+  #setAlternatives(edge: number, after: Alternatives | undefined): void {
+    const byEdge = this.#byEdge
+    const before = byEdge.get(edge)
+    putAlternatives(byEdge, edge, after)
+    if (this.#log?.isOpen !== true) return
+    this.#log.noteOther(
+      () => putAlternatives(byEdge, edge, before),
+      () => putAlternatives(byEdge, edge, after),
+    )
+  }
+}
+
+function putAlternatives(byEdge: Map<number, Alternatives>, edge: number, held: Alternatives | undefined): void {
+  if (held === undefined) byEdge.delete(edge)
+  else byEdge.set(edge, held)
 }
 
 function sizeOf({ unconditional, conditions }: Alternatives): number {

@@ -1,5 +1,5 @@
 import { EMPTY, RowSlots, tagOf } from './row-slots.ts'
-import { readUuid, writeUuid } from './uuid-words.ts'
+import { appendUuid, readUuid, writeUuid } from './uuid-words.ts'
 
 /** Stands for every object without tuples: it never has any. */
 export const NO_OBJECT = 0
@@ -20,7 +20,7 @@ export class ObjectTable extends RowSlots {
     super(FIELDS + extra, NO_OBJECT + 1)
   }
 
-  /** The object of that type whose id is the text from `from` on, or -1. */
+  /** The object of that type whose id is the text from `from` on, or -1. In the present alone. */
   find(type: number, text: string, from: number): number {
     if (!readUuid(text, from, this.#sought)) return this.#named.get(nameKey(type, text.slice(from))) ?? -1
     const { tags, slots } = this
@@ -40,11 +40,11 @@ export class ObjectTable extends RowSlots {
     const row = this.takeRow()
     this.setCell(row, TYPE, type)
     if (readUuid(id, 0, this.#sought)) {
-      this.rows.set(this.#sought, this.#words(row))
+      for (let word = 0; word < 4; word++) this.setCell(row, WORDS + word, this.#sought[word] ?? 0)
       this.place(row)
     } else {
       this.#named.set(nameKey(type, id), row)
-      this.#names.set(row, id)
+      this.#setName(row, id)
     }
     return row
   }
@@ -52,9 +52,23 @@ export class ObjectTable extends RowSlots {
   remove(row: number): void {
     const name = this.#names.get(row)
     if (name === undefined) this.displace(row)
-    else this.#named.delete(nameKey(this.typeOf(row), name))
-    this.#names.delete(row)
+    else {
+      this.#named.delete(nameKey(this.typeOf(row), name))
+      this.#setName(row, undefined)
+    }
     this.releaseRow(row)
+  }
+
+  /** Recorded, since objects are named in past states. They are found by name in the present alone. */
+  #setName(row: number, name: string | undefined): void {
+    const names = this.#names
+    const before = names.get(row)
+    putName(names, row, name)
+    if (this.log?.isOpen !== true) return
+    this.log.noteOther(
+      () => putName(names, row, before),
+      () => putName(names, row, name),
+    )
   }
 
   /** Objects whose ids are no UUIDs. */
@@ -80,6 +94,13 @@ export class ObjectTable extends RowSlots {
     return this.#names.get(row) ?? writeUuid(this.rows, this.#words(row))
   }
 
+  /** Appends the id in UTF-16 code units. */
+  appendId(row: number, units: number[]): void {
+    const name = this.#names.get(row)
+    if (name === undefined) return appendUuid(this.rows, this.#words(row), units)
+    for (let at = 0; at < name.length; at++) units.push(name.charCodeAt(at))
+  }
+
   protected override hashOf(row: number): number {
     return hash(this.typeOf(row), this.rows, this.#words(row))
   }
@@ -103,6 +124,11 @@ export class ObjectTable extends RowSlots {
       this.typeOf(row) === type
     )
   }
+}
+
+function putName(names: Map<number, string>, row: number, name: string | undefined): void {
+  if (name === undefined) names.delete(row)
+  else names.set(row, name)
 }
 
 /** One string for both: a type's index is below the number of UTF-16 units. */

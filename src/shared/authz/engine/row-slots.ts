@@ -1,3 +1,4 @@
+import type { ChangeLog, RecordedColumn } from './change-log.ts'
 import { slotsFor } from './columns.ts'
 import { Rows } from './rows.ts'
 
@@ -19,6 +20,9 @@ export abstract class RowSlots extends Rows {
   /** Meaningless where the tag is `EMPTY`. */
   protected slots = new Int32Array(this.tags.length)
 
+  #slotColumn: RecordedColumn | undefined
+  #tagColumn: RecordedColumn | undefined
+
   override get bytes(): number {
     return super.bytes + this.slots.byteLength + this.tags.byteLength
   }
@@ -29,13 +33,35 @@ export abstract class RowSlots extends Rows {
   /** Whether the row is in the slots. */
   protected abstract isPlaced(row: number): boolean
 
+  override recordIn(log: ChangeLog): void {
+    super.recordIn(log)
+    this.#slotColumn = log.column(() => this.slots)
+    this.#tagColumn = log.column(() => this.tags)
+  }
+
   protected place(row: number): void {
-    const mask = this.slots.length - 1
     const hash = this.hashOf(row)
+    this.#setSlot(this.#freeSlot(hash), row, tagOf(hash))
+  }
+
+  #freeSlot(hash: number): number {
+    const mask = this.slots.length - 1
     let slot = hash & mask
     while (this.tags[slot] !== EMPTY) slot = (slot + 1) & mask
+    return slot
+  }
+
+  #setSlot(slot: number, row: number, tag: number): void {
+    if (this.log?.isOpen === true) this.#noteSlot(slot, row, tag)
     this.slots[slot] = row
-    this.tags[slot] = tagOf(hash)
+    this.tags[slot] = tag
+  }
+
+  #noteSlot(slot: number, row: number, tag: number): void {
+    const rowBefore = this.slots[slot] ?? 0
+    const tagBefore = this.tags[slot] ?? EMPTY
+    if (rowBefore !== row) this.#slotColumn?.note(slot, rowBefore, row)
+    if (tagBefore !== tag) this.#tagColumn?.note(slot, tagBefore, tag)
   }
 
   /** Empties the row's slot and moves back the rows behind it that were pushed past their home. */
@@ -47,11 +73,10 @@ export abstract class RowSlots extends Rows {
       const next = this.slots[slot] ?? 0
       const home = this.hashOf(next) & mask
       if (((slot - home) & mask) < ((slot - gap) & mask)) continue
-      this.slots[gap] = next
-      this.tags[gap] = this.tags[slot] ?? EMPTY
+      this.#setSlot(gap, next, this.tags[slot] ?? EMPTY)
       gap = slot
     }
-    this.tags[gap] = EMPTY
+    this.#setSlot(gap, row, EMPTY)
   }
 
   protected override adoptRows(rows: Int32Array): void {
@@ -64,10 +89,28 @@ export abstract class RowSlots extends Rows {
     if (slotsFor(this.capacity) !== this.slots.length) this.#placeAll()
   }
 
+  /** Places every row in new slots. The old ones are part of every state before. */
   #placeAll(): void {
+    const { slots, tags } = this
     const length = slotsFor(this.capacity)
-    this.slots = new Int32Array(length)
-    this.tags = new Uint8Array(length)
-    for (let row = this.reserved; row < this.used; row++) if (this.isPlaced(row)) this.place(row)
+    const placed = { slots: new Int32Array(length), tags: new Uint8Array(length) }
+    this.#use(placed)
+    for (let row = this.reserved; row < this.used; row++) {
+      if (!this.isPlaced(row)) continue
+      const hash = this.hashOf(row)
+      const slot = this.#freeSlot(hash)
+      this.slots[slot] = row
+      this.tags[slot] = tagOf(hash)
+    }
+    if (this.log?.isOpen !== true) return
+    this.log.noteOther(
+      () => this.#use({ slots, tags }),
+      () => this.#use(placed),
+    )
+  }
+
+  #use({ slots, tags }: { readonly slots: Int32Array<ArrayBuffer>; readonly tags: Uint8Array<ArrayBuffer> }): void {
+    this.slots = slots
+    this.tags = tags
   }
 }

@@ -1,3 +1,4 @@
+import type { ChangeLog, RecordedColumn } from './change-log.ts'
 import { grownColumn, nextCapacity } from './columns.ts'
 
 const FIRST_CAPACITY = 16
@@ -21,6 +22,9 @@ export abstract class Rows {
   protected readonly reserved: number
   /** Rows from here on were never given out. */
   protected used: number
+  /** Where changes are recorded while a state before them is needed. */
+  protected log: ChangeLog | undefined
+  #column: RecordedColumn | undefined
   readonly #removed: number[] = []
 
   constructor(fields: number, reserved: number) {
@@ -40,7 +44,15 @@ export abstract class Rows {
   }
 
   setCell(row: number, field: number, value: number): void {
-    this.rows[row * this.fields + field] = value
+    const at = row * this.fields + field
+    if (this.log?.isOpen === true) this.#noteCell(at, value)
+    this.rows[at] = value
+  }
+
+  /** Records changes in the log from now on. Which rows are in use is not recorded: rows are given out in the present alone. */
+  recordIn(log: ChangeLog): void {
+    this.log = log
+    this.#column = log.column(() => this.rows)
   }
 
   /** A copy of all rows, in use or not. */
@@ -74,8 +86,13 @@ export abstract class Rows {
 
   protected releaseRow(row: number): void {
     this.size--
-    this.rows.fill(BLANK, row * this.fields, (row + 1) * this.fields)
+    for (let field = 0; field < this.fields; field++) this.setCell(row, field, BLANK)
     this.#removed.push(row)
+  }
+
+  #noteCell(at: number, value: number): void {
+    const before = this.rows[at] ?? BLANK
+    if (before !== value) this.#column?.note(at, before, value)
   }
 
   /** Makes room for more rows. */

@@ -1,6 +1,7 @@
 import { findRule, type ResolvedTuple } from '../find-rule.ts'
 import type { Askable, Model, RelationModel, TypeModel } from '../model.ts'
 import type { TupleColumns } from '../tuple.ts'
+import { ChangeLog, type Moment, type RecordedColumn } from './change-log.ts'
 import { EdgeChains, NONE, type Heads } from './edge-chains.ts'
 import { EdgeConditions, type Binding, type Condition } from './edge-conditions.ts'
 import { ImageError, type IndexImage } from './index-image.ts'
@@ -10,6 +11,7 @@ import { ObjectTable } from './object-table.ts'
 import { PairTable } from './pair-table.ts'
 import { plainRelations } from './plain-relations.ts'
 import { SetTable } from './set-table.ts'
+import type { Steps } from '../../steps.ts'
 import { SubjectChains } from './subject-chains.ts'
 
 /** The result of a change of a tuple. `unknown`: the schema lacks it or does not allow it; nothing was changed. */
@@ -36,6 +38,8 @@ export class TupleIndex {
   readonly sets = new SetTable(this.objects, { first: OBJECT.sets, extra: 3 })
   readonly edges = new PairTable(4)
   readonly conditions = new EdgeConditions()
+  /** What changed since states that are still needed. */
+  readonly changes: ChangeLog
   /** Edges of one set. */
   readonly bySet = new EdgeChains(this.edges, EDGE.bySet)
   /** Edges of one subject, those that nest first. */
@@ -45,6 +49,7 @@ export class TupleIndex {
   readonly #model: Model
   /** By type: the object `*`, or NONE while no tuple uses it. */
   readonly #wildcards: Int32Array
+  readonly #wildcardColumn: RecordedColumn
   readonly #subjectKinds: ReadonlySet<number | undefined>
   /** By relation or permission: whether memberships in its sets can be read from below. */
   readonly #isPlain: Uint8Array
@@ -55,8 +60,10 @@ export class TupleIndex {
   readonly #edgesOfObject: Heads = { owners: this.objects, field: OBJECT.edges }
   readonly #edgesOfSet: Heads = { owners: this.sets, field: SET.edges }
 
-  constructor(model: Model) {
+  /** `changes` has room for what may change while a state is needed. */
+  constructor(model: Model, changes = new ChangeLog()) {
     this.#model = model
+    this.changes = changes
     this.#wildcards = new Int32Array(model.types.length).fill(NONE)
     this.members = model.types
       .flatMap((type) => [...type.relations, ...type.permissions])
@@ -65,6 +72,17 @@ export class TupleIndex {
     this.#subjectKinds = new Set(rules.map(({ relation }) => relation?.id))
     this.#isPlain = plainRelations(this.members)
     this.#revisions = new ObjectRevisions(this, model.types)
+    for (const part of [this.objects, this.sets, this.edges, this.conditions, this.#revisions]) part.recordIn(changes)
+    this.#wildcardColumn = changes.column(() => this.#wildcards)
+  }
+
+  /**
+   * Names the present state, in which `changes.at` can read the index later. Objects are found by their ids, and tuples
+   * changed, in the present alone. To be closed with `changes.close`.
+   */
+  moment(): Moment {
+    this.#revisions.cover()
+    return this.changes.open()
   }
 
   /** Adds a tuple that the revision made (0: not known), in place of one that differs in its condition; `unchanged` when it is there. */
@@ -198,13 +216,23 @@ export class TupleIndex {
     return this.#revisions.first(object)
   }
 
+  /** The same where it was computed before. */
+  knownRevision(object: number): number | undefined {
+    return this.#revisions.known(object)
+  }
+
+  /** Computes `firstRevision`, which takes as long as the object has tuples. */
+  findRevision(object: number): Steps<number> {
+    return this.#revisions.find(object)
+  }
+
   #intern(type: TypeModel, id: string): number {
     const known = this.objects.find(type.index, id, 0)
     if (known !== NONE) return known
     const object = this.objects.insert(type.index, id)
     this.objects.setCell(object, OBJECT.relations, 0)
     this.#revisions.forget(object)
-    if (id === ALL) this.#wildcards[type.index] = object
+    if (id === ALL) this.#setWildcard(type.index, object)
     return object
   }
 
@@ -323,8 +351,13 @@ export class TupleIndex {
     if (this.objects.cell(object, OBJECT.sets) !== NONE || this.objects.cell(object, OBJECT.edges) !== NONE) return
     const type = this.objects.typeOf(object)
     if (type === NONE) return
-    if (this.#wildcards[type] === object) this.#wildcards[type] = NONE
+    if (this.#wildcards[type] === object) this.#setWildcard(type, NONE)
     this.objects.remove(object)
+  }
+
+  #setWildcard(type: number, object: number): void {
+    if (this.changes.isOpen) this.#wildcardColumn.note(type, this.#wildcards[type] ?? NONE, object)
+    this.#wildcards[type] = object
   }
 }
 

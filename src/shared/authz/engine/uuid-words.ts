@@ -7,6 +7,9 @@ for (let value = 0; value < 16; value++) DIGITS[value.toString(16).charCodeAt(0)
 
 const HYPHEN = 45
 
+/** The code unit of each digit. */
+const DIGIT_UNITS = Uint8Array.from({ length: 16 }, (_, value) => value.toString(16).charCodeAt(0))
+
 /**
  * Reads a canonical lower-case UUID that runs from `from` to the end of the text into four 32-bit words, without
  * allocating. False, and the words are unspecified, for anything else.
@@ -52,6 +55,19 @@ const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 export function writeUuid(words: Int32Array, from: number): string {
   const [a = 0, b = 0, c = 0, d = 0] = [words[from], words[from + 1], words[from + 2], words[from + 3]]
   return `${half(a >>> 16)}${half(a)}-${half(b >>> 16)}-${half(b)}-${half(c >>> 16)}-${half(c)}${half(d >>> 16)}${half(d)}`
+}
+
+/** Appends the code units of that text. */
+export function appendUuid(words: Int32Array, from: number, units: number[]): void {
+  for (let at = 0; at < 8; at++) {
+    const word = words[from + (at >> 1)] ?? 0
+    appendHalf((at & 1) === 0 ? word >>> 16 : word, units)
+    if (at >= 1 && at <= 4) units.push(HYPHEN)
+  }
+}
+
+function appendHalf(word: number, units: number[]): void {
+  for (let shift = 12; shift >= 0; shift -= 4) units.push(DIGIT_UNITS[(word >>> shift) & 0xf] ?? 0)
 }
 
 /** The lower 16 bits as four digits. */

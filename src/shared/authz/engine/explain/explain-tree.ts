@@ -2,6 +2,7 @@ import type { ExplainedCondition, Explanation, Outcome } from '../../explanation
 import type { Askable, Expression, RelationModel } from '../../model.ts'
 import { NONE } from '../edge-chains.ts'
 import type { Condition } from '../edge-conditions.ts'
+import type { Steps } from '../../../steps.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import type { ReferenceNames } from './reference-names.ts'
 import type { Asked, Reached, SubQuestions } from './sub-questions.ts'
@@ -21,7 +22,7 @@ export interface TreeDeps extends Asked {
 /** A part that may be shown: its outcome, and how it is built. Not built where it would be its own proof. */
 interface Branch {
   readonly verdict: Verdict
-  readonly build: () => Explanation | undefined
+  readonly build: () => Steps<Explanation | undefined>
 }
 
 type Parts = Pick<Explanation, 'parts' | 'omitted'>
@@ -51,9 +52,9 @@ export class ExplainTree {
     this.#names = deps.names
   }
 
-  build(): Explanation {
+  *build(): Steps<Explanation> {
     const { resource, asked } = this.#deps.question
-    return this.#member(resource, asked) ?? { ...this.#head(resource, asked), omitted: 'too_large', parts: [] }
+    return (yield* this.#member(resource, asked)) ?? { ...this.#head(resource, asked), omitted: 'too_large', parts: [] }
   }
 
   #head(object: number, member: Askable): Omit<Explanation, 'parts'> {
@@ -61,7 +62,7 @@ export class ExplainTree {
     return { kind: member.kind, outcome, object: this.#names.object(object), name: member.name }
   }
 
-  #member(object: number, member: Askable): Explanation | undefined {
+  *#member(object: number, member: Askable): Steps<Explanation | undefined> {
     const head = this.#head(object, member)
     const isFull = this.#isFull()
     const open = membersIn(this.#open, member)
@@ -70,17 +71,17 @@ export class ExplainTree {
     if (shown.has(object)) return { ...head, omitted: 'repeated', parts: [] }
     if (isFull) return { ...head, omitted: 'too_large', parts: [] }
     open.add(object)
-    const found = this.#partsOf(object, member)
+    const found = yield* this.#partsOf(object, member)
     open.delete(object)
     if (found !== undefined && found.parts.length > 0) shown.add(object)
     return found && { ...head, ...found }
   }
 
-  #partsOf(object: number, member: Askable): Parts | undefined {
+  *#partsOf(object: number, member: Askable): Steps<Parts | undefined> {
     if (this.#isAsker(object, member)) return { parts: [] }
     const verdict = this.#questions.of(object, member)
-    if (member.kind === 'relation') return this.#any(verdict, this.#tuples(object, member))
-    const part = this.#expression(object, member.expression)
+    if (member.kind === 'relation') return yield* this.#any(verdict, this.#tuples(object, member))
+    const part = yield* this.#expression(object, member.expression)
     return part && { parts: [part] }
   }
 
@@ -94,10 +95,10 @@ export class ExplainTree {
     return this.#nodes > NODES_MAX
   }
 
-  #expression(object: number, expression: Expression): Explanation | undefined {
+  *#expression(object: number, expression: Expression): Steps<Explanation | undefined> {
     const { op, reference } = expression
-    if (reference !== undefined) return this.#member(object, reference)
-    const verdict = this.#questions.ofExpression(object, expression)
+    if (reference !== undefined) return yield* this.#member(object, reference)
+    const verdict = yield* this.#questions.ofExpression(object, expression)
     const head = {
       kind: op === 'reference' ? 'nil' : op,
       outcome: outcomeOf(verdict),
@@ -105,43 +106,44 @@ export class ExplainTree {
       name: nameOf(expression),
     }
     if (this.#isFull()) return { ...head, omitted: 'too_large', parts: [] }
-    const found = this.#operands(object, expression, verdict)
+    const found = yield* this.#operands(object, expression, verdict)
     return found && { ...head, ...found }
   }
 
-  #operands(object: number, expression: Expression, verdict: Verdict): Parts | undefined {
+  *#operands(object: number, expression: Expression, verdict: Verdict): Steps<Parts | undefined> {
     const { op, parts } = expression
-    const branches = parts.map((part) => this.#branch(object, part))
-    if (op === 'union') return this.#any(verdict, branches)
-    if (op === 'intersection') return this.#all(verdict, branches)
-    if (op === 'exclusion') return this.#exclusion(verdict, branches)
-    if (op === 'arrow') return this.#any(verdict, this.#arrow(object, expression))
-    return op === 'all' ? this.#all(verdict, this.#live(object, expression)) : { parts: [] }
+    const branches: Branch[] = []
+    for (const part of parts) branches.push(yield* this.#branch(object, part))
+    if (op === 'union') return yield* this.#any(verdict, branches)
+    if (op === 'intersection') return yield* this.#all(verdict, branches)
+    if (op === 'exclusion') return yield* this.#exclusion(verdict, branches)
+    if (op === 'arrow') return yield* this.#any(verdict, this.#arrow(object, expression))
+    return op === 'all' ? yield* this.#all(verdict, this.#live(object, expression)) : { parts: [] }
   }
 
-  #branch(object: number, part: Expression): Branch {
-    return {
-      verdict: this.#questions.ofExpression(object, part),
-      build: () => this.#expression(object, part),
-    }
+  *#branch(object: number, part: Expression): Steps<Branch> {
+    const verdict = yield* this.#questions.ofExpression(object, part)
+    return { verdict, build: () => this.#expression(object, part) }
   }
 
   /** One branch that grants; else all that came out like the whole. */
-  #any(verdict: Verdict, branches: Iterable<Branch>): Parts | undefined {
-    if (verdict !== YES) return this.#like(verdict, branches)
+  *#any(verdict: Verdict, branches: Iterable<Branch>): Steps<Parts | undefined> {
+    if (verdict !== YES) return yield* this.#like(verdict, branches)
     for (const branch of branches) {
-      const part = branch.verdict === YES ? branch.build() : undefined
+      yield* this.#questions.pause()
+      const part = branch.verdict === YES ? yield* branch.build() : undefined
       if (part !== undefined) return { parts: [part] }
     }
     return undefined
   }
 
   /** All branches that grant; else those that came out like the whole. */
-  #all(verdict: Verdict, branches: Iterable<Branch>): Parts | undefined {
-    if (verdict !== YES) return this.#like(verdict, branches)
+  *#all(verdict: Verdict, branches: Iterable<Branch>): Steps<Parts | undefined> {
+    if (verdict !== YES) return yield* this.#like(verdict, branches)
     const parts: Explanation[] = []
     for (const branch of branches) {
-      const part = branch.build()
+      yield* this.#questions.pause()
+      const part = yield* branch.build()
       if (part === undefined) return undefined
       parts.push(part)
     }
@@ -149,20 +151,21 @@ export class ExplainTree {
   }
 
   /** The base of an exclusion and, where the base holds, the excluded part. */
-  #exclusion(verdict: Verdict, [from, without]: readonly Branch[]): Parts | undefined {
-    const base = from?.build()
+  *#exclusion(verdict: Verdict, [from, without]: readonly Branch[]): Steps<Parts | undefined> {
+    const base = from && (yield* from.build())
     if (from === undefined || base === undefined) return undefined
     const isTaken = verdict !== YES && outcomeOf(from.verdict) !== 'denied'
-    const taken = isTaken ? without?.build() : undefined
+    const taken = isTaken && without !== undefined ? yield* without.build() : undefined
     return { parts: taken === undefined ? [base] : [base, taken] }
   }
 
-  #like(verdict: Verdict, branches: Iterable<Branch>): Parts {
+  *#like(verdict: Verdict, branches: Iterable<Branch>): Steps<Parts> {
     const parts: Explanation[] = []
     for (const branch of branches) {
+      yield* this.#questions.pause()
       if (outcomeOf(branch.verdict) !== outcomeOf(verdict)) continue
       if (this.#nodes >= NODES_MAX) return { omitted: 'too_large', parts }
-      const part = branch.build()
+      const part = yield* branch.build()
       if (part !== undefined) parts.push(part)
     }
     return { parts }
@@ -188,13 +191,12 @@ export class ExplainTree {
     }
   }
 
-  #follow(object: number, { tupleset }: Expression, reached: Reached): Explanation | undefined {
+  *#follow(object: number, { tupleset }: Expression, reached: Reached): Steps<Explanation | undefined> {
     if (tupleset === undefined) return undefined
     const { edge, target } = reached
     const verdict = this.#questions.through(reached)
-    return this.#tuple({ object, relation: tupleset, edge, verdict }, () =>
-      target === undefined ? [] : this.#member(reached.object, target),
-    )
+    const beyond = target === undefined ? undefined : () => this.#member(reached.object, target)
+    return yield* this.#tuple({ object, relation: tupleset, edge, verdict }, beyond)
   }
 
   /** The tuples of a relation that may concern the subject: its own, the wildcard's, those of sets. */
@@ -208,7 +210,7 @@ export class ExplainTree {
       const edge = subject === NONE ? NONE : index.edges.find(set, subject << 1)
       if (edge === NONE) continue
       const verdict = this.#questions.edge(edge)
-      yield { verdict, build: () => this.#tuple({ object, relation, edge, verdict }, () => []) }
+      yield { verdict, build: () => this.#tuple({ object, relation, edge, verdict }) }
     }
     yield* this.#sets(object, relation, index.firstSetSubject(set))
   }
@@ -225,7 +227,11 @@ export class ExplainTree {
     }
   }
 
-  #tuple({ object, relation, edge, verdict }: ShownTuple, beyond: Beyond): Explanation | undefined {
+  /** A tuple, and what it leads to; without that it is the end. */
+  *#tuple(
+    { object, relation, edge, verdict }: ShownTuple,
+    beyond?: () => Steps<Explanation | undefined>,
+  ): Steps<Explanation | undefined> {
     const head = {
       kind: 'tuple' as const,
       outcome: outcomeOf(verdict),
@@ -235,8 +241,9 @@ export class ExplainTree {
       ...this.#condition(edge),
     }
     if (this.#isFull()) return { ...head, omitted: 'too_large', parts: [] }
-    const part = beyond()
-    return part && { ...head, parts: 'kind' in part ? [part] : part }
+    if (beyond === undefined) return { ...head, parts: [] }
+    const part = yield* beyond()
+    return part && { ...head, parts: [part] }
   }
 
   /** What the edge's tuple depends on: of several tuples, that which goes furthest. */
@@ -260,9 +267,6 @@ interface ShownTuple {
   readonly edge: number
   readonly verdict: Verdict
 }
-
-/** What a tuple leads to; an empty list where it is the end. */
-type Beyond = () => Explanation | readonly never[] | undefined
 
 function nameOf({ op, tupleset, targets }: Expression): string {
   if (op !== 'arrow' && op !== 'all') return ''

@@ -7,6 +7,7 @@ import type { ConditionVerdict } from '../question.ts'
 import { UndecidableError } from '../undecidable.ts'
 import { resolveSetQuestion, storedReference, type Asking, type QuestionFault } from '../resolve-question.ts'
 import type { TupleIndex } from '../tuple-index.ts'
+import { whole, type Steps } from '../../../steps.ts'
 import { YES } from '../verdict.ts'
 import { ExplainTree, outcomeOf, type MissingFields } from './explain-tree.ts'
 import { referenceNames } from './reference-names.ts'
@@ -36,6 +37,30 @@ export interface ExplainOptions {
  * @throws UndecidableError
  */
 export function explain(deps: ExplainDeps, asking: Asking, options: ExplainOptions): ExplainedCheck | QuestionFault {
+  const explained = whole(explainInSteps(deps, asking, options))
+  return 'reason' in explained ? explained : withRemedies(explained, { deps, asking, options })
+}
+
+/** An explanation whose remedies have not been tried yet. */
+export interface UntriedExplanation extends Pick<ExplainedCheck, 'outcome' | 'tree'> {
+  readonly untried: readonly Remedy[]
+}
+
+/** Keeps the remedies that help. Tries them in the index as it is now, which must be the present. */
+export function withRemedies({ untried, ...explained }: UntriedExplanation, trial: Trial): ExplainedCheck {
+  return { ...explained, remedies: proven(untried, trial) }
+}
+
+/**
+ * The same in steps, but for trying the remedies. The first step names objects, so that it must be made in the present; the
+ * index must be in the same state at each later one.
+ * @throws UndecidableError
+ */
+export function* explainInSteps(
+  deps: ExplainDeps,
+  asking: Asking,
+  options: ExplainOptions,
+): Steps<UntriedExplanation | QuestionFault> {
   const { model, index, checker } = deps
   const question = resolveSetQuestion(model, index, asking)
   if ('reason' in question) return question
@@ -43,13 +68,14 @@ export function explain(deps: ExplainDeps, asking: Asking, options: ExplainOptio
   const verdict = checker.check(question, holds, false)
   const asked = { index, checker, question, holds, questions: new SubQuestions({ index, checker, question, holds }) }
   const names = referenceNames(model, index, storedReference(asking.resource))
-  const tree = new ExplainTree({ ...asked, names, missing }).build()
-  if (verdict === YES) return { outcome: 'granted', tree, remedies: [] }
-  const found = new RemedySearch({ ...asked, names, subject: storedReference(asking.subject) }).find()
-  return { outcome: outcomeOf(verdict), tree, remedies: proven(found, { deps, asking, options }) }
+  const tree = yield* new ExplainTree({ ...asked, names, missing }).build()
+  if (verdict === YES) return { outcome: 'granted', tree, untried: [] }
+  const untried = yield* new RemedySearch({ ...asked, names, subject: storedReference(asking.subject) }).find()
+  return { outcome: outcomeOf(verdict), tree, untried }
 }
 
-interface Trial {
+/** What was asked, to try remedies. */
+export interface Trial {
   readonly deps: ExplainDeps
   readonly asking: Asking
   readonly options: ExplainOptions

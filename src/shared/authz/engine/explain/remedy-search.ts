@@ -1,6 +1,7 @@
 import type { ProposedTuple } from '../../explanation.ts'
 import type { Askable, Expression, RelationModel } from '../../model.ts'
 import { NONE } from '../edge-chains.ts'
+import type { Steps } from '../../../steps.ts'
 import { NO, YES } from '../verdict.ts'
 import type { ReferenceNames } from './reference-names.ts'
 import type { Asked, Reached, SubQuestions } from './sub-questions.ts'
@@ -45,13 +46,14 @@ export class RemedySearch {
   }
 
   /** The cheapest first, at most twenty. */
-  find(): readonly Remedy[] {
+  *find(): Steps<readonly Remedy[]> {
     const { resource, asked, userset } = this.#deps.question
-    return userset === undefined ? this.#member(resource, asked) : []
+    return userset === undefined ? yield* this.#member(resource, asked) : []
   }
 
   /** None for a part that is examined further up: a circular remedy is useless. */
-  #member(object: number, member: Askable): readonly Remedy[] {
+  *#member(object: number, member: Askable): Steps<readonly Remedy[]> {
+    yield* this.#deps.questions.pause()
     if (this.#deps.questions.of(object, member) === YES) return NOTHING_NEEDED
     const known = this.#open.get(member) ?? new Map<number, readonly Remedy[] | undefined>()
     this.#open.set(member, known)
@@ -59,12 +61,14 @@ export class RemedySearch {
     if (this.#asked++ >= QUESTIONS_MAX) return []
     known.set(object, undefined)
     const found =
-      member.kind === 'permission' ? this.#expression(object, member.expression) : this.#relation(object, member)
+      member.kind === 'permission'
+        ? yield* this.#expression(object, member.expression)
+        : yield* this.#relation(object, member)
     known.set(object, found)
     return found
   }
 
-  #relation(object: number, relation: RelationModel): readonly Remedy[] {
+  *#relation(object: number, relation: RelationModel): Steps<readonly Remedy[]> {
     const { index } = this.#deps
     const found: Remedy[] = this.#isGrantable(relation) ? [this.#grant(object, relation)] : []
     const set = index.mayHave(object, relation) ? index.sets.find(object, relation.id) : NONE
@@ -73,7 +77,7 @@ export class RemedySearch {
       const inner = index.edges.b(edge) >> 1
       const member = index.members[index.sets.memberOf(inner)]
       if (member === undefined || this.#deps.questions.edge(edge) !== YES) continue
-      found.push(...this.#member(index.sets.objectOf(inner), member).map(further))
+      found.push(...(yield* this.#member(index.sets.objectOf(inner), member)).map(further))
     }
     return best(found)
   }
@@ -95,51 +99,62 @@ export class RemedySearch {
     return { tuples: [{ subject, relation: name, resource: names.object(object) }], distance: 0 }
   }
 
-  #expression(object: number, expression: Expression): readonly Remedy[] {
+  *#expression(object: number, expression: Expression): Steps<readonly Remedy[]> {
     const { op, parts, reference } = expression
-    if (this.#deps.questions.ofExpression(object, expression) === YES) return NOTHING_NEEDED
-    if (reference !== undefined) return this.#member(object, reference)
-    if (op === 'union') return best(parts.flatMap((part) => this.#expression(object, part)))
-    if (op === 'intersection') return together(parts.map((part) => () => this.#expression(object, part)))
-    if (op === 'exclusion') return this.#exclusion(object, parts)
-    if (op === 'arrow') return this.#arrow(object, expression)
-    return op === 'all' ? this.#all(object, expression) : []
+    if ((yield* this.#deps.questions.ofExpression(object, expression)) === YES) return NOTHING_NEEDED
+    if (reference !== undefined) return yield* this.#member(object, reference)
+    if (op === 'union') return yield* this.#union(object, parts)
+    if (op === 'intersection') return yield* together(parts.map((part) => () => this.#expression(object, part)))
+    if (op === 'exclusion') return yield* this.#exclusion(object, parts)
+    if (op === 'arrow') return yield* this.#arrow(object, expression)
+    return op === 'all' ? yield* this.#all(object, expression) : []
   }
 
-  #exclusion(object: number, [from, without]: readonly Expression[]): readonly Remedy[] {
+  *#union(object: number, parts: readonly Expression[]): Steps<readonly Remedy[]> {
+    const found: Remedy[] = []
+    for (const part of parts) found.push(...(yield* this.#expression(object, part)))
+    return best(found)
+  }
+
+  *#exclusion(object: number, [from, without]: readonly Expression[]): Steps<readonly Remedy[]> {
     if (from === undefined || without === undefined) return []
-    return this.#deps.questions.ofExpression(object, without) === YES ? [] : this.#expression(object, from)
+    const excluded = yield* this.#deps.questions.ofExpression(object, without)
+    return excluded === YES ? [] : yield* this.#expression(object, from)
   }
 
-  #arrow(object: number, expression: Expression): readonly Remedy[] {
+  *#arrow(object: number, expression: Expression): Steps<readonly Remedy[]> {
     const found: Remedy[] = []
     let branch = 0
     for (const reached of this.#deps.questions.reached(object, expression)) {
       if (++branch > BRANCHES_MAX) break
-      found.push(...this.#beyond(reached))
+      found.push(...(yield* this.#beyond(reached)))
     }
     return best(found)
   }
 
-  #all(object: number, expression: Expression): readonly Remedy[] {
+  *#all(object: number, expression: Expression): Steps<readonly Remedy[]> {
     const { questions } = this.#deps
-    const live = [...questions.reached(object, expression)].filter(({ edge }) => questions.edge(edge) !== NO)
-    return live.length === 0 ? [] : together(live.map((reached) => () => this.#beyond(reached)))
+    const live: Reached[] = []
+    for (const reached of questions.reached(object, expression)) {
+      yield* questions.pause()
+      if (questions.edge(reached.edge) !== NO) live.push(reached)
+    }
+    return live.length === 0 ? [] : yield* together(live.map((reached) => () => this.#beyond(reached)))
   }
 
-  #beyond({ edge, object, target }: Reached): readonly Remedy[] {
+  *#beyond({ edge, object, target }: Reached): Steps<readonly Remedy[]> {
     if (target === undefined || this.#deps.questions.edge(edge) !== YES) return []
-    return this.#member(object, target).map(further)
+    return (yield* this.#member(object, target)).map(further)
   }
 }
 
 const further = ({ tuples, distance }: Remedy): Remedy => ({ tuples, distance: distance + tuples.length })
 
 /** One remedy of each part, in every combination that is worth keeping. */
-function together(parts: readonly (() => readonly Remedy[])[]): readonly Remedy[] {
+function* together(parts: readonly (() => Steps<readonly Remedy[]>)[]): Steps<readonly Remedy[]> {
   let found = NOTHING_NEEDED
   for (const part of parts) {
-    const more = part()
+    const more = yield* part()
     found = best(found.flatMap((one) => more.map((other) => joined(one, other))))
     if (found.length === 0) return []
   }

@@ -4,6 +4,7 @@ import type { ConditionVerdict, Question } from '../question.ts'
 import { UndecidableError } from '../undecidable.ts'
 import { NONE } from '../edge-chains.ts'
 import { edgeVerdict } from '../lookup/edge-verdict.ts'
+import { Pace, type Steps } from '../../../steps.ts'
 import { isSet, type TupleIndex } from '../tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 
@@ -23,9 +24,13 @@ export interface Reached {
   readonly target: Askable | undefined
 }
 
+/** Answers after which a step ends. */
+const ANSWERS_A_STEP = 16
+
 /** Answers the questions within one question, each by a check of its own, so that they agree with what checks say. */
 export class SubQuestions {
   readonly #asked: Asked
+  readonly #pace = new Pace(ANSWERS_A_STEP)
   readonly #verdicts = new Map<Askable, Map<number, Verdict>>()
 
   constructor(asked: Asked) {
@@ -54,14 +59,26 @@ export class SubQuestions {
   }
 
   /** The verdict of the expression on the object. */
-  ofExpression(object: number, expression: Expression): Verdict {
+  *ofExpression(object: number, expression: Expression): Steps<Verdict> {
     const { op, parts, reference } = expression
+    yield* this.pause()
     if (reference !== undefined) return this.of(object, reference)
-    if (op === 'union') return Math.max(NO, ...parts.map((part) => this.ofExpression(object, part)))
-    if (op === 'intersection') return Math.min(YES, ...parts.map((part) => this.ofExpression(object, part)))
-    if (op === 'exclusion') return this.#exclusion(object, parts)
+    if (op === 'union') return Math.max(NO, ...(yield* this.#ofEach(object, parts)))
+    if (op === 'intersection') return Math.min(YES, ...(yield* this.#ofEach(object, parts)))
+    if (op === 'exclusion') return yield* this.#exclusion(object, parts)
     if (op === 'self') return this.#isSelf(object) ? YES : NO
-    return this.#arrow(object, expression)
+    return yield* this.#arrow(object, expression)
+  }
+
+  *#ofEach(object: number, parts: readonly Expression[]): Steps<Verdict[]> {
+    const verdicts: Verdict[] = []
+    for (const part of parts) verdicts.push(yield* this.ofExpression(object, part))
+    return verdicts
+  }
+
+  /** Counts an answer, and ends the step where there were enough. */
+  *pause(): Steps<void> {
+    if (this.#pace.isDue()) yield
   }
 
   /** The verdict of the edge's tuples by themselves. */
@@ -93,17 +110,18 @@ export class SubQuestions {
     return userset === undefined && subject === object
   }
 
-  #exclusion(object: number, [from, without]: readonly Expression[]): Verdict {
-    const base = from === undefined ? NO : this.ofExpression(object, from)
-    const excluded = without === undefined || base === NO ? NO : this.ofExpression(object, without)
+  *#exclusion(object: number, [from, without]: readonly Expression[]): Steps<Verdict> {
+    const base = from === undefined ? NO : yield* this.ofExpression(object, from)
+    const excluded = without === undefined || base === NO ? NO : yield* this.ofExpression(object, without)
     if (excluded === YES) return NO
     return excluded === UNKNOWN ? Math.min(base, UNKNOWN) : base
   }
 
-  #arrow(object: number, expression: Expression): Verdict {
+  *#arrow(object: number, expression: Expression): Steps<Verdict> {
     let best: Verdict = NO
     let worst: Verdict | undefined
     for (const reached of this.reached(object, expression)) {
+      yield* this.pause()
       const verdict = this.through(reached)
       best = Math.max(best, verdict)
       if (this.edge(reached.edge) !== NO) worst = Math.min(worst ?? YES, verdict)

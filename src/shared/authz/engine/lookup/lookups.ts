@@ -9,14 +9,16 @@ import {
   type Asking,
   type QuestionFault,
 } from '../resolve-question.ts'
+import { whole, type Steps } from '../../../steps.ts'
 import type { TupleIndex } from '../tuple-index.ts'
-import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
+import { NO, YES } from '../verdict.ts'
 import { orderedReferences } from './object-order.ts'
 import { ResourceWalk, type Asker, type WalkBounds } from './resource-walk.ts'
 import { reverseGraph } from './reverse-graph.ts'
 import { createSubjectFinder } from './subject-finder.ts'
 import type { SubjectReachability } from './subject-reachability.ts'
-import { verdictIn, type SubjectSet } from './subject-set.ts'
+import { subjectNumbers } from './subject-numbers.ts'
+import type { SubjectSet } from './subject-set.ts'
 
 export interface LookupsDeps {
   readonly model: Model
@@ -77,6 +79,18 @@ export interface Lookups {
   ): readonly string[] | undefined | QuestionFault
   /** The subjects that have a relation or permission on a resource. `wildcard` represents subjects that no tuple names. @throws UndecidableError */
   subjects(asking: SubjectsAsking, holds: ConditionVerdict): FoundSubjects | QuestionFault
+  /**
+   * The same answers in steps, several under way at once. The first step names objects, so that it must be made in the
+   * present; the index must be in the same state at each later one.
+   */
+  readonly inSteps: LookupsInSteps
+}
+
+export interface LookupsInSteps {
+  /** @throws UndecidableError */
+  resources(asking: ResourcesAsking, holds: ConditionVerdict): Steps<FoundResources | QuestionFault>
+  /** @throws UndecidableError */
+  subjects(asking: SubjectsAsking, holds: ConditionVerdict): Steps<FoundSubjects | QuestionFault>
 }
 
 const NOTHING: FoundResources = { granted: [], conditional: [] }
@@ -91,22 +105,32 @@ const objectOf = (subject: string): string => subject.split('#', 1)[0] ?? ''
 
 /** Lookups over an index. Reads the model once; give each index its own. */
 export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
-  const resourceWalk = new ResourceWalk({ index, checker, graph: reverseGraph(model, 'granting') })
+  const walked = { index, checker, graph: reverseGraph(model, 'granting') }
+  /** One walk whose room is kept, while none is under way. */
+  let idle: ResourceWalk | undefined = new ResourceWalk(walked)
   const reachabilities = new Map<TypeModel, SubjectReachability>()
 
   const ordered = (type: TypeModel, objects: Int32Array) => orderedReferences(index, type.name, objects)
 
-  function foundIn(type: TypeModel, set: SubjectSet): FoundSubjects {
-    const subjects = new Set([...set.named.keys(), ...set.except.keys()])
-    const having = (verdict: Verdict) =>
-      Int32Array.from([...subjects].filter((subject) => verdictIn(set, subject) === verdict))
-    const granted = having(YES)
-    const conditional = ordered(type, having(UNKNOWN))
-    const names = ordered(type, granted)
+  /** Lets the work walk; of walks at the same time, the last to end leaves its room. */
+  function* walking<T>(work: (walk: ResourceWalk) => Steps<T>): Steps<T> {
+    const walk = idle ?? new ResourceWalk(walked)
+    idle = undefined
+    try {
+      return yield* work(walk)
+    } finally {
+      idle = walk
+    }
+  }
+
+  function* foundIn(type: TypeModel, set: SubjectSet): Steps<FoundSubjects> {
+    const { granted, unknown, denied } = yield* subjectNumbers(set)
+    const conditional = yield* ordered(type, unknown)
+    const names = yield* ordered(type, granted)
     if (set.everyone === NO) return { granted: names, conditional, unconditional: names }
-    const excluded = ordered(type, having(NO))
-    const isEveryone = set.everyone === YES && granted.length === subjects.size
-    const unconditional = isEveryone ? ordered(type, Int32Array.from([index.wildcard(type), ...granted])) : names
+    const excluded = yield* ordered(type, denied)
+    const isEveryone = set.everyone === YES && unknown.length + denied.length === 0
+    const unconditional = isEveryone ? yield* ordered(type, withFirst(index.wildcard(type), granted)) : names
     const verdict = set.everyone === YES ? 'granted' : 'conditional'
     return { granted: names, conditional, unconditional, wildcard: { verdict, excluded } }
   }
@@ -128,29 +152,20 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
     return isAlone ? ofItself({ ...asking, resource: objectOf(asking.subject) }, holds).granted : []
   }
 
-  return {
-    resources(asking, holds) {
+  const inSteps: LookupsInSteps = {
+    *resources(asking, holds) {
       const question = anyOf(asking)
       if ('reason' in question) return question
       const { asked } = question
       const itself = ofUnnamed(question, asking, holds)
-      const { granted, conditional } = resourceWalk.run(question, holds)
-      const names = ordered(asked.type, granted)
+      const { granted, conditional } = yield* walking((walk) => walk.run(question, holds))
+      const names = yield* ordered(asked.type, granted)
       return {
         granted: itself.length > 0 ? [...itself, ...names] : names,
-        conditional: ordered(asked.type, conditional),
+        conditional: yield* ordered(asked.type, conditional),
       }
     },
-    fewResources(asking, holds, bounds) {
-      const question = anyOf(asking)
-      if ('reason' in question) return question
-      const found = resourceWalk.runWithin(bounds, question, holds)
-      if (found === undefined) return undefined
-      const ids = [...found.granted].map((object) => index.objects.idOf(object))
-      const itself = ofUnnamed(question, asking, holds).map((reference) => idIn(reference))
-      return ids.length + itself.length > bounds.objects ? undefined : [...itself, ...ids]
-    },
-    subjects({ subjectType, relation, resource }, holds) {
+    *subjects({ subjectType, relation, resource }, holds) {
       const question = resolveQuestion(model, index, { subject: `${subjectType}:${ANY_ID}`, relation, resource })
       if ('reason' in question) return question
       const { subjectType: type, asked } = question
@@ -160,7 +175,29 @@ export function createLookups({ model, index, checker }: LookupsDeps): Lookups {
         return { ...itself, unconditional: itself.granted }
       }
       const finder = createSubjectFinder({ model, index }, reachabilities, holds)
-      return foundIn(type, finder.find(question.resource, asked, type))
+      return yield* foundIn(type, yield* finder.findInSteps(question.resource, asked, type))
     },
   }
+
+  return {
+    inSteps,
+    resources: (asking, holds) => whole(inSteps.resources(asking, holds)),
+    subjects: (asking, holds) => whole(inSteps.subjects(asking, holds)),
+    fewResources(asking, holds, bounds) {
+      const question = anyOf(asking)
+      if ('reason' in question) return question
+      const found = whole(walking((walk) => walk.runWithin(bounds, question, holds)))
+      if (found === undefined) return undefined
+      const ids = [...found.granted].map((object) => index.objects.idOf(object))
+      const itself = ofUnnamed(question, asking, holds).map((reference) => idIn(reference))
+      return ids.length + itself.length > bounds.objects ? undefined : [...itself, ...ids]
+    },
+  }
+}
+
+function withFirst(first: number, others: Int32Array): Int32Array {
+  const all = new Int32Array(others.length + 1)
+  all[0] = first
+  all.set(others, 1)
+  return all
 }

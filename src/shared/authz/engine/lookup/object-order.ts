@@ -1,40 +1,57 @@
+import { Pace, type Steps } from '../../../steps.ts'
 import type { TupleIndex } from '../tuple-index.ts'
+import { ObjectTexts } from './object-texts.ts'
+import { sortedNumbers, sortedTexts } from './sort-in-steps.ts'
 
 /**
  * Texts `<type>:<id>` of objects of one type, in the order of lookup results: by the revision that made their first tuple,
  * then id (decisions: Lookup order).
  */
-export function orderedReferences(index: TupleIndex, type: string, objects: Int32Array): string[] {
-  const order = byRevision(index, objects)
-  const references: string[] = []
-  for (const object of order) references.push(`${type}:${index.objects.idOf(object)}`)
-  for (let from = 0; from < order.length;) {
-    const to = endOfRevision(index, order, from)
-    if (to - from > 1) sortPart(references, from, to)
+export function* orderedReferences(index: TupleIndex, type: string, objects: Int32Array): Steps<string[]> {
+  const { order, revisions } = yield* byRevision(index, objects)
+  const references = yield* new ObjectTexts(index.objects, `${type}:`).of(order)
+  const pace = new Pace()
+  for (let from = 0, to = 1; from < order.length; to++) {
+    if (pace.isDue()) yield
+    if (to < order.length && revisions[to] === revisions[from]) continue
+    if (to - from > 1) yield* sortPart(references, from, to)
     from = to
   }
   return references
 }
 
-function endOfRevision(index: TupleIndex, order: Int32Array, from: number): number {
-  const revision = index.firstRevision(order[from] ?? 0)
-  let to = from + 1
-  while (to < order.length && index.firstRevision(order[to] ?? 0) === revision) to++
-  return to
+interface Ordered {
+  readonly order: Int32Array
+  /** By place in the order. */
+  readonly revisions: Float64Array
 }
 
 /** Sorts numbers that hold the revision and the place, which is many times faster than comparing revisions. */
-function byRevision(index: TupleIndex, objects: Int32Array): Int32Array {
+function* byRevision(index: TupleIndex, objects: Int32Array): Steps<Ordered> {
   const count = objects.length
+  const pace = new Pace()
   const keys = new Float64Array(count)
-  for (let at = 0; at < count; at++) keys[at] = index.firstRevision(objects[at] ?? 0) * count + at
-  const sorted = keys.toSorted()
+  for (let at = 0; at < count; at++) {
+    const object = objects[at] ?? 0
+    keys[at] = (index.knownRevision(object) ?? (yield* index.findRevision(object))) * count + at
+    if (pace.isDue()) yield
+  }
+  const revisions = yield* sortedNumbers(keys)
   const order = new Int32Array(count)
-  for (let at = 0; at < count; at++) order[at] = objects[(sorted[at] ?? 0) % count] ?? 0
-  return order
+  for (let at = 0; at < count; at++) {
+    const key = revisions[at] ?? 0
+    order[at] = objects[key % count] ?? 0
+    revisions[at] = Math.floor(key / count)
+    if (pace.isDue()) yield
+  }
+  return { order, revisions }
 }
 
-function sortPart(references: string[], from: number, to: number): void {
-  const part = references.slice(from, to).toSorted()
-  for (let at = from; at < to; at++) references[at] = part[at - from] ?? ''
+function* sortPart(references: string[], from: number, to: number): Steps<void> {
+  const part = yield* sortedTexts(references.slice(from, to))
+  const pace = new Pace()
+  for (let at = from; at < to; at++) {
+    references[at] = part[at - from] ?? ''
+    if (pace.isDue()) yield
+  }
 }

@@ -4,10 +4,12 @@ import type { ConditionVerdict, Question } from '../question.ts'
 import { HOPS_MAX, UndecidableError } from '../undecidable.ts'
 import { NONE } from '../edge-chains.ts'
 import { NO_OBJECT } from '../object-table.ts'
+import { Pace, STEP_ENTRIES, type Steps } from '../../../steps.ts'
 import type { TupleIndex } from '../tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import { edgeVerdict } from './edge-verdict.ts'
 import { NodeQueue } from './node-queue.ts'
+import { NumberList } from './number-list.ts'
 import type { ArrowTable, Dependent, ReverseGraph } from './reverse-graph.ts'
 import { WalkNodes } from './walk-nodes.ts'
 
@@ -39,6 +41,13 @@ export interface WalkBounds {
 
 const UNBOUNDED: WalkBounds = { objects: Infinity, tuples: Infinity }
 
+/** One list of edges to go along. */
+interface EdgeList {
+  readonly first: number
+  /** Where the edges are followed backwards, as arrows follow them forwards. */
+  readonly arrows: ArrowTable | undefined
+}
+
 /** The tuples that a check looks at, roughly, where it goes up to a Domain and through groups. */
 const CHECK_TUPLES = 16
 
@@ -60,9 +69,16 @@ export class ResourceWalk {
   /** Nodes to go on from, in the order in which they were found, so that each is reached by as few hops as can be. */
   readonly #certain = new NodeQueue()
   readonly #possible = new NodeQueue()
-  /** The verdict of the current step, and the number of tuples so far. */
+  /** The verdict of the node in hand, and the number of tuples up to it. */
   #verdict: Verdict = YES
   #hops = 0
+  /** What is left of the node in hand: the next edge, how it is followed, and the lists behind it. */
+  #edge = NONE
+  #arrows: ArrowTable | undefined
+  readonly #lists: EdgeList[] = []
+  #nextList = 0
+  /** Entries that are left of the current step. */
+  #stepLeft = 0
   /** What is left of the bounds; negative once the walk has exceeded them. */
   #objectsLeft = Infinity
   #tuplesLeft = Infinity
@@ -72,28 +88,53 @@ export class ResourceWalk {
   }
 
   /** @throws UndecidableError */
-  run(asker: Asker, holds: ConditionVerdict): FoundObjects {
-    const found = this.runWithin(UNBOUNDED, asker, holds)
+  *run(asker: Asker, holds: ConditionVerdict): Steps<FoundObjects> {
+    const found = yield* this.runWithin(UNBOUNDED, asker, holds)
     if (found === undefined) throw new Error('a walk without bounds exceeded them')
     return found
   }
 
   /** Gives up beyond the bounds: undefined then. @throws UndecidableError */
-  runWithin({ objects, tuples }: WalkBounds, asker: Asker, holds: ConditionVerdict): FoundObjects | undefined {
+  *runWithin({ objects, tuples }: WalkBounds, asker: Asker, holds: ConditionVerdict): Steps<FoundObjects | undefined> {
     this.#clear(asker, holds)
     this.#objectsLeft = objects
     this.#tuplesLeft = tuples
     this.#start(asker)
-    for (;;) {
-      if (this.#isBeyond) return undefined
-      if (!this.#certain.isEmpty) this.#goOn(this.#certain.shift(), YES)
-      else if (!this.#possible.isEmpty) this.#goOnPossibly(this.#possible.shift())
-      else return { granted: this.#found(YES), conditional: this.#found(UNKNOWN) }
-    }
+    while (this.#goFurther()) yield
+    if (this.#isBeyond) return undefined
+    return { granted: yield* this.#found(YES), conditional: yield* this.#found(UNKNOWN) }
   }
 
   get #isBeyond(): boolean {
     return this.#tuplesLeft < 0 || this.#objectsLeft < 0
+  }
+
+  /** Walks for one step. False at the end, and beyond the bounds. */
+  #goFurther(): boolean {
+    this.#stepLeft = STEP_ENTRIES
+    while (this.#stepLeft > 0) {
+      if (this.#isBeyond) return false
+      if (this.#edge !== NONE) this.#goAlong()
+      else if (!this.#takeList() && !this.#takeNode()) return false
+    }
+    return true
+  }
+
+  #takeList(): boolean {
+    const list = this.#lists[this.#nextList]
+    if (list === undefined) return false
+    this.#nextList++
+    this.#edge = list.first
+    this.#arrows = list.arrows
+    return true
+  }
+
+  #takeNode(): boolean {
+    this.#stepLeft--
+    if (!this.#certain.isEmpty) this.#goOn(this.#certain.shift(), YES)
+    else if (!this.#possible.isEmpty) this.#goOnPossibly(this.#possible.shift())
+    else return false
+    return true
   }
 
   #clear(asker: Asker, holds: ConditionVerdict): void {
@@ -106,6 +147,13 @@ export class ResourceWalk {
     this.#possible.clear()
     this.#verdict = YES
     this.#hops = 0
+    this.#edge = NONE
+    this.#clearLists()
+  }
+
+  #clearLists(): void {
+    this.#lists.length = 0
+    this.#nextList = 0
   }
 
   #start({ subject, subjectType, userset }: Asker): void {
@@ -116,21 +164,42 @@ export class ResourceWalk {
   #startObject(subject: number, type: TypeModel): void {
     const { index, graph } = this.#walked
     const everyone = index.wildcard(type)
-    if (everyone !== NONE) this.#along(index.firstEdgeOfObject(everyone))
+    if (everyone !== NONE) this.#lists.push({ first: index.firstEdgeOfObject(everyone), arrows: undefined })
     if (subject <= NO_OBJECT) return
-    this.#along(index.firstEdgeOfObject(subject))
+    this.#lists.push({ first: index.firstEdgeOfObject(subject), arrows: undefined })
     for (const self of graph.selves[type.index] ?? []) this.#follow(self, subject, YES)
   }
 
-  /** Reaches the sets that a subject's list of edges leads to. */
-  #along(first: number): void {
+  /** Goes along the list in hand for the rest of the step. */
+  #goAlong(): void {
     const { index } = this.#walked
-    for (let edge = first; edge !== NONE && !this.#isBeyond; edge = index.bySubject.next(edge)) {
+    const arrows = this.#arrows
+    let edge = this.#edge
+    for (; edge !== NONE && this.#stepLeft > 0 && !this.#isBeyond; edge = index.bySubject.next(edge)) {
       this.#tuplesLeft--
-      const set = index.edges.a(edge)
-      const member = index.sets.memberOf(set)
-      if (this.#leads[member] === 1) this.#reach(index.sets.objectOf(set), member, this.#through(edge))
+      this.#stepLeft--
+      if (arrows === undefined) this.#reachSet(edge)
+      else this.#followBack(edge, arrows)
     }
+    this.#edge = edge
+  }
+
+  /** Reaches the set that an edge of a subject leads to. */
+  #reachSet(edge: number): void {
+    const { index } = this.#walked
+    const set = index.edges.a(edge)
+    const member = index.sets.memberOf(set)
+    if (this.#leads[member] === 1) this.#reach(index.sets.objectOf(set), member, this.#through(edge))
+  }
+
+  /** Follows an edge backwards that an arrow follows forwards. */
+  #followBack(edge: number, arrows: ArrowTable): void {
+    const { index } = this.#walked
+    const set = index.edges.a(edge)
+    const dependents = arrows[index.sets.memberOf(set)]
+    if (dependents === undefined) return
+    const verdict = this.#through(edge)
+    for (const dependent of dependents) this.#follow(dependent, index.sets.objectOf(set), verdict)
   }
 
   /** How far the subject gets beyond an edge of the step in hand. */
@@ -163,11 +232,12 @@ export class ResourceWalk {
     const member = this.#nodes.members[node] ?? 0
     this.#verdict = verdict
     this.#hops = this.#nodes.hops[node] ?? 0
+    this.#clearLists()
     for (const dependent of graph.local[member] ?? []) this.#follow(dependent, object, verdict)
     this.#hops++
     if (index.isSubjectKind(member)) {
       const set = index.sets.find(object, member)
-      if (set !== NONE) this.#along(index.firstEdgeOfSet(set))
+      if (set !== NONE) this.#lists.push({ first: index.firstEdgeOfSet(set), arrows: undefined })
     }
     const arrows = graph.arrows[member]
     if (arrows !== undefined) this.#followArrows(object, arrows)
@@ -175,23 +245,10 @@ export class ResourceWalk {
 
   #followArrows(object: number, arrows: ArrowTable): void {
     const { index, graph } = this.#walked
-    this.#alongArrows(index.firstEdgeOfObject(object), arrows)
+    this.#lists.push({ first: index.firstEdgeOfObject(object), arrows })
     for (const { id } of graph.followedSets[index.objects.typeOf(object)] ?? []) {
       const set = index.sets.find(object, id)
-      if (set !== NONE) this.#alongArrows(index.firstEdgeOfSet(set), arrows)
-    }
-  }
-
-  /** Follows edges backwards that an arrow follows forwards. */
-  #alongArrows(first: number, arrows: ArrowTable): void {
-    const { index } = this.#walked
-    for (let edge = first; edge !== NONE && !this.#isBeyond; edge = index.bySubject.next(edge)) {
-      this.#tuplesLeft--
-      const set = index.edges.a(edge)
-      const dependents = arrows[index.sets.memberOf(set)]
-      if (dependents === undefined) continue
-      const verdict = this.#through(edge)
-      for (const dependent of dependents) this.#follow(dependent, index.sets.objectOf(set), verdict)
+      if (set !== NONE) this.#lists.push({ first: index.firstEdgeOfSet(set), arrows })
     }
   }
 
@@ -201,6 +258,7 @@ export class ResourceWalk {
     if (isCertain) this.#reach(object, permission.id, verdict)
     else if (asker !== undefined && this.#isOpen(object, permission.id)) {
       this.#tuplesLeft -= CHECK_TUPLES
+      this.#stepLeft -= CHECK_TUPLES
       const asked = { ...asker, asked: permission, resource: object }
       this.#reach(object, permission.id, this.#walked.checker.check(asked, this.#holds, false))
     }
@@ -215,15 +273,15 @@ export class ResourceWalk {
     return true
   }
 
-  #found(verdict: Verdict): Int32Array {
+  *#found(verdict: Verdict): Steps<Int32Array> {
     const { size, members, verdicts, objects } = this.#nodes
     const asked = this.#asker?.asked.id
-    let count = 0
-    for (let node = 0; node < size; node++) if (verdicts[node] === verdict && members[node] === asked) count++
-    const found = new Int32Array(count)
-    for (let node = 0, at = 0; at < count; node++) {
-      if (verdicts[node] === verdict && members[node] === asked) found[at++] = objects[node] ?? 0
+    const pace = new Pace()
+    const found = new NumberList()
+    for (let node = 0; node < size; node++) {
+      if (pace.isDue()) yield
+      if (verdicts[node] === verdict && members[node] === asked) found.push(objects[node] ?? 0)
     }
-    return found
+    return found.numbers()
   }
 }

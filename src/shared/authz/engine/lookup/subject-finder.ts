@@ -1,5 +1,6 @@
 import type { Askable, Model, TypeModel } from '../../model.ts'
 import type { ConditionVerdict } from '../question.ts'
+import { whole, type Steps } from '../../../steps.ts'
 import type { TupleIndex } from '../tuple-index.ts'
 import { subjectReachability, type SubjectReachability } from './subject-reachability.ts'
 import type { SubjectSet } from './subject-set.ts'
@@ -9,6 +10,8 @@ import { SubjectWalk } from './subject-walk.ts'
 export interface SubjectFinder {
   /** @throws UndecidableError */
   find(object: number, asked: Askable, type: TypeModel): SubjectSet
+  /** The same, in steps. @throws UndecidableError */
+  findInSteps(object: number, asked: Askable, type: TypeModel): Steps<SubjectSet>
   /** Whether subjects of the type can have it at all. */
   canHave(asked: Askable, type: TypeModel): boolean
 }
@@ -25,9 +28,13 @@ export function createSubjectFinder(
     return reach
   }
 
+  function findInSteps(object: number, asked: Askable, type: TypeModel): Steps<SubjectSet> {
+    return new SubjectWalk({ index, type, reach: reachabilityOf(type), holds }).run(object, asked)
+  }
+
   return {
-    find: (object, asked, type) =>
-      new SubjectWalk({ index, type, reach: reachabilityOf(type), holds }).run(object, asked),
+    findInSteps,
+    find: (object, asked, type) => whole(findInSteps(object, asked, type)),
     canHave: (asked, type) => reachabilityOf(type)[asked.id] === 1,
   }
 }

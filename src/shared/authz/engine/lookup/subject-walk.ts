@@ -2,9 +2,11 @@ import type { Askable, Expression, RelationModel, TypeModel } from '../../model.
 import type { ConditionVerdict } from '../question.ts'
 import { HOPS_MAX, UndecidableError } from '../undecidable.ts'
 import { NONE } from '../edge-chains.ts'
+import { Pace, type Steps } from '../../../steps.ts'
 import { isSet, type TupleIndex } from '../tuple-index.ts'
 import { NO, UNKNOWN, YES, type Verdict } from '../verdict.ts'
 import { edgeVerdict } from './edge-verdict.ts'
+import { NumberMap } from './number-map.ts'
 import type { SubjectReachability } from './subject-reachability.ts'
 import {
   addAll,
@@ -37,7 +39,7 @@ interface Step {
 interface Flood {
   readonly set: SubjectSet
   /** By object and relation or permission: how far it has been gone on from. */
-  readonly seen: Map<number, Verdict>
+  readonly seen: NumberMap<Verdict>
   readonly certain: FloodStep[]
   readonly possible: FloodStep[]
 }
@@ -67,6 +69,7 @@ const ROUNDS_MAX = 10_000
  */
 export class SubjectWalk {
   readonly #search: SubjectSearch
+  readonly #pace = new Pace()
   readonly #done = new Map<Expression, Map<number, SubjectSet>>()
   readonly #open = new Map<Expression, Map<number, OpenSet>>()
   #depth = 0
@@ -79,23 +82,24 @@ export class SubjectWalk {
   }
 
   /** @throws UndecidableError */
-  run(object: number, asked: Askable): SubjectSet {
+  run(object: number, asked: Askable): Steps<SubjectSet> {
     return this.#having(object, asked, 0)
   }
 
-  #having(object: number, member: Askable, hops: number): SubjectSet {
+  *#having(object: number, member: Askable, hops: number): Steps<SubjectSet> {
     const flood = newFlood()
     this.#reach(flood, member, { object, verdict: YES, hops })
-    return this.#drained(flood)
+    return yield* this.#drained(flood)
   }
 
-  #drained(flood: Flood): SubjectSet {
+  *#drained(flood: Flood): Steps<SubjectSet> {
     const { certain, possible, set } = flood
     for (let at = 0, later = 0; at < certain.length || later < possible.length;) {
       const step = at < certain.length ? certain[at++] : possible[later++]
+      if (this.#pace.isDue()) yield
       if (step === undefined || this.#isOutdone(flood, step)) continue
-      if (step.member.kind === 'permission') this.#evaluate(flood, step.member.expression, step)
-      else this.#relation(flood, step.member, step)
+      if (step.member.kind === 'permission') yield* this.#evaluate(flood, step.member.expression, step)
+      else yield* this.#relation(flood, step.member, step)
     }
     return set
   }
@@ -118,12 +122,13 @@ export class SubjectWalk {
     steps.push({ object, member, verdict, hops })
   }
 
-  #relation(flood: Flood, relation: RelationModel, step: Step): void {
+  *#relation(flood: Flood, relation: RelationModel, step: Step): Steps<void> {
     const { index, holds } = this.#search
     const set = index.mayHave(step.object, relation) ? index.sets.find(step.object, relation.id) : NONE
     if (set === NONE) return
-    this.#objects(flood.set, index.firstObjectSubject(set), step.verdict)
+    yield* this.#objects(flood.set, index.firstObjectSubject(set), step.verdict)
     for (let edge = index.firstSetSubject(set); edge !== NONE; edge = index.bySet.next(edge)) {
+      if (this.#pace.isDue()) yield
       const inner = index.edges.b(edge) >> 1
       const member = index.members[index.sets.memberOf(inner)]
       const verdict = Math.min(step.verdict, edgeVerdict(index, edge, holds))
@@ -133,26 +138,27 @@ export class SubjectWalk {
   }
 
   /** Adds the objects of the type that a list of edges leads to. */
-  #objects(set: SubjectSet, first: number, most: Verdict): void {
+  *#objects(set: SubjectSet, first: number, most: Verdict): Steps<void> {
     const { index, type, holds } = this.#search
     const everyone = index.wildcard(type)
     for (let edge = first; edge !== NONE; edge = index.bySet.next(edge)) {
+      if (this.#pace.isDue()) yield
       const subject = index.edges.b(edge) >> 1
       if (index.objects.typeOf(subject) !== type.index) continue
       const verdict = Math.min(most, edgeVerdict(index, edge, holds))
       if (verdict < UNKNOWN) continue
-      if (subject === everyone) addEveryone(set, verdict)
+      if (subject === everyone) yield* addEveryone(set, verdict)
       else addNamed(set, subject, verdict)
     }
   }
 
-  #evaluate(flood: Flood, expression: Expression, step: Step): void {
+  *#evaluate(flood: Flood, expression: Expression, step: Step): Steps<void> {
     const { op, parts, reference } = expression
     if (reference !== undefined) this.#reach(flood, reference, step)
-    else if (op === 'union') for (const part of parts) this.#evaluate(flood, part, step)
-    else if (op === 'arrow') this.#arrow(flood, expression, step)
+    else if (op === 'union') for (const part of parts) yield* this.#evaluate(flood, part, step)
+    else if (op === 'arrow') yield* this.#arrow(flood, expression, step)
     else if (op === 'self') this.#self(flood, step)
-    else if (op !== 'nil') addAll(flood.set, this.#settled(expression, step), step.verdict)
+    else if (op !== 'nil') yield* addAll(flood.set, yield* this.#settled(expression, step), step.verdict)
   }
 
   #self({ set }: Flood, { object, verdict }: Step): void {
@@ -160,8 +166,9 @@ export class SubjectWalk {
     if (index.objects.typeOf(object) === type.index) addNamed(set, object, verdict)
   }
 
-  #arrow(flood: Flood, expression: Expression, step: Step): void {
+  *#arrow(flood: Flood, expression: Expression, step: Step): Steps<void> {
     for (const { object, target, held } of this.#targets(expression, step.object)) {
+      if (this.#pace.isDue()) yield
       const verdict = Math.min(step.verdict, held)
       if (target !== undefined) this.#reach(flood, target, { object, verdict, hops: step.hops + 1 })
     }
@@ -181,14 +188,14 @@ export class SubjectWalk {
   }
 
   /** The subjects of an intersection, exclusion or `all` on the object. */
-  #settled(expression: Expression, { object, hops }: Step): SubjectSet {
+  *#settled(expression: Expression, { object, hops }: Step): Steps<SubjectSet> {
     const done = mapIn(this.#done, expression)
     const known = done.get(object) ?? this.#assumed(expression, object)
     if (known !== undefined) return known
     const before = this.#lowest
     this.#lowest = NOTHING_OPEN
     const depth = ++this.#depth
-    const set = this.#settle(expression, object, hops)
+    const set = yield* this.#settle(expression, object, hops)
     this.#depth--
     if (this.#lowest >= depth) {
       done.set(object, set)
@@ -206,59 +213,62 @@ export class SubjectWalk {
     return open.assumed
   }
 
-  #settle(expression: Expression, object: number, hops: number): SubjectSet {
+  *#settle(expression: Expression, object: number, hops: number): Steps<SubjectSet> {
     const open: OpenSet = { depth: this.#depth, assumed: emptySet(), isMet: false }
     const opened = mapIn(this.#open, expression)
     opened.set(object, open)
-    let set = this.#combine(expression, object, hops)
-    while (open.isMet && !isSameSet(set, open.assumed)) {
+    let set = yield* this.#combine(expression, object, hops)
+    while (open.isMet && !(yield* isSameSet(set, open.assumed))) {
       if (++this.#rounds > ROUNDS_MAX) throw new UndecidableError('sets that contain themselves are too many')
       open.assumed = set
-      set = this.#combine(expression, object, hops)
+      set = yield* this.#combine(expression, object, hops)
     }
     opened.delete(object)
     return set
   }
 
-  #combine(expression: Expression, object: number, hops: number): SubjectSet {
-    if (expression.op === 'exclusion') return this.#exclusion(expression.parts, object, hops)
-    if (expression.op === 'all') return this.#all(expression, object, hops)
+  *#combine(expression: Expression, object: number, hops: number): Steps<SubjectSet> {
+    if (expression.op === 'exclusion') return yield* this.#exclusion(expression.parts, object, hops)
+    if (expression.op === 'all') return yield* this.#all(expression, object, hops)
     let both: SubjectSet | undefined
     for (const part of expression.parts) {
-      const set = this.#of(part, object, hops)
-      both = both === undefined ? set : intersectionOf(both, set)
+      const set = yield* this.#of(part, object, hops)
+      both = both === undefined ? set : yield* intersectionOf(both, set)
       if (isEmpty(both)) break
     }
     return both ?? emptySet()
   }
 
   /** The subjects of one part of an expression. */
-  #of(part: Expression, object: number, hops: number): SubjectSet {
+  *#of(part: Expression, object: number, hops: number): Steps<SubjectSet> {
     const flood = newFlood()
-    this.#evaluate(flood, part, { object, verdict: YES, hops })
-    return this.#drained(flood)
+    yield* this.#evaluate(flood, part, { object, verdict: YES, hops })
+    return yield* this.#drained(flood)
   }
 
   /** @throws UndecidableError where what is excluded depends on a set that is still open: there is no least answer. */
-  #exclusion([from, without]: readonly Expression[], object: number, hops: number): SubjectSet {
-    const base = from === undefined ? emptySet() : this.#of(from, object, hops)
+  *#exclusion([from, without]: readonly Expression[], object: number, hops: number): Steps<SubjectSet> {
+    const base = from === undefined ? emptySet() : yield* this.#of(from, object, hops)
     if (isEmpty(base) || without === undefined) return base
     const before = this.#lowest
     this.#lowest = NOTHING_OPEN
-    const excluded = this.#of(without, object, hops)
+    const excluded = yield* this.#of(without, object, hops)
     if (this.#lowest !== NOTHING_OPEN) throw new UndecidableError('an exclusion depends on itself')
     this.#lowest = before
-    return exclusionOf(base, excluded)
+    return yield* exclusionOf(base, excluded)
   }
 
   /** Those whom all that the relation reachabilities have in common. A tuple that has expired reachabilities nothing. */
-  #all(expression: Expression, object: number, hops: number): SubjectSet {
+  *#all(expression: Expression, object: number, hops: number): Steps<SubjectSet> {
     let common: SubjectSet | undefined
     for (const { object: reached, target, held } of this.#targets(expression, object)) {
+      if (this.#pace.isDue()) yield
       if (held === NO) continue
       const set = emptySet()
-      if (target !== undefined && held >= UNKNOWN) addAll(set, this.#having(reached, target, hops + 1), held)
-      common = common === undefined ? set : intersectionOf(common, set)
+      if (target !== undefined && held >= UNKNOWN) {
+        yield* addAll(set, yield* this.#having(reached, target, hops + 1), held)
+      }
+      common = common === undefined ? set : yield* intersectionOf(common, set)
       if (isEmpty(common)) break
     }
     return common ?? emptySet()
@@ -273,7 +283,7 @@ interface ArrowTarget {
 }
 
 function newFlood(): Flood {
-  return { set: emptySet(), seen: new Map(), certain: [], possible: [] }
+  return { set: emptySet(), seen: new NumberMap(), certain: [], possible: [] }
 }
 
 function mapIn<K, V>(maps: Map<K, Map<number, V>>, key: K): Map<number, V> {

@@ -1,4 +1,4 @@
-import { grownColumn, slotsFor } from '../columns.ts'
+import { grownColumn } from '../columns.ts'
 import { NONE } from '../edge-chains.ts'
 import type { Verdict } from '../verdict.ts'
 
@@ -6,6 +6,24 @@ const FIRST_CAPACITY = 1_024
 
 /** Nodes for which room is kept between walks: about 30 MB. A walk may take more, which it gives back. */
 const KEPT_NODES_MAX = 1 << 20
+
+/**
+ * Parts of the hash table. Each grows by itself: among a million nodes that takes less than a millisecond, where the whole
+ * table would hold the event loop for 25 ms.
+ */
+const PARTS = 64
+const PART_SHIFT = 26
+const FIRST_SLOTS = 32
+
+/** The nodes whose hashes begin with the same bits. */
+interface Part {
+  slots: Int32Array
+  /** Walk that wrote the slot; slots of earlier walks are empty. */
+  epochs: Int32Array
+  /** Nodes in it, of the walk `epoch`. */
+  size: number
+  epoch: number
+}
 
 /**
  * Objects with what a walk found on them, numbered in that order. Kept between walks, so that one allocates nothing: what
@@ -19,26 +37,29 @@ export class WalkNodes {
   verdicts = new Int32Array(FIRST_CAPACITY)
   /** Tuples on the way to the node. */
   hops = new Int32Array(FIRST_CAPACITY)
-  #slots = new Int32Array(slotsFor(FIRST_CAPACITY))
-  /** Walk that wrote the slot; slots of earlier walks are empty. */
-  #epochs = new Int32Array(this.#slots.length)
+  #parts = emptyParts()
   #epoch = 1
 
   /** Starts a walk. */
   clear(): void {
-    if (this.objects.length > KEPT_NODES_MAX) this.#resize(FIRST_CAPACITY)
+    const isLarge = this.objects.length > KEPT_NODES_MAX
     this.size = 0
     this.#epoch++
-    if (this.#epoch < 0x7fffffff) return
-    this.#epochs.fill(0)
+    if (isLarge) this.#resize(FIRST_CAPACITY)
+    if (!isLarge && this.#epoch < 0x7fffffff) return
+    this.#parts = emptyParts()
     this.#epoch = 1
   }
 
   /** The node of the object with the relation or permission, or NONE. */
   find(object: number, member: number): number {
-    const mask = this.#slots.length - 1
-    for (let slot = hash(object, member) & mask; this.#epochs[slot] === this.#epoch; slot = (slot + 1) & mask) {
-      const node = this.#slots[slot] ?? 0
+    const hashed = hash(object, member)
+    const part = this.#parts[hashed >>> PART_SHIFT]
+    if (part === undefined) return NONE
+    const { slots, epochs } = part
+    const mask = slots.length - 1
+    for (let slot = hashed & mask; epochs[slot] === this.#epoch; slot = (slot + 1) & mask) {
+      const node = slots[slot] ?? 0
       if (this.objects[node] === object && this.members[node] === member) return node
     }
     return NONE
@@ -46,7 +67,7 @@ export class WalkNodes {
 
   /** Adds a node that is not there. */
   insert(object: number, member: number, verdict: Verdict): number {
-    if (this.size === this.objects.length) this.#grow()
+    if (this.size === this.objects.length) this.#resize(this.size * 2)
     const node = this.size++
     this.objects[node] = object
     this.members[node] = member
@@ -56,29 +77,55 @@ export class WalkNodes {
   }
 
   #place(node: number): void {
-    const mask = this.#slots.length - 1
-    let slot = hash(this.objects[node] ?? 0, this.members[node] ?? 0) & mask
-    while (this.#epochs[slot] === this.#epoch) slot = (slot + 1) & mask
-    this.#slots[slot] = node
-    this.#epochs[slot] = this.#epoch
+    const hashed = this.#hashOf(node)
+    const part = this.#parts[hashed >>> PART_SHIFT]
+    if (part === undefined) return
+    if (part.epoch !== this.#epoch) {
+      part.epoch = this.#epoch
+      part.size = 0
+    }
+    if (++part.size * 4 > part.slots.length * 3) this.#growPart(part)
+    this.#put(part, hashed, node)
   }
 
-  #grow(): void {
-    this.#resize(this.objects.length * 2)
-    for (let node = 0; node < this.size; node++) this.#place(node)
+  #put({ slots, epochs }: Part, hashed: number, node: number): void {
+    const mask = slots.length - 1
+    let slot = hashed & mask
+    while (epochs[slot] === this.#epoch) slot = (slot + 1) & mask
+    slots[slot] = node
+    epochs[slot] = this.#epoch
   }
 
-  /** Makes room for so many nodes, and empties the slots. */
+  #growPart(part: Part): void {
+    const { slots, epochs } = part
+    part.slots = new Int32Array(slots.length * 2)
+    part.epochs = new Int32Array(slots.length * 2)
+    for (const [slot, node] of slots.entries()) {
+      if (epochs[slot] === this.#epoch) this.#put(part, this.#hashOf(node), node)
+    }
+  }
+
+  #hashOf(node: number): number {
+    return hash(this.objects[node] ?? 0, this.members[node] ?? 0)
+  }
+
+  /** Makes room for so many nodes. */
   #resize(capacity: number): void {
     const kept = Math.min(capacity, this.size)
     this.objects = grownColumn(this.objects.subarray(0, kept), capacity, 0)
     this.members = grownColumn(this.members.subarray(0, kept), capacity, 0)
     this.verdicts = grownColumn(this.verdicts.subarray(0, kept), capacity, 0)
     this.hops = grownColumn(this.hops.subarray(0, kept), capacity, 0)
-    this.#slots = new Int32Array(slotsFor(capacity))
-    this.#epochs = new Int32Array(this.#slots.length)
-    this.#epoch = 1
   }
+}
+
+function emptyParts(): Part[] {
+  return Array.from({ length: PARTS }, () => ({
+    slots: new Int32Array(FIRST_SLOTS),
+    epochs: new Int32Array(FIRST_SLOTS),
+    size: 0,
+    epoch: 0,
+  }))
 }
 
 function hash(object: number, member: number): number {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createExplain } from '../../../../../src/server/slices/authz/explain.ts'
 import { createDisclosurePolicy } from '../../../../../src/server/slices/authz/disclosure-policy.ts'
+import { createTimeSlices } from '../../../../../src/shared/time-slices.ts'
 import type { RequestContext } from '../../../../../src/server/http/request-context.ts'
 import type { Authorizer } from '../../../../../src/server/ports/authorizer.ts'
 import type { ExplainedCheck, Explanation } from '../../../../../src/shared/authz/explanation.ts'
@@ -18,7 +19,11 @@ const node = (more: Partial<Explanation>): Explanation => ({
 })
 
 /** Explains to `user:ann`, who may read what is named, and lies in the Domain `home` with everything but `abroad:*`. */
-async function explain(explained: Partial<ExplainedCheck>, readable: readonly string[], question = QUESTION) {
+async function explain(
+  explained: Partial<ExplainedCheck> | (() => Partial<ExplainedCheck>),
+  readable: readonly string[],
+  question = QUESTION,
+) {
   const denials: string[] = []
   const authorizer: Authorizer = {
     kind: 'embedded',
@@ -32,13 +37,18 @@ async function explain(explained: Partial<ExplainedCheck>, readable: readonly st
     hasRelation: () => true,
   }
   const insight = {
-    explain: () => ({ outcome: 'denied' as const, tree: node({}), remedies: [], ...explained }),
+    explain: () => ({
+      outcome: 'denied' as const,
+      tree: node({}),
+      remedies: [],
+      ...(typeof explained === 'function' ? explained() : explained),
+    }),
     impact: () => ({ changes: [], count: 0, isComplete: true }),
   }
   const answer = createExplain({
     authorizer,
     insight,
-    disclosure: createDisclosurePolicy(authorizer, { mayBeStale: false }),
+    disclosure: createDisclosurePolicy(authorizer, { mayBeStale: false, slices: createTimeSlices() }),
   })
   // The members that an explanation uses.
   const ctx = {
@@ -122,6 +132,17 @@ describe('an explanation', () => {
       ['project:web'],
     )
     expect(answer.remedies).toEqual([[grant('user:bob', 'project:web')]])
+  })
+
+  it('has the decision of the tree where it was granted after the check', async () => {
+    const readable: string[] = []
+    const grantedMeanwhile = () => {
+      readable.push('project:web')
+      return { outcome: 'granted' as const, tree: node({ outcome: 'granted' }) }
+    }
+    const { answer, denials } = await explain(grantedMeanwhile, readable, { ...QUESTION, subject: 'user:ann' })
+    expect(answer).toMatchObject({ decision: 'allowed', relation_path: [], tree: { outcome: 'granted' } })
+    expect(denials).toEqual([])
   })
 
   it.each([

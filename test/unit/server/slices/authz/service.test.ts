@@ -60,6 +60,7 @@ function setUp({ decision, domains = {}, readsPlatform = false, isRemote = false
     about: unused,
     denied: (reason) => void denials.push(reason),
     refusedFor: () => undefined,
+    isAbandoned: () => false,
     header: unused,
     requestHeader: unused,
     presentedSecret: unused,
