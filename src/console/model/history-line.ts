@@ -6,7 +6,10 @@ export interface HourPoint {
 
 const HOUR_MS = 3_600_000
 
-/** The path of a line through the hours in a box; it breaks where hours are missing. A lone hour is a short dash. */
+/**
+ * The path of a line from the first hour to the last in a box; it breaks where hours are missing. An hour without one beside it is a
+ * segment of no length, which a round cap draws as a point.
+ */
 export function historyLine(
   points: readonly HourPoint[],
   { width, height }: { readonly width: number; readonly height: number },
@@ -14,16 +17,19 @@ export function historyLine(
   const most = Math.max(1, ...points.map(({ used_max: used }) => used))
   const times = points.map(({ hour }) => Date.parse(hour))
   const from = times[0] ?? 0
-  const span = Math.max(HOUR_MS, (times.at(-1) ?? 0) + HOUR_MS - from)
-  const x = (ms: number) => round(((ms - from) / span) * width)
+  const span = (times.at(-1) ?? 0) - from
+  const x = (ms: number) => (span === 0 ? width / 2 : round(((ms - from) / span) * width))
   const parts = points.map(({ used_max: used }, at) => {
     const ms = times[at] ?? 0
-    const before = times[at - 1]
     const y = round(height - (used / most) * height)
-    const isJoined = before !== undefined && ms - before <= HOUR_MS
-    return `${isJoined ? 'L' : 'M'}${x(ms)} ${y}H${x(ms + HOUR_MS)}`
+    const isAfter = isNext(times[at - 1], ms)
+    const isLone = !isAfter && !isNext(ms, times[at + 1])
+    return `${isAfter ? 'L' : 'M'}${x(ms)} ${y}${isLone ? 'h0' : ''}`
   })
   return { line: parts.join(''), most }
 }
+
+const isNext = (ms: number | undefined, later: number | undefined): boolean =>
+  ms !== undefined && later !== undefined && later - ms <= HOUR_MS
 
 const round = (value: number): number => Math.round(value * 10) / 10

@@ -15,6 +15,7 @@ export interface Waiting {
 interface WaitingDeps {
   readonly api: Api
   readonly domainId: string
+  readonly mayReadDomain: boolean
   readonly changes: Changes
   readonly decisions: number
   readonly announce: (text: string) => void
@@ -23,7 +24,8 @@ interface WaitingDeps {
 const COUNTED_MAX = '200'
 
 /** Reads what waits for the person, and announces what is new. */
-export function useWaiting({ api, domainId, changes, decisions, announce }: WaitingDeps): Waiting {
+export function useWaiting({ api, domainId, mayReadDomain, ...deps }: WaitingDeps): Waiting {
+  const { changes, decisions, announce } = deps
   const approvals = useLoad(
     { key: 'approvals', tick: tickOf(changes, { topics: ['approvals'], decisions }) },
     async (signal) => {
@@ -34,6 +36,7 @@ export function useWaiting({ api, domainId, changes, decisions, announce }: Wait
   const violations = useLoad(
     { key: domainId, tick: tickOf(changes, { topics: ['violations'], decisions }) },
     async (signal) => {
+      if (!mayReadDomain) return undefined
       const asked = { domain_id: domainId, status: 'open', limit: COUNTED_MAX } as const
       return (await api.call('ListDomainIntegrityViolations', asked, signal)).items.length
     },
