@@ -19,7 +19,7 @@ export function CapacityChart({ dimension }: { readonly dimension: CapacityUse['
     api.call('GetDomainCapacityHistory', { domain_id: domain.id, dimension }, signal),
   )
   return (
-    <LoadedView of={history}>
+    <LoadedView of={history} what="the history">
       {(value) => (value.points.length === 0 ? <Empty>There is no sample yet.</Empty> : <Chart history={value} />)}
     </LoadedView>
   )

@@ -38,7 +38,7 @@ export function CapacityView(): VNode {
       >
         Capacity
       </Heading>
-      <LoadedView of={capacity}>
+      <LoadedView of={capacity} what="the capacity">
         {({ dimensions }) => (
           <ul class="gauges">
             {dimensions.map((use) => (

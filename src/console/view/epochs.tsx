@@ -17,7 +17,9 @@ export function Epochs({ nodes }: { readonly nodes: readonly NodeSummary[] }): V
   const { value, failure } = useRead(
     { key: `${domain.id} ${isCompared}`, topics: ['mesh'], apartMs: APART_MS },
     async (signal) =>
-      isCompared && mayReadDomain ? api.call('VerifyDomainEdgeEpochs', { domain_id: domain.id, body: {} }, signal) : undefined,
+      isCompared && mayReadDomain
+        ? api.call('VerifyDomainEdgeEpochs', { domain_id: domain.id, body: {} }, signal)
+        : undefined,
   )
   if (!isCompared)
     return (
@@ -29,12 +31,17 @@ export function Epochs({ nodes }: { readonly nodes: readonly NodeSummary[] }): V
   if (failure !== undefined) return <li class="muted">Keys were not compared: {failure.message}</li>
   if (value === undefined) return <li class="muted">Comparing keys …</li>
   const ids = new Set(value.disagreeing.map(({ node_id: id }) => id))
-  if (ids.size === 0) return <li>{counted(value.nodes_checked, 'node')} {value.nodes_checked === 1 ? 'has' : 'have'} the keys that the server expects.</li>
+  if (ids.size === 0)
+    return (
+      <li>
+        {counted(value.nodes_checked, 'node')} {value.nodes_checked === 1 ? 'has' : 'have'} the keys that the server
+        expects.
+      </li>
+    )
   return (
     <li>
       <details>
-        <summary>{counted(ids.size, 'node')} reported other keys than the server expects, or
-          none</summary>
+        <summary>{counted(ids.size, 'node')} reported other keys than the server expects, or none</summary>
         <NodeLinks nodes={nodes.filter(({ id }) => ids.has(id))} />
       </details>
     </li>

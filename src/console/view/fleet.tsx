@@ -17,7 +17,7 @@ export function FleetView(): VNode {
   return (
     <>
       <Heading>{domain.display_name}</Heading>
-      <LoadedView of={fleet.nodes}>
+      <LoadedView of={fleet.nodes} what="the nodes">
         {(nodes) => (nodes.length === 0 ? <NoNodes /> : <Glance nodes={nodes} />)}
       </LoadedView>
     </>

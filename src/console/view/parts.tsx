@@ -75,14 +75,16 @@ export function Panel({ title, hint, children }: PanelProps): VNode {
   )
 }
 
-/** What a refused or failed question says, and how to ask again. A part that a person may not see says why. */
-export function Problem({
-  failure,
-  retry,
-}: {
-  readonly failure: Failure
+interface ProblemProps {
+  readonly failure: Failure | undefined
   readonly retry?: (() => void) | undefined
-}): VNode {
+  /** What was asked for, e.g. `the nodes`; the view where it is absent. */
+  readonly what?: string | undefined
+}
+
+/** What a refused or failed question says, and how to ask again. A part that a person may not see says why. */
+export function Problem({ failure, retry, what }: ProblemProps): VNode | null {
+  if (failure === undefined) return null
   const { correlation_id: correlationId } = failure.body
   if (failure.status === 403) return <Denied failure={failure} />
   return (
@@ -93,12 +95,18 @@ export function Problem({
           Correlation id: <code>{correlationId}</code>
         </p>
       )}
-      {retry !== undefined && (
-        <button type="button" class="quiet" onClick={retry}>
-          Try again
-        </button>
-      )}
+      {retry !== undefined && <RetryButton retry={retry} what={what} />}
     </div>
+  )
+}
+
+/** Asks again, and names what for: a page may have several of these. */
+function RetryButton({ retry, what }: { readonly retry: () => void; readonly what: string | undefined }): VNode {
+  const view = useContext(ConsoleContext)?.route.view ?? 'page'
+  return (
+    <button type="button" class="quiet" onClick={retry}>
+      Try to read {what ?? `the ${view}`} again
+    </button>
   )
 }
 
@@ -136,14 +144,16 @@ const ROLES: Readonly<Record<string, string>> = {
 
 interface LoadedViewProps<T> {
   readonly of: Loaded<T>
+  /** What is asked for, e.g. `the nodes`; the view where it is absent. */
+  readonly what?: string
   readonly children: (value: T) => ComponentChildren
 }
 
 /** The three states of a question: asked, failed, answered. A failure to ask again keeps the last answer in view. */
-export function LoadedView<T>({ of: { value, failure, retry }, children }: LoadedViewProps<T>): VNode {
+export function LoadedView<T>({ of: { value, failure, retry }, what, children }: LoadedViewProps<T>): VNode {
   return (
     <>
-      {failure !== undefined && <Problem failure={failure} retry={retry} />}
+      {failure !== undefined && <Problem failure={failure} retry={retry} what={what} />}
       {value !== undefined && children(value)}
       {value === undefined && failure === undefined && <p class="muted loading">Loading …</p>}
     </>

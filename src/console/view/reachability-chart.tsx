@@ -5,6 +5,7 @@ import { fragmentOf } from '../model/route.ts'
 import {
   CHART_PERIODS,
   chartPeriod,
+  hasGaps,
   lastOfSteps,
   samplesSince,
   stackedPaths,
@@ -99,6 +100,9 @@ function Chart({ samples, first, last, period }: ChartProps): VNode {
           <span>now</span>
         </p>
       </div>
+      {hasGaps(samples) && (
+        <p class="muted small">A gap has no samples: no server was running then, or the Domain had no nodes.</p>
+      )}
       <ul class="legend">
         {STATES.map((state) => (
           <li key={state} class="state">
