@@ -33,11 +33,11 @@ const HOUR_FORMAT = { month: 'short', day: 'numeric', hour: 'numeric', minute: '
 type Point = CapacityHistory['points'][number]
 
 function Chart({ history: { points, unit } }: { readonly history: CapacityHistory }): VNode {
-  const { line, most } = historyLine(points, BOX)
+  const { line, dots, most } = historyLine(points, BOX)
   const [first, last] = [points[0], points.at(-1)]
   return (
     <>
-      <div class="chart">
+      <div class="chart line-chart">
         <span class="chart-top muted">{amountText(most, unit)}</span>
         <svg
           viewBox={`0 0 ${BOX.width} ${BOX.height}`}
@@ -46,6 +46,7 @@ function Chart({ history: { points, unit } }: { readonly history: CapacityHistor
           aria-label={`At most ${amountText(most, unit)} in ${counted(points.length, 'hour')}`}
         >
           <path class="line" d={line} vector-effect="non-scaling-stroke" />
+          <path class="line is-dots" d={dots} vector-effect="non-scaling-stroke" />
         </svg>
         <p class="chart-ends muted">
           {first !== undefined && points.length > 1 && <span>{hourText(first.hour)}</span>}

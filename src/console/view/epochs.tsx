@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import type { NodeSummary } from '../api/operations.ts'
 import { counted } from '../model/format.ts'
+import { InlineCommand } from './command.tsx'
 import { useConsole } from './context.ts'
 import { NodeLinks } from './fleet-links.tsx'
 import { useRead } from './use-read.ts'
@@ -24,7 +25,7 @@ export function Epochs({ nodes }: { readonly nodes: readonly NodeSummary[] }): V
   if (!isCompared)
     return (
       <li>
-        The keys of more than 1,000 nodes are not compared here: <code>ctl nodes verify-epochs</code>
+        The keys of more than 1,000 nodes are not compared here: <InlineCommand text="ctl nodes verify-epochs" />
       </li>
     )
   if (!mayReadDomain) return <li class="muted">Keys are compared for people who may read the whole Domain.</li>

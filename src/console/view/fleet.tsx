@@ -99,7 +99,7 @@ function Versions({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode 
               ) : (
                 <>
                   <code>{version}</code>
-                  {isOther && <span class="muted"> other</span>}
+                  {isOther && <span class="muted"> (other)</span>}
                 </>
               ),
           },

@@ -4,6 +4,7 @@ import type { Failure } from '../api/failure.ts'
 import type { ReachabilityState } from '../api/operations.ts'
 import { fragmentOf } from '../model/route.ts'
 import { relative } from '../model/format.ts'
+import { Command } from './command.tsx'
 import { ConsoleContext, useConsole } from './context.ts'
 import type { Loaded } from './use-load.ts'
 
@@ -123,9 +124,7 @@ function Denied({ failure: { body, message } }: { readonly failure: Failure }): 
         You do not see this, since you do not hold <code>{missing.relation}</code> on {object}. An administrator of it
         can give you the role:
       </p>
-      <pre>
-        <code>{`ctl grants create ${me.subject} ${roleOf(missing.relation)} ${object}`}</code>
-      </pre>
+      <Command text={`ctl grants create ${me.subject} ${roleOf(missing.relation)} ${object}`} />
     </div>
   )
 }
@@ -171,11 +170,7 @@ export function Empty({
   return (
     <div class="empty">
       <p>{children}</p>
-      {command !== undefined && (
-        <pre>
-          <code>{command}</code>
-        </pre>
-      )}
+      {command !== undefined && <Command text={command} />}
     </div>
   )
 }
