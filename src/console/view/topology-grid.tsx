@@ -48,7 +48,7 @@ export function NodeGrid({ nodes, width, chosen, onChoose, edges }: PictureProps
   )
 }
 
-/** From the chosen node to each that it does not reach directly; through the relay, where there is one. */
+/** From the chosen node to each that it does not reach directly; through the relay, where there is one. None where it is out of reach itself. */
 function linesOf(
   edges: PictureProps['edges'],
   { placeOf, away }: { readonly placeOf: ReadonlyMap<string, Place>; readonly away: ReadonlySet<string> },
@@ -58,7 +58,7 @@ function linesOf(
     const way = wayOf(edge, away)
     const ends = [from, ...(way === 'relayed' && relay !== undefined ? [relay] : []), to]
     const places = ends.flatMap((id) => placeOf.get(id) ?? [])
-    if (way === 'direct' || places.length < ends.length) return []
+    if (way === 'direct' || away.has(from) || places.length < ends.length) return []
     return [{ to, way, path: `M${places.map(({ x, y }) => `${x} ${y}`).join('L')}` }]
   })
 }

@@ -89,7 +89,7 @@ export async function findings(page: Page): Promise<readonly string[]> {
   return page.evaluate<readonly string[]>(run)
 }
 
-/** How much wider than the window the page is, in px. */
+/** How much wider than the window without the gutter of its scrollbar the page is, in px. */
 export function overflow(page: Page): Promise<number> {
-  return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+  return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.offsetWidth')
 }
