@@ -31,7 +31,7 @@ export function CapacityView(): VNode {
         note={
           value && (
             <>
-              Sampled <Time at={value.sampled_at} />
+              Sampled <Time at={value.sampled_at} isPast />
             </>
           )
         }

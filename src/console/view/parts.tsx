@@ -41,13 +41,19 @@ export function State({ state }: { readonly state: ReachabilityState }): VNode {
   )
 }
 
+interface TimeProps {
+  readonly at: string | null | undefined
+  /** Whether it has passed: the clock of the page is up to ten seconds behind an answer. */
+  readonly isPast?: true
+}
+
 /** An instant as a distance; the whole instant is its title. */
-export function Time({ at }: { readonly at: string | null | undefined }): VNode {
+export function Time({ at, isPast }: TimeProps): VNode {
   const { nowMs } = useConsole()
   if (at === null || at === undefined) return <span class="muted">never</span>
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {relative(at, nowMs)}
+      {relative(at, isPast ? Math.max(nowMs, Date.parse(at)) : nowMs)}
     </time>
   )
 }
