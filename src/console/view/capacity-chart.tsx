@@ -15,8 +15,9 @@ const ROWS_MAX = 24
 /** The largest sample of each hour of one dimension. */
 export function CapacityChart({ dimension }: { readonly dimension: CapacityUse['dimension'] }): VNode {
   const { api, domain } = useConsole()
-  const history = useRead({ key: `${domain.id} ${dimension}`, topics: ['unknown'], apartMs: APART_MS }, (signal) =>
-    api.call('GetDomainCapacityHistory', { domain_id: domain.id, dimension }, signal),
+  const history = useRead(
+    { key: `${domain.id} ${dimension}`, topics: ['unknown'], apartMs: APART_MS, isOfDomain: true },
+    (signal) => api.call('GetDomainCapacityHistory', { domain_id: domain.id, dimension }, signal),
   )
   return (
     <LoadedView of={history} what="the history">

@@ -19,7 +19,7 @@ export const DIMENSION_NAMES: Readonly<Record<CapacityUse['dimension'], string>>
 /** What the Domain uses of its capacity, and how that developed. */
 export function CapacityView(): VNode {
   const { api, domain, route } = useConsole()
-  const capacity = useRead({ key: domain.id, topics: ['capacity'] }, (signal) =>
+  const capacity = useRead({ key: domain.id, topics: ['capacity'], isOfDomain: true }, (signal) =>
     api.call('GetDomainCapacity', { domain_id: domain.id }, signal),
   )
   const { value } = capacity

@@ -24,7 +24,7 @@ const ROWS_MAX = 12
 /** How a node reaches the others. */
 export function NodeConnections({ node }: { readonly node: ConnectedNode }): VNode {
   const { api, domain } = useConsole()
-  const topology = useRead({ key: node.id, topics: ['mesh'] }, (signal) =>
+  const topology = useRead({ key: node.id, topics: ['mesh'], isOfDomain: true }, (signal) =>
     api.call('GetDomainMeshTopology', { domain_id: domain.id, node_id: node.id }, signal),
   )
   return (

@@ -51,7 +51,7 @@ function Due({ id, snapshot }: { readonly id: string; readonly snapshot: NodeSta
 /** Whether the node has the keys of its edges that the server has. */
 function Keys({ id }: { readonly id: string }): VNode {
   const { api, domain } = useConsole()
-  const { value, failure } = useRead({ key: id, topics: ['mesh'], apartMs: APART_MS }, (signal) =>
+  const { value, failure } = useRead({ key: id, topics: ['mesh'], apartMs: APART_MS, isOfDomain: true }, (signal) =>
     api.call('VerifyDomainEdgeEpochs', { domain_id: domain.id, body: { node_ids: [id] } }, signal),
   )
   if (failure !== undefined) return <>not compared: {failure.message}</>

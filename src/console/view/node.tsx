@@ -111,7 +111,7 @@ function NodeState({ node }: { readonly node: NodeDetail }): VNode {
 
 function NodeViolations({ id }: { readonly id: string }): VNode {
   const { api, domain } = useConsole()
-  const violations = useRead({ key: id, topics: ['violations'] }, async (signal) => {
+  const violations = useRead({ key: id, topics: ['violations'], isOfDomain: true }, async (signal) => {
     const asked = { domain_id: domain.id, node_id: id, limit: '20' }
     return (await api.call('ListDomainIntegrityViolations', asked, signal)).items
   })

@@ -138,7 +138,7 @@ function useTopology(isRing: boolean, chosen: string | undefined): Loaded<Topolo
   const { api, domain } = useConsole()
   const nodeId = isRing ? undefined : chosen
   return useRead<Topology | undefined>(
-    { key: `${domain.id} ${nodeId ?? String(isRing)}`, topics: ['mesh'] },
+    { key: `${domain.id} ${nodeId ?? String(isRing)}`, topics: ['mesh'], isOfDomain: true },
     async (signal) => {
       if (!isRing && nodeId === undefined) return undefined
       const asked = { domain_id: domain.id, ...(nodeId !== undefined && { node_id: nodeId }) }

@@ -91,8 +91,7 @@ async function run(config: Config, io: ServeIo): Promise<number> {
     const handover = config.isDev ? memory : createTokenFile(config.bootstrapTokenFile)
     const shown = createMemoryHandover()
     const initialPassword = passwordHandover(config, io, shown)
-    const command = commandBesideServer(process.env)
-    const server = await start({ config, log, handover, initialPassword, onBroken, command })
+    const server = await start({ config, log, handover, initialPassword, onBroken })
     announce(server, config, { io, password: io.stderr.isTty ? shown.published() : undefined })
     await runUntilEnded(server, { config, io, memory, ending, log })
     return ending.conclude()
@@ -110,9 +109,9 @@ function passwordHandover(config: Config, { stderr }: ServeIo, shown: MemoryHand
 }
 
 /** Loads the services only now: help, `--check` and a refused configuration do not need them. */
-async function start(options: ServeOptions): Promise<RunningServer> {
+async function start(options: Omit<ServeOptions, 'command'>): Promise<RunningServer> {
   const { serve } = await import('../composition/serve.ts')
-  return serve(options)
+  return serve({ ...options, command: commandBesideServer(process.env) })
 }
 
 async function runUntilEnded(server: RunningServer, extras: Extras): Promise<void> {
