@@ -21,6 +21,19 @@ export function commandBesideServer(env: Environment, folder: string = packageFi
   return isInstalled(folder) && !isByNpx(env) ? 'ctl' : npxCommand(folder)
 }
 
+/**
+ * How pages of the server name the command. They are also read on other machines, where `npx ctl` would find a package of that name
+ * instead of the checkout.
+ *
+ * @param beside how it is typed beside the server
+ * @param baseUrl the origin of the pages
+ */
+export function commandOnPages(beside: string, baseUrl: string): string {
+  return beside === 'npx ctl' && !LOOPBACK.test(new URL(baseUrl).hostname) ? 'npx ctl-mesh' : beside
+}
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
 /** Whether npm has put the package there, be it for a project, for the machine or into the cache of `npx`. */
 function isInstalled(folder: string): boolean {
   return folder.includes('/node_modules/')

@@ -213,7 +213,9 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
       .poll(async () => Number(await page.locator('.tile-count').first().textContent()), PATIENTLY)
       .toBeGreaterThanOrEqual(50)
     await page.getByRole('heading', { name: 'Versions' }).waitFor()
-    await page.getByText('1 node reported other keys than the server has, or none').waitFor(PATIENTLY)
+    await page.getByText('1 node reported other keys than the server expects, or none').waitFor(PATIENTLY)
+    await page.getByText('No node reports a version number.').waitFor(PATIENTLY)
+    await page.getByRole('cell', { name: 'agent-sim (other)' }).waitFor()
     await page.getByRole('img', { name: /^Nodes by reachability over/ }).waitFor(PATIENTLY)
     await page.getByRole('link', { name: /Never reported/ }).click()
     await page.getByRole('heading', { name: 'Nodes' }).waitFor()
@@ -259,14 +261,127 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     expect(complaints).toEqual([])
   })
 
+  test('has the history of the server again after an outage, without a reload', async () => {
+    const { page } = await show('fleet')
+    await page.clock.install()
+    let asked = 0
+    const answer = () =>
+      page.route('**/reachability-history?**', (route) => {
+        asked += 1
+        return route.fulfill({ json: sevenDays(domainId) })
+      })
+    await answer()
+    await page.reload()
+    await page.getByRole('img', { name: /over (24 h|1 d)\. Now: healthy/ }).waitFor(PATIENTLY)
+    await page.route('**/v1/**', (route) => route.abort())
+    const failed = page.getByText('The samples of the server could not be read: The server cannot be reached.')
+    await expect
+      .poll(async () => {
+        await page.clock.fastForward(16_000)
+        return failed.count()
+      }, PATIENTLY)
+      .toBe(1)
+    await page.unroute('**/v1/**')
+    asked = 0
+    // A minute is enough: the console reads everything every 15 seconds meanwhile.
+    let steps = 0
+    await expect
+      .poll(async () => {
+        if (asked === 0 && steps++ < 4) await page.clock.fastForward(16_000)
+        return asked
+      }, PATIENTLY)
+      .toBeGreaterThan(0)
+    await failed.waitFor({ state: 'detached', ...PATIENTLY })
+  })
+
+  test('asks a person who may read some Projects only for nothing that is of the whole Domain', async () => {
+    const { page } = await show('fleet')
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await page.route('**/v1/domains?**', (route) => route.fulfill({ json: { items: [], next_cursor: null } }))
+    await page.reload()
+    await page.getByText('The counts of the server are for people who may read the whole Domain.').waitFor(PATIENTLY)
+    await page.getByText('Keys are compared for people who may read the whole Domain.').waitFor(PATIENTLY)
+    await page.getByRole('banner').getByText('Every 15 s', { exact: true }).waitFor(PATIENTLY)
+    await page.getByRole('link', { name: 'Capacity' }).click()
+    await page.getByText('since you do not hold read on domain:default').waitFor(PATIENTLY)
+    await page.getByRole('link', { name: 'Topology' }).click()
+    await page.getByRole('heading', { name: 'Nodes in the picture' }).waitFor(PATIENTLY)
+    await page.getByText('since you do not hold read on domain:default').waitFor(PATIENTLY)
+    expect(asked).toContain('/v1/nodes')
+    expect(asked.filter((path) => path.startsWith(`/v1/domains/${domainId}/`))).toEqual([])
+  })
+
+  test('sorts nodes by the keyboard, keeps the order in the address, and has a sentence where none matches', async () => {
+    const { page, complaints } = await show('nodes')
+    const first = () => page.locator('tbody tr').first().locator('td').first().textContent()
+    const [byName, byState] = ['Name', 'State'].map((head) =>
+      page.getByRole('columnheader').getByRole('button', { name: head }),
+    )
+    const before = await first()
+    await byName?.focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(first, PATIENTLY).not.toBe(before)
+    expect(await page.getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBe('descending')
+    expect(await page.evaluate('document.activeElement.textContent')).toContain('Name')
+    await byState?.focus()
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Space')
+    await page.locator('tbody tr').first().getByText('Never reported').waitFor(PATIENTLY)
+    expect(page.url()).toBe(at('nodes?sort=-state'))
+    expect(await page.locator('th[aria-sort]').count()).toBe(1)
+    await page.setViewportSize(PHONE)
+    await byState?.click()
+    expect(page.url()).toBe(at('nodes?sort=state'))
+    expect(await findings(page)).toEqual([])
+    expect(await overflow(page)).toBe(0)
+    await page.getByLabel('Name, address or label').fill('no node is called so')
+    await page.getByText('No node matches these filters.').waitFor(PATIENTLY)
+    await page.getByRole('link', { name: 'Show all nodes' }).click()
+    await page.getByText(/^\d+ nodes$/).waitFor(PATIENTLY)
+    expect(complaints).toEqual([])
+  })
+
+  test('has a sentence and a way out for an address that names no node', async () => {
+    const { page } = await show('nodes/nonsense')
+    await page.getByText('There is no node with the id “nonsense” in').waitFor(PATIENTLY)
+    await page.getByRole('alert').getByRole('link', { name: 'all nodes' }).click()
+    await page.getByText(/^\d+ nodes$/).waitFor(PATIENTLY)
+  })
+
+  test('has the nodes of the picture in a table, and what is chosen beside the picture, not on it', async () => {
+    const { page, complaints } = await show('topology', { colorScheme: 'dark' })
+    const [button] = await page.getByRole('button', { name: /^Show the connections of / }).all()
+    const label = (await button?.getAttribute('aria-label')) ?? ''
+    const chosen = label.replace('Show the connections of ', '')
+    await button?.click()
+    const panel = page.getByRole('region', { name: chosen, exact: true })
+    await panel.waitFor(PATIENTLY)
+    await page.getByRole('button', { name: new RegExp(`^${chosen}, `), pressed: true }).waitFor(PATIENTLY)
+    const [mesh, beside] = await Promise.all([page.locator('.mesh').boundingBox(), panel.boundingBox()])
+    expect(beside?.x).toBeGreaterThanOrEqual((mesh?.x ?? 0) + (mesh?.width ?? 0))
+    expect(await findings(page)).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
   test('opens a node, with its state, connections, violations, work and events', async () => {
     const { page, complaints } = await show('violations')
     await page.getByRole('cell').getByRole('link').first().click()
-    for (const name of ['State', 'Desired state', 'Connections', 'Violations', 'Executions', 'Sessions', 'Last events'])
+    for (const name of [
+      'State',
+      'What the node should run',
+      'Connections',
+      'Violations',
+      'Executions',
+      'Sessions',
+      'Last events',
+    ])
       await page.getByRole('heading', { name, exact: true }).waitFor(PATIENTLY)
-    await page.getByText(/peers: \d+ direct/).waitFor(PATIENTLY)
-    await page.getByText('the node has not reported which it has').waitFor(PATIENTLY)
-    await page.getByRole('cell', { name: 'node.register' }).waitFor(PATIENTLY)
+    // The node was enrolled, and no agent runs it.
+    await page.getByText('The node has never reported, so no connection of it is known.').waitFor(PATIENTLY)
+    await page.getByText('the node has not reported its keys').waitFor(PATIENTLY)
+    await page.getByRole('cell', { name: 'node.register', exact: true }).waitFor(PATIENTLY)
+    expect(await page.locator('section', { hasText: 'Last events' }).getByRole('table').count()).toBe(1)
     expect(await page.evaluate('document.activeElement.id')).toBe('view')
     await picture(page, 'node')
     expect(await findings(page)).toEqual([])
@@ -554,7 +669,7 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
   test('switches to another Domain, whose parts are empty', async () => {
     const { page } = await show('fleet')
     await page.getByLabel('Domain', { exact: true }).selectOption('acme')
-    await page.getByText('No node has joined this Domain, or you may read none.').waitFor(PATIENTLY)
+    await page.getByText('No nodes in this Domain').waitFor(PATIENTLY)
     expect(page.url()).toBe(`${server.url}/v1/console/#/acme/fleet`)
     await picture(page, 'empty')
     expect(await findings(page)).toEqual([])
@@ -567,7 +682,7 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     await page.getByRole('heading', { name: 'The console cannot reach its data' }).waitFor(PATIENTLY)
     await page.getByRole('alert').getByText('The server cannot be reached.').waitFor(PATIENTLY)
     await page.unroute('**/v1/auth/whoami')
-    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Try to read your account again' }).click()
     await page.getByRole('heading', { name: 'Capacity' }).waitFor(PATIENTLY)
     await page.route('**/capacity', (route) =>
       route.fulfill({
@@ -578,13 +693,16 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     await page.reload()
     await page.getByRole('alert').getByText('The datastore is away.').waitFor(PATIENTLY)
     await page.unroute('**/capacity')
-    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: 'Try to read the capacity again' }).click()
     await page.getByRole('meter', { name: 'Nodes', exact: true }).waitFor(PATIENTLY)
     await page.route('**/v1/**', (route) => route.abort())
     await page.getByRole('link', { name: 'Approvals' }).click()
     await page.getByText('The server cannot be reached. What you see is the last that it answered').waitFor(PATIENTLY)
     await page.unroute('**/v1/**')
-    await page.getByRole('button', { name: 'Try again' }).first().click()
+    await page
+      .getByRole('button', { name: /^Try to read .* again$/ })
+      .first()
+      .click()
     await page.getByText('The server cannot be reached. What you see').waitFor({ state: 'detached', ...PATIENTLY })
   })
 
@@ -603,7 +721,7 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     await page.getByRole('link', { name: 'Audit' }).click()
     await page.getByText('since you do not hold auditor on domain:default').waitFor(PATIENTLY)
     expect(await page.locator('main pre').textContent()).toMatch(
-      /^ctl grants create user:[0-9a-f-]{36} auditor domain:default$/,
+      /^npx ctl grants create user:[0-9a-f-]{36} auditor domain:default$/,
     )
   })
 
@@ -625,7 +743,7 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     await page.getByRole('link', { name: 'Violations' }).click()
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor(PATIENTLY)
     expect(await page.getByRole('link', { name: 'Sign in' }).getAttribute('href')).toBe(
-      '/?then=console#/default/violations',
+      '/?then=console&now#/default/violations',
     )
   })
 })

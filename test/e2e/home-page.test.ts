@@ -93,7 +93,7 @@ describe.skipIf(executablePath === undefined)('the start page in a real browser'
     expect(await page.locator('#who').textContent()).toBe('Signed in as A person')
     expect(await page.locator('#subject').textContent()).toMatch(/^user:[0-9a-f-]{36}$/)
     expect(await page.locator('#domain').textContent()).toMatch(/^Conformance \([a-z0-9-]+\)$/)
-    expect(await page.locator('#command').textContent()).toBe(`npx ctl-mesh login --url ${running.world.url}`)
+    expect(await page.locator('#command').textContent()).toBe(`ctl login --url ${running.world.url}`)
     await picture(page, 'signed-in')
     expect(complaints).toEqual([])
   })
@@ -215,7 +215,7 @@ describe.skipIf(executablePath === undefined)('the start page in a real browser'
 
   test('explains itself without scripts', async () => {
     const page = await visit({ javaScriptEnabled: false })
-    expect(await page.locator('noscript').textContent()).toContain('npx ctl-mesh login')
+    expect(await page.locator('noscript').textContent()).toContain('ctl login')
   })
 
   test.each([

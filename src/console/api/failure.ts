@@ -25,6 +25,10 @@ export class Failure extends Error {
 /** The failure of a call without an answer. */
 export const unreachable = (): Failure => new Failure(0, { detail: 'The server cannot be reached.' })
 
+/** The failure of a call that is known to be refused, since the person may not read the Domain. */
+export const unreadable = (domainId: string): Failure =>
+  new Failure(403, { missing_relation: { relation: 'read', object: `domain:${domainId}` } })
+
 /** Whether the session of the browser has ended. A stronger sign-in that an operation asks for is also a 401. */
 export const isSignedOut = ({ status, body }: Failure): boolean => status === 401 && body.code !== 'step_up_required'
 

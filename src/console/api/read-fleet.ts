@@ -7,6 +7,8 @@ const PAGE = 200
 /** As many nodes as a Domain is meant to have at most. */
 const PAGES_MAX = 50
 const DOMAIN_PAGES_MAX = 5
+/** The most Domains that `readDomains` finds. */
+export const DOMAINS_MAX = PAGE * DOMAIN_PAGES_MAX
 /** Types of the events that change what a list of nodes shows. */
 const OF_NODES = /^(node|labels)\./
 

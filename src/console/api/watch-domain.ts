@@ -11,6 +11,8 @@ export interface WatchDeps {
   readonly presence: PresenceWatch
   /** Calls back when the network is back; returns a function that ends it. */
   readonly onOnline: (run: () => void) => () => void
+  /** Whether the person may read the stream. A try by others is a denial in the audit. */
+  readonly isStreamed: boolean
 }
 
 /** A follower of one Domain. */
@@ -62,7 +64,7 @@ export function watchDomain(domainId: string, watcher: Watcher, deps: WatchDeps)
   const endPresence = presence.onChange(readAgain)
   const endOnline = deps.onOnline(readAgain)
   becomes('polling')
-  void follow({ domainId, watcher, deps, becomes, signal: ending.signal })
+  if (deps.isStreamed) void follow({ domainId, watcher, deps, becomes, signal: ending.signal })
   return () => {
     ending.abort()
     cancelPoll()

@@ -1,4 +1,5 @@
 import type { NodeSummary, ReachabilityState } from '../api/operations.ts'
+import { compareVersions, isVersion } from './versions.ts'
 
 /** The states of reachability, those in reach first. */
 export const STATES = [
@@ -22,44 +23,46 @@ export interface VersionShare {
   /** Null: the node has not reported one. */
   readonly version: string | null
   readonly nodes: number
+  /** Whether it is a text without a rank, such as `agent-sim`, which is neither newer nor older than a version. */
+  readonly isOther: boolean
 }
 
-/** The versions that nodes run, the newest first; nodes without one last. */
+/** The versions that nodes run, the newest first; then other texts, then nodes without any. */
 export function countVersions(nodes: readonly Pick<NodeSummary, 'binary_version'>[]): readonly VersionShare[] {
   const counts = new Map<string | null, number>()
   for (const { binary_version: version } of nodes) counts.set(version, (counts.get(version) ?? 0) + 1)
-  return Array.from(counts, ([version, count]) => ({ version, nodes: count })).toSorted((a, b) =>
-    newestFirst(a.version, b.version),
-  )
+  return Array.from(counts, ([version, count]) => ({
+    version,
+    nodes: count,
+    isOther: version !== null && !isVersion(version),
+  })).toSorted((a, b) => newestFirst(a.version, b.version))
 }
-
-const ordering = new Intl.Collator('en', { numeric: true })
 
 function newestFirst(left: string | null, right: string | null): number {
   if (left === null || right === null) return Number(left === null) - Number(right === null)
-  const [coreA = '', preA] = left.split('-', 2)
-  const [coreB = '', preB] = right.split('-', 2)
-  const byCore = ordering.compare(coreB, coreA)
-  if (byCore !== 0) return byCore
-  // A pre-release precedes its release (Semantic Versioning 11).
-  if (preA === undefined || preB === undefined) return Number(preA !== undefined) - Number(preB !== undefined)
-  return ordering.compare(preB, preA)
+  return compareVersions(right, left) || left.localeCompare(right, 'en')
 }
 
 /** What is not as it should be, by how it differs. */
 export interface Drift {
   /** Nodes that run an older version than the newest one in the Domain. */
   readonly behind: readonly NodeSummary[]
+  /** Nodes whose version has no rank, so that it cannot be compared. */
+  readonly other: readonly NodeSummary[]
   /** Nodes that wait for new keys. */
   readonly rotating: readonly NodeSummary[]
+  /** Null where no node reports a version that has a rank. */
   readonly newest: string | null
 }
 
 export function driftOf(nodes: readonly NodeSummary[]): Drift {
-  const newest = countVersions(nodes)[0]?.version ?? null
+  const newest = countVersions(nodes).find(({ version, isOther }) => version !== null && !isOther)?.version ?? null
+  const ofVersion = (holds: (version: string) => boolean) =>
+    nodes.filter(({ binary_version: version }) => version !== null && holds(version))
   return {
     newest,
-    behind: nodes.filter(({ binary_version: version }) => version !== null && version !== newest),
+    behind: ofVersion((version) => newest !== null && isVersion(version) && compareVersions(version, newest) < 0),
+    other: ofVersion((version) => !isVersion(version)),
     rotating: nodes.filter(({ rotation_pending: isPending }) => isPending),
   }
 }

@@ -6,24 +6,31 @@ export interface HourPoint {
 
 const HOUR_MS = 3_600_000
 
-/** The path of a line through the hours in a box; it breaks where hours are missing. A lone hour is a short dash. */
+/**
+ * The path of a line from the first hour to the last in a box; it breaks where hours are missing. Hours without one beside them are in
+ * `dots`, as segments of no length, which a round cap draws as points.
+ */
 export function historyLine(
   points: readonly HourPoint[],
   { width, height }: { readonly width: number; readonly height: number },
-): { readonly line: string; readonly most: number } {
+): { readonly line: string; readonly dots: string; readonly most: number } {
   const most = Math.max(1, ...points.map(({ used_max: used }) => used))
   const times = points.map(({ hour }) => Date.parse(hour))
   const from = times[0] ?? 0
-  const span = Math.max(HOUR_MS, (times.at(-1) ?? 0) + HOUR_MS - from)
-  const x = (ms: number) => round(((ms - from) / span) * width)
-  const parts = points.map(({ used_max: used }, at) => {
+  const span = (times.at(-1) ?? 0) - from
+  const x = (ms: number) => (span === 0 ? width / 2 : round(((ms - from) / span) * width))
+  let [line, dots] = ['', '']
+  for (const [at, { used_max: used }] of points.entries()) {
     const ms = times[at] ?? 0
-    const before = times[at - 1]
-    const y = round(height - (used / most) * height)
-    const isJoined = before !== undefined && ms - before <= HOUR_MS
-    return `${isJoined ? 'L' : 'M'}${x(ms)} ${y}H${x(ms + HOUR_MS)}`
-  })
-  return { line: parts.join(''), most }
+    const place = `${x(ms)} ${round(height - (used / most) * height)}`
+    if (isNext(times[at - 1], ms)) line += `L${place}`
+    else if (isNext(ms, times[at + 1])) line += `M${place}`
+    else dots += `M${place}h0`
+  }
+  return { line, dots, most }
 }
+
+const isNext = (ms: number | undefined, later: number | undefined): boolean =>
+  ms !== undefined && later !== undefined && later - ms <= HOUR_MS
 
 const round = (value: number): number => Math.round(value * 10) / 10

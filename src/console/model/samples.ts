@@ -119,6 +119,9 @@ function runsOf(samples: readonly Sample[]): readonly (readonly [number, number]
   return starts.map((from, at) => [from, starts[at + 1] ?? samples.length])
 }
 
+/** Whether there are times between the samples of which nothing is known. */
+export const hasGaps = (samples: readonly Sample[]): boolean => runsOf(samples).length > 1
+
 /** All nodes of a sample. */
 export const totalOf = (sample: Counts): number => STATES.reduce((sum, state) => sum + sample[state], 0)
 

@@ -65,36 +65,48 @@ export function groupBy<T>(items: readonly T[], nameOf: (item: T) => string): Re
   return new Map([...groups].toSorted(([a], [b]) => a.localeCompare(b, 'en')))
 }
 
-/** How packets go over an edge: as the node reports it, else as the server plans it. */
-export type Way = 'direct' | 'relayed' | 'none'
+/** How packets go over an edge: as the node reports it, else as the server plans it; `away` where an end is out of reach. */
+export type Way = 'direct' | 'relayed' | 'none' | 'away'
 
 /** An edge as the picture needs it. */
 export interface Edge {
   readonly from: string
   readonly to: string
   readonly mode: 'direct' | 'relayed'
-  readonly path: Way | null
+  readonly path: Exclude<Way, 'away'> | null
   readonly relay_node_id?: string | undefined
 }
 
-export const wayOf = ({ mode, path }: Pick<Edge, 'mode' | 'path'>): Way => path ?? mode
+/** @param away ids of the nodes that are out of reach: neither an older report nor the plan is how they are reached now */
+export const wayOf = (
+  { from, to, mode, path }: Pick<Edge, 'from' | 'to' | 'mode' | 'path'>,
+  away: ReadonlySet<string>,
+): Way => (away.has(from) || away.has(to) ? 'away' : (path ?? mode))
 
-/** The pairs of nodes, each once, with the worse of their two ways: none, then relayed, then direct. */
+/** Ids of the nodes that do not report in time, or never did. */
+export function idsAway(nodes: readonly { readonly id: string; readonly reachability: string }[]): ReadonlySet<string> {
+  return new Set(nodes.flatMap(({ id, reachability }) => (AWAY.has(reachability) ? [id] : [])))
+}
+
+const AWAY: ReadonlySet<string> = new Set(['unreachable', 'never_reported'])
+
+/** The pairs of nodes, each once, with the worse of their two ways: out of reach, none, then relayed, then direct. */
 export function pairs(
   edges: readonly Edge[],
+  away: ReadonlySet<string>,
 ): readonly { readonly ends: readonly [string, string]; readonly way: Way }[] {
   const worst = new Map<string, { ends: readonly [string, string]; way: Way }>()
   for (const edge of edges) {
     const ends = edge.from < edge.to ? ([edge.from, edge.to] as const) : ([edge.to, edge.from] as const)
     const key = ends.join(' ')
-    const way = wayOf(edge)
+    const way = wayOf(edge, away)
     const known = worst.get(key)
     if (known === undefined || RANK[way] > RANK[known.way]) worst.set(key, { ends, way })
   }
   return [...worst.values()]
 }
 
-const RANK = { direct: 0, relayed: 1, none: 2 } as const
+const RANK = { direct: 0, relayed: 1, none: 2, away: 3 } as const
 
 /** Where the roving focus goes from an item; undefined for a key that does not move it. */
 export function moved(

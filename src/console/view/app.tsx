@@ -42,7 +42,7 @@ function NotReached({ failure, retry }: Pick<Loaded<Start>, 'failure' | 'retry'>
       <h1 id="view" tabIndex={-1}>
         The console cannot reach its data
       </h1>
-      {failure !== undefined && <Problem failure={failure} retry={retry} />}
+      {failure !== undefined && <Problem failure={failure} retry={retry} what="your account" />}
       <p class="muted">It tries again every 15 seconds.</p>
     </section>
   )

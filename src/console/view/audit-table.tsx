@@ -13,7 +13,8 @@ const OUTCOMES: Readonly<Record<AuditRow['outcome'], string>> = {
   internal_error: 'error',
 }
 
-const outcomeText = ({ outcome, reason }: AuditRow): VNode => (
+/** What was decided, and why it was not granted. */
+export const outcomeText = ({ outcome, reason }: AuditRow): VNode => (
   <span class={outcome === 'granted' ? undefined : 'refused'}>
     {OUTCOMES[outcome]}
     {outcome !== 'granted' && reason !== outcome && `: ${reason}`}

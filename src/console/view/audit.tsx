@@ -12,6 +12,7 @@ import {
 } from '../model/audit-query.ts'
 import { fragmentOf } from '../model/route.ts'
 import { AuditTable } from './audit-table.tsx'
+import { InlineCommand } from './command.tsx'
 import { useConsole } from './context.ts'
 import { Empty, Field, Heading, LoadedView, Problem } from './parts.tsx'
 import { useFoundFilters } from './use-found-filters.ts'
@@ -61,7 +62,8 @@ function Selection({ filters, isDefault }: SelectionProps): VNode {
         {text}. {text !== ALL && <a href={everything}>Show all decisions</a>}
       </p>
       <p class="small muted">
-        The same with ctl: <code>{auditCommand(filters, { slug: domain.slug, me: me.subject })}</code>
+        The same on the command line:{' '}
+        <InlineCommand text={auditCommand(filters, { slug: domain.slug, me: me.subject })} />
       </p>
     </div>
   )

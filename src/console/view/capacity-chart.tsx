@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
 import type { CapacityHistory, CapacityUse } from '../api/operations.ts'
-import { amountText } from '../model/format.ts'
+import { amountText, counted } from '../model/format.ts'
 import { historyLine } from '../model/history-line.ts'
 import { useConsole } from './context.ts'
-import { Empty, LoadedView, Time } from './parts.tsx'
+import { Empty, LoadedView } from './parts.tsx'
 import { Table } from './table.tsx'
 import { useRead } from './use-read.ts'
 
@@ -15,36 +15,43 @@ const ROWS_MAX = 24
 /** The largest sample of each hour of one dimension. */
 export function CapacityChart({ dimension }: { readonly dimension: CapacityUse['dimension'] }): VNode {
   const { api, domain } = useConsole()
-  const history = useRead({ key: `${domain.id} ${dimension}`, topics: ['unknown'], apartMs: APART_MS }, (signal) =>
-    api.call('GetDomainCapacityHistory', { domain_id: domain.id, dimension }, signal),
+  const history = useRead(
+    { key: `${domain.id} ${dimension}`, topics: ['unknown'], apartMs: APART_MS, isOfDomain: true },
+    (signal) => api.call('GetDomainCapacityHistory', { domain_id: domain.id, dimension }, signal),
   )
   return (
-    <LoadedView of={history}>
-      {(value) => (value.points.length === 0 ? <Empty>There is no whole hour yet.</Empty> : <Chart history={value} />)}
+    <LoadedView of={history} what="the history">
+      {(value) => (value.points.length === 0 ? <Empty>There is no sample yet.</Empty> : <Chart history={value} />)}
     </LoadedView>
   )
 }
 
+/** An hour by its beginning: the samples of the first one may have begun later. */
+const hourText = (hour: string): string => `the hour from ${new Date(hour).toLocaleString([], HOUR_FORMAT)}`
+
+const HOUR_FORMAT = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const
+
 type Point = CapacityHistory['points'][number]
 
 function Chart({ history: { points, unit } }: { readonly history: CapacityHistory }): VNode {
-  const { line, most } = historyLine(points, BOX)
-  const first = points[0]
+  const { line, dots, most } = historyLine(points, BOX)
+  const [first, last] = [points[0], points.at(-1)]
   return (
     <>
-      <div class="chart">
+      <div class="chart line-chart">
         <span class="chart-top muted">{amountText(most, unit)}</span>
         <svg
           viewBox={`0 0 ${BOX.width} ${BOX.height}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={`At most ${amountText(most, unit)} in ${points.length} hours`}
+          aria-label={`At most ${amountText(most, unit)} in ${counted(points.length, 'hour')}`}
         >
           <path class="line" d={line} vector-effect="non-scaling-stroke" />
+          <path class="line is-dots" d={dots} vector-effect="non-scaling-stroke" />
         </svg>
         <p class="chart-ends muted">
-          <span>{first !== undefined && <Time at={first.hour} />}</span>
-          <span>now</span>
+          {first !== undefined && points.length > 1 && <span>{hourText(first.hour)}</span>}
+          {last !== undefined && <span>{hourText(last.hour)}</span>}
         </p>
       </div>
       <details>
@@ -52,7 +59,7 @@ function Chart({ history: { points, unit } }: { readonly history: CapacityHistor
         <Table
           caption="The last 24 hours with a sample, the newest first"
           columns={[
-            { head: 'Hour', cell: ({ hour }: Point) => new Date(hour).toLocaleString() },
+            { head: 'Hour from', cell: ({ hour }: Point) => new Date(hour).toLocaleString() },
             { head: 'At most', cell: ({ used_max: used }: Point) => amountText(used, unit), isNumber: true },
             {
               head: 'Target',

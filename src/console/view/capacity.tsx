@@ -9,17 +9,17 @@ import { useRead } from './use-read.ts'
 
 export const DIMENSION_NAMES: Readonly<Record<CapacityUse['dimension'], string>> = {
   nodes: 'Nodes',
-  sse_fanout: 'Events to streams',
+  sse_fanout: 'Events sent',
   secret_reads: 'Secret reads',
   mediated_sessions: 'Sessions',
-  observability_ingest: 'Reports of nodes',
+  observability_ingest: 'Reports from nodes',
   action_executions: 'Open executions',
 }
 
 /** What the Domain uses of its capacity, and how that developed. */
 export function CapacityView(): VNode {
   const { api, domain, route } = useConsole()
-  const capacity = useRead({ key: domain.id, topics: ['capacity'] }, (signal) =>
+  const capacity = useRead({ key: domain.id, topics: ['capacity'], isOfDomain: true }, (signal) =>
     api.call('GetDomainCapacity', { domain_id: domain.id }, signal),
   )
   const { value } = capacity
@@ -31,14 +31,14 @@ export function CapacityView(): VNode {
         note={
           value && (
             <>
-              Sampled <Time at={value.sampled_at} />
+              Sampled <Time at={value.sampled_at} isPast />
             </>
           )
         }
       >
         Capacity
       </Heading>
-      <LoadedView of={capacity}>
+      <LoadedView of={capacity} what="the capacity">
         {({ dimensions }) => (
           <ul class="gauges">
             {dimensions.map((use) => (
@@ -50,7 +50,7 @@ export function CapacityView(): VNode {
       {shown !== undefined && (
         <Panel
           title={`${DIMENSION_NAMES[shown.dimension]}, hour by hour`}
-          hint="The largest sample of each hour; 35 days are kept"
+          hint="The largest value of each hour, for the last 35 days"
         >
           <CapacityChart dimension={shown.dimension} />
         </Panel>
@@ -115,5 +115,5 @@ function wordsOf({ ratio, over_threshold: isOver, enforced, days_until_full: day
     ...(days === null ? [] : [`full in ${counted(Math.max(1, Math.round(days)), 'day')}`]),
     ...(enforced ? ['calls beyond the target are refused'] : []),
   ]
-  return words.join(' · ') || 'A target can be set by the platform'
+  return words.join(' · ') || 'No target is set'
 }

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { InlineCommand } from './command.tsx'
 
 /** What the person has done, and the command that shows it. */
 export interface Done {
@@ -20,7 +21,7 @@ export function Confirmation({ done, onClose }: ConfirmationProps): VNode {
         <div class="confirmation-box">
           <p>{done.text}</p>
           <p class="small">
-            See it with: <code>{done.command}</code>
+            See it with: <InlineCommand text={done.command} />
           </p>
           <button type="button" class="quiet" onClick={onClose}>
             Close

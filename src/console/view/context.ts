@@ -28,6 +28,8 @@ export interface ConsoleState {
   readonly me: Me
   readonly domains: readonly Domain[]
   readonly domain: ShownDomain
+  /** Whether the person may read the Domain as a whole, not only some of its Projects or nodes. Others are not asked for what is of the whole: each time would be a denial in the audit. */
+  readonly mayReadDomain: boolean
   readonly route: Route
   readonly fleet: FleetData
   readonly waiting: Waiting

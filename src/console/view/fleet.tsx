@@ -1,4 +1,4 @@
-import type { VNode } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import type { NodeSummary } from '../api/operations.ts'
 import { countStates, countVersions, driftOf, outOfReach, STATES } from '../model/fleet.ts'
 import { counted, numberText } from '../model/format.ts'
@@ -17,7 +17,7 @@ export function FleetView(): VNode {
   return (
     <>
       <Heading>{domain.display_name}</Heading>
-      <LoadedView of={fleet.nodes}>
+      <LoadedView of={fleet.nodes} what="the nodes">
         {(nodes) => (nodes.length === 0 ? <NoNodes /> : <Glance nodes={nodes} />)}
       </LoadedView>
     </>
@@ -25,13 +25,14 @@ export function FleetView(): VNode {
 }
 
 export function NoNodes(): VNode {
-  const { domain } = useConsole()
+  const { domain, mayReadDomain } = useConsole()
   return (
-    <section class="card">
+    <section class="card" aria-labelledby="no-nodes">
+      <h2 id="no-nodes">{mayReadDomain ? 'No nodes in this Domain' : 'You may read no node of this Domain'}</h2>
       <Empty
         command={`ctl join-tokens create --domain ${domain.slug}\nctl agent install --server ${location.origin} --join-token-file FILE`}
       >
-        No node has joined this Domain, or you may read none. To add one, make a join token and give it to the machine.
+        To add one, make a join token and give it to the machine.
       </Empty>
     </section>
   )
@@ -92,8 +93,15 @@ function Versions({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode 
         columns={[
           {
             head: 'Version',
-            cell: ({ version }) =>
-              version === null ? <span class="muted">not reported</span> : <code>{version}</code>,
+            cell: ({ version, isOther }) =>
+              version === null ? (
+                <span class="muted">not reported</span>
+              ) : (
+                <>
+                  <code>{version}</code>
+                  {isOther && <span class="muted"> (other)</span>}
+                </>
+              ),
           },
           { head: 'Nodes', cell: ({ nodes: count }) => numberText(count), isNumber: true },
           { head: 'Share', cell: ({ nodes: count }) => <Share part={count / nodes.length} /> },
@@ -146,45 +154,53 @@ function Attention({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode
   )
 }
 
+/** What is not as it should be. */
 function DriftPanel({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode {
-  const { newest, behind, rotating } = driftOf(nodes)
+  const { newest, behind, other, rotating } = driftOf(nodes)
   return (
-    <Panel title="Drift">
+    <Panel title="Not up to date">
       <ul class="checks">
-        <li>
-          {behind.length === 0 ? (
+        <Check nodes={behind} words={`an older version than ${newest ?? ''}`} verbs={['runs', 'run']}>
+          {newest === null ? (
+            'No node reports a version number.'
+          ) : (
             <>
-              Every node that names a version runs the newest one
-              {newest !== null && (
-                <>
-                  , <code>{newest}</code>
-                </>
-              )}
-              .
+              Every node with a version number runs the newest one, <code>{newest}</code>.
             </>
-          ) : (
-            <details>
-              <summary>
-                {counted(behind.length, 'node')} {behind.length === 1 ? 'runs' : 'run'} an older version than {newest}
-              </summary>
-              <NodeLinks nodes={behind} />
-            </details>
           )}
-        </li>
-        <li>
-          {rotating.length === 0 ? (
-            <>No node waits for new keys.</>
-          ) : (
-            <details>
-              <summary>
-                {counted(rotating.length, 'node')} {rotating.length === 1 ? 'waits' : 'wait'} for new keys
-              </summary>
-              <NodeLinks nodes={rotating} />
-            </details>
-          )}
-        </li>
+        </Check>
+        {other.length > 0 && (
+          <Check nodes={other} words="something else than a version number" verbs={['reports', 'report']} />
+        )}
+        <Check nodes={rotating} words="for new keys" verbs={['waits', 'wait']}>
+          No node waits for new keys.
+        </Check>
         <Epochs nodes={nodes} />
       </ul>
     </Panel>
+  )
+}
+
+interface CheckProps {
+  /** Those of which it is true. */
+  readonly nodes: readonly NodeSummary[]
+  /** What one of them does, and what several do. */
+  readonly verbs: readonly [string, string]
+  readonly words: string
+  /** Shown where there are none. */
+  readonly children?: ComponentChildren
+}
+
+function Check({ nodes, verbs: [one, several], words, children }: CheckProps): VNode {
+  if (nodes.length === 0) return <li>{children}</li>
+  return (
+    <li>
+      <details>
+        <summary>
+          {counted(nodes.length, 'node')} {nodes.length === 1 ? one : several} {words}
+        </summary>
+        <NodeLinks nodes={nodes} />
+      </details>
+    </li>
   )
 }

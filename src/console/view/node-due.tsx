@@ -16,8 +16,8 @@ export function NodeDue({ id }: { readonly id: string }): VNode {
     api.call('GetNodeState', { id }, signal),
   )
   return (
-    <Panel title="Desired state" hint="What the server gives the node, and what the node reports of it">
-      <LoadedView of={state}>
+    <Panel title="What the node should run" hint="As the server gives it, with what the node reports of it">
+      <LoadedView of={state} what="what the node should run">
         {(snapshot) => typeof snapshot === 'object' && <Due id={id} snapshot={snapshot} />}
       </LoadedView>
     </Panel>
@@ -30,12 +30,18 @@ function Due({ id, snapshot }: { readonly id: string; readonly snapshot: NodeSta
   return (
     <Facts
       facts={[
-        ['Peers', counted(peers.length, 'peer')],
+        ['Other nodes', counted(peers.length, 'node')],
         ['Keys', <Keys id={id} />],
-        ['Policies', policy.policies.length === 0 ? 'none matches the node' : <Policies policies={policy.policies} />],
+        [
+          'Policies',
+          policy.policies.length === 0 ? 'none applies to this node' : <Policies policies={policy.policies} />,
+        ],
         ['Bridges', bridge.resources.length === 0 ? 'none' : <Bridges bridges={bridge.resources} reports={reports} />],
-        ['Executions', executions.length === 0 ? 'none is open' : counted(executions.length, 'open execution')],
-        ['Sessions', sessions.length === 0 ? 'none is live' : counted(sessions.length, 'live session')],
+        [
+          'Executions',
+          executions.length === 0 ? 'none is waiting or running' : counted(executions.length, 'open execution'),
+        ],
+        ['Sessions', sessions.length === 0 ? 'none at the moment' : counted(sessions.length, 'live session')],
         ['Reports', keys.length === 0 ? 'none' : keys.map((key) => <code class="label">{key}</code>)],
       ]}
     />
@@ -45,20 +51,20 @@ function Due({ id, snapshot }: { readonly id: string; readonly snapshot: NodeSta
 /** Whether the node has the keys of its edges that the server has. */
 function Keys({ id }: { readonly id: string }): VNode {
   const { api, domain } = useConsole()
-  const { value, failure } = useRead({ key: id, topics: ['mesh'], apartMs: APART_MS }, (signal) =>
+  const { value, failure } = useRead({ key: id, topics: ['mesh'], apartMs: APART_MS, isOfDomain: true }, (signal) =>
     api.call('VerifyDomainEdgeEpochs', { domain_id: domain.id, body: { node_ids: [id] } }, signal),
   )
   if (failure !== undefined) return <>not compared: {failure.message}</>
   if (value === undefined) return <span class="muted">comparing …</span>
   const [fault] = value.disagreeing
-  return <>{fault === undefined ? 'the node has those that are due' : FAULTS[fault.reason]}</>
+  return <>{fault === undefined ? 'the node has the keys that the server expects' : FAULTS[fault.reason]}</>
 }
 
 const FAULTS = {
-  not_reported: 'the node has not reported which it has',
-  malformed: 'the node reported them in a form that the server does not know',
-  count_differs: 'the node has more or fewer than are due',
-  epochs_differ: 'the node has others than are due',
+  not_reported: 'the node has not reported its keys',
+  malformed: 'the node reported its keys in a form that the server does not know',
+  count_differs: 'the node has more or fewer keys than the server expects',
+  epochs_differ: 'the node has other keys than the server expects',
 } as const
 
 /** Revisions in force. Agents do not report which ones they apply. */

@@ -15,7 +15,7 @@ export function NodeExecutions({ id }: { readonly id: string }): VNode {
   )
   return (
     <Panel title="Executions">
-      <LoadedView of={executions}>
+      <LoadedView of={executions} what="the executions">
         {(rows) =>
           rows.length === 0 ? (
             <Empty command={`ctl executions create ${id} ping`}>The node was asked to run nothing.</Empty>
@@ -50,7 +50,7 @@ export function NodeSessions({ id, projectId }: { readonly id: string; readonly 
   })
   return (
     <Panel title="Sessions">
-      <LoadedView of={sessions}>
+      <LoadedView of={sessions} what="the sessions">
         {(rows) =>
           rows.length === 0 ? (
             <Empty>

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact'
+import type { Failure } from '../api/failure.ts'
 import type { NodeDetail } from '../api/operations.ts'
 import { fragmentOf } from '../model/route.ts'
-import { AuditTable } from './audit-table.tsx'
 import { useConsole } from './context.ts'
-import { EventList } from './event-list.tsx'
+import { NodeActivity } from './node-activity.tsx'
 import { NodeConnections } from './node-connections.tsx'
 import { NodeDue } from './node-due.tsx'
 import { NodeExecutions, NodeSessions } from './node-work.tsx'
-import { Empty, Facts, Heading, LoadedView, Panel, State, Time } from './parts.tsx'
+import { Facts, Heading, LoadedView, NodeLink, Panel, State, Time } from './parts.tsx'
 import { useRead } from './use-read.ts'
 import { ViolationTable } from './violation-table.tsx'
 
@@ -21,8 +21,44 @@ export function NodeView({ id }: { readonly id: string }): VNode {
         <a href={fragmentOf({ domain: domain.slug, view: 'nodes' })}>All nodes</a>
       </p>
       <Heading note={node.value && <State state={node.value.reachability} />}>{node.value?.name ?? 'Node'}</Heading>
-      <LoadedView of={node}>{(detail) => <NodeParts node={detail} />}</LoadedView>
+      {isUnknown(node.failure) ? (
+        <UnknownNode id={id} />
+      ) : (
+        <LoadedView of={node} what="the node">
+          {(detail) => <NodeParts node={detail} />}
+        </LoadedView>
+      )}
     </>
+  )
+}
+
+/** The API does not disclose whether a node that a person may not read exists. */
+const isUnknown = (failure: Failure | undefined): boolean => failure !== undefined && UNKNOWN.has(failure.status)
+
+const UNKNOWN: ReadonlySet<number> = new Set([400, 403, 404])
+
+/** An address that names no node that the person may read, or a node by its name. */
+function UnknownNode({ id }: { readonly id: string }): VNode {
+  const { domain, fleet } = useConsole()
+  const named = fleet.nodes.value?.find(({ display_name: name }) => name === id)
+  return (
+    <div class="notice" role="alert">
+      <p>
+        There is no node with the id “{id}” in {domain.display_name}, or you may not read it.
+      </p>
+      <p>
+        {named === undefined ? (
+          <>
+            It may have left. Look for it among{' '}
+            <a href={fragmentOf({ domain: domain.slug, view: 'nodes' })}>all nodes</a>.
+          </>
+        ) : (
+          <>
+            A node has that name: <NodeLink id={named.id} name={`open ${named.display_name}`} />
+          </>
+        )}
+      </p>
+    </div>
   )
 }
 
@@ -33,7 +69,7 @@ function NodeParts({ node }: { readonly node: NodeDetail }): VNode {
         <NodeState node={node} />
         <NodeDue id={node.id} />
       </div>
-      <NodeConnections id={node.id} />
+      <NodeConnections node={node} />
       <NodeViolations id={node.id} />
       <div class="columns">
         <NodeExecutions id={node.id} />
@@ -56,13 +92,16 @@ function NodeState({ node }: { readonly node: NodeDetail }): VNode {
           ['Kind', node.kind],
           ['Version', node.binary_version],
           ['Mesh address', <code>{node.mesh_address}</code>],
-          ['Endpoint', node.endpoint === null ? 'none known, or stale' : <code>{node.endpoint}</code>],
-          ['NAT', node.nat_type],
+          ['Endpoint', node.endpoint === null ? 'not known, or out of date' : <code>{node.endpoint}</code>],
+          ['NAT type', node.nat_type],
           ['Labels', labels.length === 0 ? 'none' : labels.map((label) => <span class="label">{label}</span>)],
-          ['Keys', node.rotation_pending ? 'waits for new keys' : 'no rotation pending'],
-          ['Ephemeral', node.ephemeral ? 'leaves after ten minutes out of reach' : undefined],
-          ['Hooks', capabilities === null ? undefined : capabilities.hooks.map(({ name }) => name).join(', ')],
-          ['Enrolled', <Time at={node.created_at} />],
+          ['Keys', node.rotation_pending ? 'waits for new keys' : 'up to date'],
+          ['Temporary', node.ephemeral ? 'leaves after ten minutes out of reach' : undefined],
+          [
+            'Hooks it can run',
+            capabilities === null ? undefined : capabilities.hooks.map(({ name }) => name).join(', '),
+          ],
+          ['Joined', <Time at={node.created_at} />],
           ['Id', <code>{node.id}</code>],
         ]}
       />
@@ -72,34 +111,14 @@ function NodeState({ node }: { readonly node: NodeDetail }): VNode {
 
 function NodeViolations({ id }: { readonly id: string }): VNode {
   const { api, domain } = useConsole()
-  const violations = useRead({ key: id, topics: ['violations'] }, async (signal) => {
+  const violations = useRead({ key: id, topics: ['violations'], isOfDomain: true }, async (signal) => {
     const asked = { domain_id: domain.id, node_id: id, limit: '20' }
     return (await api.call('ListDomainIntegrityViolations', asked, signal)).items
   })
   return (
     <Panel title="Violations">
-      <LoadedView of={violations}>
+      <LoadedView of={violations} what="the violations">
         {(rows) => <ViolationTable rows={rows} none="The node has reported no violation of integrity." isOfOneNode />}
-      </LoadedView>
-    </Panel>
-  )
-}
-
-/** What happened to the node: events since the page was opened, and the changes that the audit has of it. Reads are left out: this page is one itself. */
-function NodeActivity({ id }: { readonly id: string }): VNode {
-  const { api, domain, events } = useConsole()
-  const rows = useRead({ key: id, topics: ['shown-node'] }, async (signal) => {
-    const asked = { domain_id: domain.id, object: `node:${id}`, only: 'writes', limit: '20' } as const
-    return (await api.call('GetAudit', asked, signal)).items
-  })
-  const own = events.filter(({ object }) => object === `node:${id}`)
-  return (
-    <Panel title="Last events" hint="What happened to the node, and what was changed about it">
-      {own.length > 0 && <EventList events={own} />}
-      <LoadedView of={rows}>
-        {(items) =>
-          items.length === 0 ? <Empty>Nothing is on record about this node.</Empty> : <AuditTable rows={items} />
-        }
       </LoadedView>
     </Panel>
   )

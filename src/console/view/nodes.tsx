@@ -1,16 +1,14 @@
 import type { VNode } from 'preact'
-import { useState } from 'preact/hooks'
 import type { NodeSummary, ReachabilityState } from '../api/operations.ts'
 import { STATES } from '../model/fleet.ts'
 import { counted } from '../model/format.ts'
+import { NODE_ORDERS, nextOrder, nodeOrder, sortedNodes } from '../model/node-order.ts'
 import { fragmentOf, type Route } from '../model/route.ts'
 import { useConsole } from './context.ts'
 import { NoNodes } from './fleet.tsx'
+import { LongTable } from './long-table.tsx'
 import { NodeView } from './node.tsx'
 import { Field, Heading, LoadedView, NodeLink, State, stateWord, Time } from './parts.tsx'
-import { Table } from './table.tsx'
-
-const PAGE = 100
 
 /** All nodes of the Domain, or one of them. */
 export function NodesView(): VNode {
@@ -19,7 +17,7 @@ export function NodesView(): VNode {
   return (
     <>
       <Heading>Nodes</Heading>
-      <LoadedView of={fleet.nodes}>
+      <LoadedView of={fleet.nodes} what="the nodes">
         {(nodes) => (nodes.length === 0 ? <NoNodes /> : <NodeList nodes={nodes} />)}
       </LoadedView>
     </>
@@ -28,41 +26,68 @@ export function NodesView(): VNode {
 
 function NodeList({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode {
   const { route, domain } = useConsole()
-  const [shown, setShown] = useState(PAGE)
-  const rows = matching(nodes, route.filters)
-  const filter = (name: string, value: string): void => {
+  const order = nodeOrder(route.filters['sort'])
+  const rows = sortedNodes(matching(nodes, route.filters), order)
+  const change = (name: string, value: string): void => {
     const filters = { ...route.filters, [name]: value }
     history.replaceState(null, '', fragmentOf({ domain: domain.slug, view: 'nodes', filters }))
     dispatchEvent(new HashChangeEvent('hashchange'))
   }
+  const onSort = (key: string): void => {
+    const by = NODE_ORDERS.find((each) => each === key)
+    if (by !== undefined) change('sort', nextOrder(order, by))
+  }
   return (
     <>
-      <Filters filters={route.filters} onFilter={filter} />
+      <Filters filters={route.filters} onFilter={change} />
       <section class="card" aria-label="Nodes">
         <p class="muted hint" role="status">
           {rows.length === nodes.length
             ? counted(nodes.length, 'node')
             : `${counted(rows.length, 'node')} of ${nodes.length}`}
         </p>
-        <Table caption="Nodes" columns={COLUMNS} rows={rows.slice(0, shown)} keyOf={({ id }) => id} />
-        {rows.length > shown && (
-          <p class="row">
-            <button type="button" class="quiet" onClick={() => setShown(shown + PAGE)}>
-              Show more
-            </button>
-          </p>
+        {rows.length === 0 ? (
+          <NoMatch />
+        ) : (
+          <LongTable
+            caption="Nodes"
+            columns={COLUMNS}
+            rows={rows}
+            keyOf={({ id }) => id}
+            sorting={{ ...order, onSort }}
+          />
         )}
       </section>
     </>
   )
 }
 
+function NoMatch(): VNode {
+  const { domain } = useConsole()
+  return (
+    <div class="empty">
+      <p>No node matches these filters.</p>
+      <p>
+        <a href={fragmentOf({ domain: domain.slug, view: 'nodes' })}>Show all nodes</a>
+      </p>
+    </div>
+  )
+}
+
 const COLUMNS = [
-  { head: 'Name', cell: ({ id, display_name: name }: NodeSummary) => <NodeLink id={id} name={name} /> },
-  { head: 'State', cell: ({ reachability }: NodeSummary) => <State state={reachability} /> },
-  { head: 'Last report', cell: ({ last_heartbeat_at: at }: NodeSummary) => <Time at={at} /> },
+  {
+    head: 'Name',
+    sortKey: 'name',
+    cell: ({ id, display_name: name }: NodeSummary) => <NodeLink id={id} name={name} />,
+  },
+  { head: 'State', sortKey: 'state', cell: ({ reachability }: NodeSummary) => <State state={reachability} /> },
+  { head: 'Last report', sortKey: 'seen', cell: ({ last_heartbeat_at: at }: NodeSummary) => <Time at={at} /> },
   { head: 'Kind', cell: ({ display_kind: kind }: NodeSummary) => kind },
-  { head: 'Version', cell: ({ binary_version: version }: NodeSummary) => <code>{version ?? '–'}</code> },
+  {
+    head: 'Version',
+    sortKey: 'version',
+    cell: ({ binary_version: version }: NodeSummary) => <code>{version ?? '–'}</code>,
+  },
   { head: 'Mesh address', cell: ({ mesh_address: address }: NodeSummary) => <code>{address}</code> },
 ]
 

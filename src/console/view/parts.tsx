@@ -4,6 +4,7 @@ import type { Failure } from '../api/failure.ts'
 import type { ReachabilityState } from '../api/operations.ts'
 import { fragmentOf } from '../model/route.ts'
 import { relative } from '../model/format.ts'
+import { Command } from './command.tsx'
 import { ConsoleContext, useConsole } from './context.ts'
 import type { Loaded } from './use-load.ts'
 
@@ -40,13 +41,19 @@ export function State({ state }: { readonly state: ReachabilityState }): VNode {
   )
 }
 
+interface TimeProps {
+  readonly at: string | null | undefined
+  /** Whether it has passed: the clock of the page is up to ten seconds behind an answer. */
+  readonly isPast?: true
+}
+
 /** An instant as a distance; the whole instant is its title. */
-export function Time({ at }: { readonly at: string | null | undefined }): VNode {
+export function Time({ at, isPast }: TimeProps): VNode {
   const { nowMs } = useConsole()
   if (at === null || at === undefined) return <span class="muted">never</span>
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {relative(at, nowMs)}
+      {relative(at, isPast ? Math.max(nowMs, Date.parse(at)) : nowMs)}
     </time>
   )
 }
@@ -75,14 +82,16 @@ export function Panel({ title, hint, children }: PanelProps): VNode {
   )
 }
 
-/** What a refused or failed question says, and how to ask again. A part that a person may not see says why. */
-export function Problem({
-  failure,
-  retry,
-}: {
-  readonly failure: Failure
+interface ProblemProps {
+  readonly failure: Failure | undefined
   readonly retry?: (() => void) | undefined
-}): VNode {
+  /** What was asked for, e.g. `the nodes`; the view where it is absent. */
+  readonly what?: string | undefined
+}
+
+/** What a refused or failed question says, and how to ask again. A part that a person may not see says why. */
+export function Problem({ failure, retry, what }: ProblemProps): VNode | null {
+  if (failure === undefined) return null
   const { correlation_id: correlationId } = failure.body
   if (failure.status === 403) return <Denied failure={failure} />
   return (
@@ -93,12 +102,18 @@ export function Problem({
           Correlation id: <code>{correlationId}</code>
         </p>
       )}
-      {retry !== undefined && (
-        <button type="button" class="quiet" onClick={retry}>
-          Try again
-        </button>
-      )}
+      {retry !== undefined && <RetryButton retry={retry} what={what} />}
     </div>
+  )
+}
+
+/** Asks again, and names what for: a page may have several of these. */
+function RetryButton({ retry, what }: { readonly retry: () => void; readonly what: string | undefined }): VNode {
+  const view = useContext(ConsoleContext)?.route.view ?? 'page'
+  return (
+    <button type="button" class="quiet" onClick={retry}>
+      Try to read {what ?? `the ${view}`} again
+    </button>
   )
 }
 
@@ -115,9 +130,7 @@ function Denied({ failure: { body, message } }: { readonly failure: Failure }): 
         You do not see this, since you do not hold <code>{missing.relation}</code> on {object}. An administrator of it
         can give you the role:
       </p>
-      <pre>
-        <code>{`ctl grants create ${me.subject} ${roleOf(missing.relation)} ${object}`}</code>
-      </pre>
+      <Command text={`ctl grants create ${me.subject} ${roleOf(missing.relation)} ${object}`} />
     </div>
   )
 }
@@ -136,14 +149,16 @@ const ROLES: Readonly<Record<string, string>> = {
 
 interface LoadedViewProps<T> {
   readonly of: Loaded<T>
+  /** What is asked for, e.g. `the nodes`; the view where it is absent. */
+  readonly what?: string
   readonly children: (value: T) => ComponentChildren
 }
 
 /** The three states of a question: asked, failed, answered. A failure to ask again keeps the last answer in view. */
-export function LoadedView<T>({ of: { value, failure, retry }, children }: LoadedViewProps<T>): VNode {
+export function LoadedView<T>({ of: { value, failure, retry }, what, children }: LoadedViewProps<T>): VNode {
   return (
     <>
-      {failure !== undefined && <Problem failure={failure} retry={retry} />}
+      {failure !== undefined && <Problem failure={failure} retry={retry} what={what} />}
       {value !== undefined && children(value)}
       {value === undefined && failure === undefined && <p class="muted loading">Loading …</p>}
     </>
@@ -161,11 +176,7 @@ export function Empty({
   return (
     <div class="empty">
       <p>{children}</p>
-      {command !== undefined && (
-        <pre>
-          <code>{command}</code>
-        </pre>
-      )}
+      {command !== undefined && <Command text={command} />}
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { fragmentOf } from '../model/route.ts'
 import {
   CHART_PERIODS,
   chartPeriod,
+  hasGaps,
   lastOfSteps,
   samplesSince,
   stackedPaths,
@@ -18,12 +19,15 @@ import { Table } from './table.tsx'
 
 const BOX = { width: 600, height: 160 }
 
+const HINT = 'The server counts every 5 minutes, and this page adds what it sees.'
+const HINT_OF_PAGE = 'What this page has seen. The counts of the server are for people who may read the whole Domain.'
+
 /** How many nodes were in each state, as the server sampled it and this page saw it. */
 export function ReachabilityChart(): VNode {
-  const { route } = useConsole()
+  const { route, mayReadDomain } = useConsole()
   const period = chartPeriod(route.filters['period'])
   return (
-    <Panel title="Reachability over time" hint="A sample of the server every 5 minutes, and what this page has seen.">
+    <Panel title="Reachability over time" hint={mayReadDomain ? HINT : HINT_OF_PAGE}>
       <Periods chosen={period} />
       <HistoryFailure />
       <PeriodChart period={period} />
@@ -53,6 +57,8 @@ function PeriodChart({ period }: { readonly period: ChartPeriod }): VNode {
   const { fleet, nowMs } = useConsole()
   const samples = samplesSince(fleet.samples, nowMs - period.ms)
   const [first, last] = [samples[0], samples.at(-1)]
+  if (last !== undefined && samples.every((sample) => totalOf(sample) === 0))
+    return <p class="muted chart-wait">No nodes in this Domain.</p>
   if (first === undefined || last === undefined || samples.length < 2)
     return <p class="muted chart-wait">The chart begins with the next sample, in about 15 seconds.</p>
   return <Chart samples={samples} first={first} last={last} period={period} />
@@ -94,6 +100,9 @@ function Chart({ samples, first, last, period }: ChartProps): VNode {
           <span>now</span>
         </p>
       </div>
+      {hasGaps(samples) && (
+        <p class="muted small">A gap has no samples: no server was running then, or the Domain had no nodes.</p>
+      )}
       <ul class="legend">
         {STATES.map((state) => (
           <li key={state} class="state">

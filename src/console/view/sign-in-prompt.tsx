@@ -11,7 +11,7 @@ export function SignInPrompt({ wasSignedIn }: { readonly wasSignedIn: boolean })
         </h1>
         <p>The console shows what you may see, so it needs to know who you are.</p>
         <p>
-          <a class="button primary" href={`/?then=console${location.hash}`}>
+          <a class="button primary" href={`/?then=console&now${location.hash}`}>
             Sign in
           </a>
         </p>

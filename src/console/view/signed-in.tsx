@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Api } from '../api/client.ts'
 import type { Domain, Me } from '../api/operations.ts'
+import { DOMAINS_MAX } from '../api/read-fleet.ts'
 import type { ViewName } from '../model/route.ts'
 import { ApprovalsView } from './approvals.tsx'
 import { AuditView } from './audit.tsx'
@@ -38,21 +39,37 @@ interface SignedInProps {
 export function SignedIn({ api, me, domains, isReached }: SignedInProps): VNode {
   const route = useRoute()
   const domain = domainOf(route.domain, domains, me)
+  const mayReadDomain = mayRead(domain, domains)
   const nodeId = route.view === 'nodes' ? route.id : undefined
-  const { presence, liveness, ...live } = useLive({ domainId: domain.id, nodeId })
+  const { presence, liveness, ...live } = useLive({ domainId: domain.id, mayReadDomain, nodeId })
   const [spoken, announce] = useState('')
   const [decisions, setDecisions] = useState(0)
   const refresh = (): void => setDecisions((count) => count + 1)
   const isCurrent = (): boolean => isReached && liveness === 'live' && presence.now() === 'shown'
-  const fleet = useFleet({ api, domainId: domain.id, live, decisions, isCurrent })
-  const waiting = useWaiting({ api, domainId: domain.id, changes: live.changes, decisions, announce })
+  const fleet = useFleet({ api, domainId: domain.id, mayReadDomain, live, decisions, isCurrent })
+  const waiting = useWaiting({ api, domainId: domain.id, mayReadDomain, changes: live.changes, decisions, announce })
   const nowMs = useNow(live.changes)
   const [done, confirm] = useDone(`${domain.id} ${route.view}`)
   useFocusOnView(`${domain.id} ${route.view} ${route.id ?? ''}`)
   const View = COMPONENTS[route.view]
   return (
     <ConsoleContext.Provider
-      value={{ api, me, domains, domain, route, fleet, waiting, ...live, decisions, refresh, announce, confirm, nowMs }}
+      value={{
+        api,
+        me,
+        domains,
+        domain,
+        mayReadDomain,
+        route,
+        fleet,
+        waiting,
+        ...live,
+        decisions,
+        refresh,
+        announce,
+        confirm,
+        nowMs,
+      }}
     >
       <a class="skip" href="#view" onClick={focusView}>
         Skip to the content
@@ -98,6 +115,10 @@ function domainOf(slug: string | undefined, domains: readonly Domain[], me: Me):
   const named = domains.find((domain) => domain.slug === slug)
   return named ?? domains.find(({ id }) => id === me.domain_id) ?? domains[0] ?? own
 }
+
+/** The list has the Domains that the person may read; of a list that was cut, it is not known. */
+const mayRead = ({ id }: ShownDomain, domains: readonly Domain[]): boolean =>
+  domains.length >= DOMAINS_MAX || domains.some((domain) => domain.id === id)
 
 function focusView(event: Event): void {
   event.preventDefault()

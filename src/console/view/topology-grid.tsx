@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { grid, groupBy, type Place } from '../model/topology.ts'
+import { grid, groupBy, idsAway, wayOf, type Place } from '../model/topology.ts'
 import { Dot } from './topology-dot.tsx'
 import type { PictureProps } from './picture-props.ts'
 import { useRoving } from './use-roving.ts'
@@ -31,7 +31,7 @@ export function NodeGrid({ nodes, width, chosen, onChoose, edges }: PictureProps
           {title} ({length})
         </text>
       ))}
-      {linesOf(edges, placeOf).map(({ to, path, way }) => (
+      {linesOf(edges, { placeOf, away: idsAway(nodes) }).map(({ to, path, way }) => (
         <path key={to} class={`edge is-${way} is-near`} d={path} />
       ))}
       {cells.map(({ item, x, y }, at) => (
@@ -48,13 +48,17 @@ export function NodeGrid({ nodes, width, chosen, onChoose, edges }: PictureProps
   )
 }
 
-/** From the chosen node to each that it does not reach directly; through the relay, where there is one. */
-function linesOf(edges: PictureProps['edges'], placeOf: ReadonlyMap<string, Place>) {
-  return edges.flatMap(({ from, to, mode, path, relay_node_id: relay }) => {
-    const way = path ?? mode
+/** From the chosen node to each that it does not reach directly; through the relay, where there is one. None where it is out of reach itself. */
+function linesOf(
+  edges: PictureProps['edges'],
+  { placeOf, away }: { readonly placeOf: ReadonlyMap<string, Place>; readonly away: ReadonlySet<string> },
+) {
+  return edges.flatMap((edge) => {
+    const { from, to, relay_node_id: relay } = edge
+    const way = wayOf(edge, away)
     const ends = [from, ...(way === 'relayed' && relay !== undefined ? [relay] : []), to]
     const places = ends.flatMap((id) => placeOf.get(id) ?? [])
-    if (way === 'direct' || places.length < ends.length) return []
+    if (way === 'direct' || away.has(from) || places.length < ends.length) return []
     return [{ to, way, path: `M${places.map(({ x, y }) => `${x} ${y}`).join('L')}` }]
   })
 }

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { pairs, ring, type Place } from '../model/topology.ts'
+import { idsAway, pairs, ring, type Place } from '../model/topology.ts'
 import { Dot } from './topology-dot.tsx'
 import type { PictureProps } from './picture-props.ts'
 import { useRoving } from './use-roving.ts'
@@ -14,7 +14,7 @@ export function NodeRing({ nodes, width, chosen, onChoose, edges }: PictureProps
   const { stop, onKeyDown } = useRoving(nodes, 1)
   return (
     <svg
-      class="mesh"
+      class={`mesh ${densityOf(nodes.length)}`}
       width={size}
       height={size}
       viewBox={`0 0 ${size} ${size}`}
@@ -22,7 +22,7 @@ export function NodeRing({ nodes, width, chosen, onChoose, edges }: PictureProps
       aria-label="Nodes as a ring"
       onKeyDown={onKeyDown}
     >
-      {pairs(edges).map(({ ends: [from, to], way }) => (
+      {pairs(edges, idsAway(nodes)).map(({ ends: [from, to], way }) => (
         <Line
           key={`${from} ${to}`}
           ends={[placeOf.get(from), placeOf.get(to)]}
@@ -42,6 +42,9 @@ export function NodeRing({ nodes, width, chosen, onChoose, edges }: PictureProps
     </svg>
   )
 }
+
+/** Many lines are drawn fainter, or the ring would be a disc. */
+const densityOf = (count: number): string => (count > 24 ? 'is-dense' : '')
 
 const CENTRE: Place = { x: 0, y: 0 }
 

@@ -2,12 +2,14 @@ import type { VNode } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { NodeSummary, Topology } from '../api/operations.ts'
 import { counted, numberText } from '../model/format.ts'
-import { groupBy, NODES_DRAWN_MAX, RING_MAX } from '../model/topology.ts'
+import { sortedNodes } from '../model/node-order.ts'
+import { groupBy, NODES_DRAWN_MAX, RING_MAX, type Way } from '../model/topology.ts'
 import { countStates, STATES } from '../model/fleet.ts'
 import { useConsole } from './context.ts'
 import { NoNodes } from './fleet.tsx'
-import { Connections } from './node-connections.tsx'
-import { Heading, LoadedView, NodeLink, Panel, StateShape, stateWord } from './parts.tsx'
+import { LongTable } from './long-table.tsx'
+import { Connections, WAYS } from './node-connections.tsx'
+import { Empty, Heading, LoadedView, NodeLink, Panel, Problem, State, StateShape, stateWord } from './parts.tsx'
 import { Table } from './table.tsx'
 import { NodeGrid } from './topology-grid.tsx'
 import { NodeRing } from './topology-ring.tsx'
@@ -22,7 +24,7 @@ export function TopologyView(): VNode {
   return (
     <>
       <Heading>Topology</Heading>
-      <LoadedView of={fleet.nodes}>
+      <LoadedView of={fleet.nodes} what="the nodes">
         {(nodes) => (nodes.length === 0 ? <NoNodes /> : <Picture nodes={nodes} />)}
       </LoadedView>
     </>
@@ -41,53 +43,108 @@ function Picture({ nodes }: { readonly nodes: readonly NodeSummary[] }): VNode {
     () => width > 0 && <Drawing nodes={nodes} width={width} chosen={chosen} onChoose={setChosen} edges={edges} />,
     [nodes, width, chosen, edges],
   )
-  const node = nodes.find(({ id }) => id === chosen)
   if (nodes.length > NODES_DRAWN_MAX) return <Kinds nodes={nodes} />
   return (
     <>
-      <section class="card" aria-label="Picture of the mesh">
-        <p class="muted hint">{hintOf(nodes.length)}</p>
-        <div ref={ref} class="picture">
-          {drawing}
+      <div class="beside">
+        <section class="card" aria-label="Picture of the mesh">
+          <p class="muted hint">{hintOf(nodes.length)}</p>
+          <div ref={ref} class="picture">
+            {drawing}
+          </div>
+          <Legend />
+        </section>
+        <div class={isRing ? 'picked' : 'picked is-sticky'}>
+          <Picked node={nodes.find(({ id }) => id === chosen)} topology={topology} />
         </div>
-        <Legend />
-      </section>
-      {node !== undefined && (
-        <div class="picked">
-          <Panel title={node.display_name}>
-            <p>
-              <NodeLink id={node.id} name={`Open ${node.display_name}`} />
-            </p>
-            <LoadedView of={topology}>{(value) => <Connections topology={ofNode(value, node.id)} />}</LoadedView>
-          </Panel>
-        </div>
-      )}
+      </div>
+      <NodeTable nodes={nodes} chosen={chosen} onChoose={setChosen} />
     </>
+  )
+}
+
+interface PickedProps {
+  readonly node: NodeSummary | undefined
+  readonly topology: Loaded<Topology | undefined>
+}
+
+/** The connections of the node that is chosen in the picture or in the table. */
+function Picked({ node, topology }: PickedProps): VNode {
+  if (node === undefined)
+    return (
+      <Panel title="Connections">
+        <Problem failure={topology.failure} retry={topology.retry} what="the connections" />
+        <Empty>Choose a node to see its connections.</Empty>
+      </Panel>
+    )
+  return (
+    <Panel title={node.display_name}>
+      <p>
+        <NodeLink id={node.id} name={`Open ${node.display_name}`} />
+      </p>
+      <LoadedView of={topology} what="the connections">
+        {(value) => value !== undefined && <Connections node={node} topology={value} />}
+      </LoadedView>
+    </Panel>
+  )
+}
+
+interface NodeTableProps {
+  readonly nodes: readonly NodeSummary[]
+  readonly chosen: string | undefined
+  readonly onChoose: (id: string) => void
+}
+
+/** The nodes of the picture as a table, for people who do not see it, or look for a name. */
+function NodeTable({ nodes, chosen, onChoose }: NodeTableProps): VNode {
+  const rows = useMemo(() => sortedNodes(nodes, { by: 'name', isDescending: false }), [nodes])
+  return (
+    <Panel title="Nodes in the picture">
+      <LongTable
+        caption="Nodes in the picture, by name"
+        columns={[
+          { head: 'Node', cell: ({ id, display_name: name }: NodeSummary) => <NodeLink id={id} name={name} /> },
+          { head: 'State', cell: ({ reachability }: NodeSummary) => <State state={reachability} /> },
+          { head: 'Kind', cell: ({ display_kind: kind }: NodeSummary) => kind },
+          {
+            head: 'Connections',
+            cell: ({ id, display_name: name }: NodeSummary) => (
+              <button
+                type="button"
+                class="quiet"
+                aria-pressed={id === chosen}
+                aria-label={`Show the connections of ${name}`}
+                onClick={() => onChoose(id)}
+              >
+                Show
+              </button>
+            ),
+          },
+        ]}
+        rows={rows}
+        keyOf={({ id }) => id}
+      />
+    </Panel>
   )
 }
 
 const hintOf = (count: number): string =>
   count <= RING_MAX
-    ? `${counted(count, 'node')}. A line joins two nodes that reach each other. Choose one to see its connections.`
-    : `${counted(count, 'node')}, by kind. Choose one to see its connections.`
+    ? `${counted(count, 'node')}. A line joins two nodes that reach each other.`
+    : `${counted(count, 'node')}, by kind. Lines go from the chosen node to those that it does not reach directly.`
 
 /** All edges of a small Domain; of a larger one those of the chosen node. */
 function useTopology(isRing: boolean, chosen: string | undefined): Loaded<Topology | undefined> {
   const { api, domain } = useConsole()
   const nodeId = isRing ? undefined : chosen
   return useRead<Topology | undefined>(
-    { key: `${domain.id} ${nodeId ?? String(isRing)}`, topics: ['mesh'] },
+    { key: `${domain.id} ${nodeId ?? String(isRing)}`, topics: ['mesh'], isOfDomain: true },
     async (signal) => {
       if (!isRing && nodeId === undefined) return undefined
       const asked = { domain_id: domain.id, ...(nodeId !== undefined && { node_id: nodeId }) }
       return api.call('GetDomainMeshTopology', asked, signal)
     },
   )
-}
-
-function ofNode(topology: Topology | undefined, id: string): Topology {
-  const { nodes = [], edges = [], domain_id: domainId = '' } = topology ?? {}
-  return { domain_id: domainId, nodes, edges: edges.filter(({ from }) => from === id) }
 }
 
 /** The width of an element, in px, as it changes; 0 before it is laid out. */
@@ -105,6 +162,8 @@ function useWidth(): { readonly ref: { current: HTMLDivElement | null }; readonl
   return { ref, width }
 }
 
+const WAYS_SHOWN = Object.keys(WAYS) as Way[]
+
 function Legend(): VNode {
   return (
     <ul class="legend">
@@ -114,12 +173,12 @@ function Legend(): VNode {
           {stateWord(state)}
         </li>
       ))}
-      {(['direct', 'relayed', 'none'] as const).map((way) => (
+      {WAYS_SHOWN.map((way) => (
         <li key={way} class="state">
           <svg class="way" viewBox="0 0 28 12" width="28" height="12" aria-hidden="true">
             <path class={`edge is-${way}`} d="M1 6H27" />
           </svg>
-          {{ direct: 'direct', relayed: 'by a relay', none: 'no session' }[way]}
+          {WAYS[way]}
         </li>
       ))}
     </ul>

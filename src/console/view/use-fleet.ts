@@ -16,6 +16,7 @@ const PAUSES_MAX = 6
 interface Following {
   readonly api: Api
   readonly domainId: string
+  readonly mayReadDomain: boolean
   readonly live: Live
   readonly decisions: number
   /** Whether the nodes that the page has are those of now. */
@@ -26,7 +27,8 @@ interface Following {
  * Reads the nodes of the Domain when something changes in them, and samples how many are in each state. The samples of the server are
  * those of times in which the page was not shown.
  */
-export function useFleet({ api, domainId, live: { changes, events }, decisions, isCurrent }: Following): FleetData {
+export function useFleet({ api, domainId, mayReadDomain, live, decisions, isCurrent }: Following): FleetData {
+  const { changes, events } = live
   const last = useRef<{ readonly of: string; readonly read: FleetRead } | undefined>(undefined)
   const former = last.current?.of === domainId ? last.current.read : undefined
   const tick = tickOf(changes, { topics: ['nodes'], decisions })
@@ -38,7 +40,7 @@ export function useFleet({ api, domainId, live: { changes, events }, decisions, 
     return read.nodes
   })
   const [seen, setSeen] = useState<{ readonly of: string; readonly all: readonly Sample[] }>({ of: '', all: [] })
-  const history = useHistory({ api, domainId, changes })
+  const history = useHistory({ api, domainId, mayRead: mayReadDomain, changes })
   const sampling = useSampling(isCurrent)
   useEffect(() => {
     if (value === undefined) return

@@ -46,12 +46,14 @@ interface Followed extends Live {
 
 interface Followable {
   readonly domainId: string
+  /** Whether the person may read the Domain, and so its stream. */
+  readonly mayReadDomain: boolean
   /** The node whose page is open. */
   readonly nodeId: string | undefined
 }
 
 /** Follows a Domain: the changes grow when something may have changed in it. */
-export function useLive({ domainId, nodeId }: Followable): Followed {
+export function useLive({ domainId, mayReadDomain, nodeId }: Followable): Followed {
   const presence = useMemo(watchPresence, [])
   const [live, setLive] = useState<Live>({ changes: NO_CHANGES, events: [] })
   const [liveness, setLiveness] = useState<Liveness>('polling')
@@ -67,12 +69,18 @@ export function useLive({ domainId, nodeId }: Followable): Followed {
       if (event !== undefined) gathered.add([event])
     }
     const watcher = { onEvent, onStale: () => gathered.add('all'), onLiveness: setLiveness }
-    const stop = watchDomain(domainId, watcher, { fetch: plainFetch, after: browserTime.after, presence, onOnline })
+    const stop = watchDomain(domainId, watcher, {
+      fetch: plainFetch,
+      after: browserTime.after,
+      presence,
+      onOnline,
+      isStreamed: mayReadDomain,
+    })
     return () => {
       stop()
       gathered.end()
     }
-  }, [domainId])
+  }, [domainId, mayReadDomain])
   return { ...live, liveness, presence }
 }
 

@@ -17,6 +17,7 @@ export interface Waiting {
 interface WaitingDeps {
   readonly api: Api
   readonly domainId: string
+  readonly mayReadDomain: boolean
   readonly changes: Changes
   readonly decisions: number
   readonly announce: (text: string) => void
@@ -26,7 +27,8 @@ const COUNTED_MAX = '200'
 const SEEN_VIOLATIONS_MAX = 1_000
 
 /** Reads what waits for the person, and announces what is new. */
-export function useWaiting({ api, domainId, changes, decisions, announce }: WaitingDeps): Waiting {
+export function useWaiting({ api, domainId, mayReadDomain, ...deps }: WaitingDeps): Waiting {
+  const { changes, decisions, announce } = deps
   const approvals = useLoad(
     { key: 'approvals', tick: tickOf(changes, { topics: ['approvals'], decisions }) },
     async (signal) => {
@@ -37,6 +39,7 @@ export function useWaiting({ api, domainId, changes, decisions, announce }: Wait
   const violations = useLoad(
     { key: domainId, tick: tickOf(changes, { topics: ['violations'], decisions }) },
     async (signal) => {
+      if (!mayReadDomain) return undefined
       const asked = { domain_id: domainId, status: 'open', limit: COUNTED_MAX } as const
       return (await api.call('ListDomainIntegrityViolations', asked, signal)).items
     },

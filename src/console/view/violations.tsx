@@ -47,7 +47,7 @@ function ViolationList(): VNode {
   const status = STATUSES.find((each) => each === route.filters['status']) ?? 'open'
   const artifact = route.filters['artifact'] ?? ''
   const key = `${domain.id} ${status} ${artifact}`
-  const violations = useRead({ key, topics: ['violations'] }, async (signal) => {
+  const violations = useRead({ key, topics: ['violations'], isOfDomain: true }, async (signal) => {
     const asked = { domain_id: domain.id, status, limit: '100', ...(artifact !== '' && { artifact_id: artifact }) }
     return (await api.call('ListDomainIntegrityViolations', asked, signal)).items
   })

@@ -109,9 +109,9 @@ function passwordHandover(config: Config, { stderr }: ServeIo, shown: MemoryHand
 }
 
 /** Loads the services only now: help, `--check` and a refused configuration do not need them. */
-async function start(options: ServeOptions): Promise<RunningServer> {
+async function start(options: Omit<ServeOptions, 'command'>): Promise<RunningServer> {
   const { serve } = await import('../composition/serve.ts')
-  return serve(options)
+  return serve({ ...options, command: commandBesideServer(process.env) })
 }
 
 async function runUntilEnded(server: RunningServer, extras: Extras): Promise<void> {

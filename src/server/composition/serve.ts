@@ -50,6 +50,8 @@ export interface ServeOptions {
   readonly onBroken: (error: Error) => void
   /** As costly as it should be by default. */
   readonly passwordHashing?: PasswordHashing
+  /** How the command line is typed beside the server; `ctl` by default. */
+  readonly command?: string
   /** Kinds of approvals beside those of the slices; none by default. */
   readonly approvalKinds?: readonly ApprovalKind[]
   /** Opens what the server rests on; the real thing by default. */
@@ -184,14 +186,14 @@ async function openHealth(
 }
 
 function createServing(
-  { backend, config, hashing, log, metrics, approvalKinds }: Ground,
+  { backend, config, hashing, log, metrics, approvalKinds, command }: Ground,
   baseUrl: string,
 ): Pick<Assembly, 'audit' | 'services'> {
   const counters = metrics?.prometheus.audit ?? NO_COUNTERS
   const audit = createAuditQueue({ ...backend, sink: createAuditSink(backend.datastore), log, counters })
   const onRefused = (entry: AuditEntry): void => audit.add(entry)
   const streamMeter = metrics?.prometheus.streams
-  const options = { config, hashing, log, baseUrl, onRefused, streamMeter, approvalKinds }
+  const options = { config, hashing, log, baseUrl, onRefused, streamMeter, approvalKinds, command }
   return { audit, services: createServices(backend, options) }
 }
 

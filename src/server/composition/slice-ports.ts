@@ -3,6 +3,7 @@ import { createAcmeDirectories } from '../adapters/acme-directories/acme-directo
 import { createDnsNames } from '../adapters/outgoing-fetch/dns-names.ts'
 import { createOutgoingFetch } from '../adapters/outgoing-fetch/outgoing-fetch.ts'
 import { storedSubjects } from '../adapters/stored-subjects/stored-subjects.ts'
+import { commandOnPages } from '../../shared/invocation.ts'
 import { contract } from '../../shared/contract/index.ts'
 import { bridgeSecretUsers } from '../bridges/secret-users.ts'
 import type { Config } from '../config/config.ts'
@@ -42,6 +43,8 @@ export interface SlicePortsOptions {
   readonly baseUrl: string
   /** Takes the audit rows of refusals that no answer waits for. */
   readonly onRefused: (entry: AuditEntry) => void
+  /** How the command line is typed beside the server; `ctl` by default. */
+  readonly command?: string | undefined
   /** Kinds of approvals beside those of the slices; none by default. */
   readonly approvalKinds?: readonly ApprovalKind[] | undefined
   /** Counts event streams; nobody by default. */
@@ -70,6 +73,7 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
   const approvals = createApprovalPorts(backend, options)
   const signingIn = createSignInPorts(backend, { ...options, ...approvals.ports, mintGranted })
   const capacity = createCapacityParts(backend.ids, settings.capacityIntervalMs)
+  const command = commandOnPages(options.command ?? 'ctl', baseUrl)
   const ports: SlicePorts = {
     ...adapters,
     ...settings,
@@ -87,7 +91,8 @@ export function createSlicePorts(backend: Backend, options: SlicePortsOptions): 
     contract,
     contents: CONTENTS,
     renderer: readRenderer(),
-    consoleFiles: readConsoleFiles(),
+    command,
+    consoleFiles: readConsoleFiles(command),
     examples: openExamples(),
     ...capacity,
     meter: options.streamMeter ?? UNMETERED,

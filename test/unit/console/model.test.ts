@@ -12,6 +12,7 @@ import { fragmentOf, routeOf } from '../../../src/console/model/route.ts'
 import {
   CHART_PERIODS,
   chartPeriod,
+  hasGaps,
   lastOfSteps,
   mergedSamples,
   readSamples,
@@ -19,7 +20,7 @@ import {
   stackedPaths,
   withSample,
 } from '../../../src/console/model/samples.ts'
-import { grid, moved, pairs } from '../../../src/console/model/topology.ts'
+import { grid, idsAway, moved, pairs } from '../../../src/console/model/topology.ts'
 import { causesOf, violationText } from '../../../src/console/model/violation.ts'
 import { contract } from '../../../src/shared/contract/index.ts'
 import type { Operation } from '../../../src/shared/contract/operation.ts'
@@ -120,14 +121,30 @@ describe('words', () => {
 const nodeOf = (members: Partial<NodeSummary>): NodeSummary => members as NodeSummary
 
 describe('a fleet', () => {
-  test('has its versions the newest first, pre-releases before their release, and nodes without one last', () => {
-    const versions = ['1.9.0', null, '1.10.0', '1.10.0-rc.1', '1.9.0'].map((binary_version) => ({ binary_version }))
+  test('has its versions the newest first, then texts that are no version, and nodes without one last', () => {
+    const versions = ['1.9.0', null, '1.10.0', 'agent-sim', '1.10.0-rc.1', '1.9.0'].map((binary_version) => ({
+      binary_version,
+    }))
     expect(countVersions(versions)).toEqual([
-      { version: '1.10.0', nodes: 1 },
-      { version: '1.10.0-rc.1', nodes: 1 },
-      { version: '1.9.0', nodes: 2 },
-      { version: null, nodes: 1 },
+      { version: '1.10.0', nodes: 1, isOther: false },
+      { version: '1.10.0-rc.1', nodes: 1, isOther: false },
+      { version: '1.9.0', nodes: 2, isOther: false },
+      { version: 'agent-sim', nodes: 1, isOther: true },
+      { version: null, nodes: 1, isOther: false },
     ])
+  })
+
+  test('has no newest version where no node reports one, and nothing is behind a text that is none', () => {
+    const nodes = [nodeOf({ id: '1', binary_version: 'agent-sim' }), nodeOf({ id: '2', binary_version: 'zz-top' })]
+    const { newest, behind, other } = driftOf(nodes)
+    expect([newest, behind, other.map(({ id }) => id)]).toEqual([null, [], ['1', '2']])
+    const mixed = driftOf([...nodes, nodeOf({ id: '3', binary_version: '0.1.0' })])
+    expect([mixed.newest, mixed.behind]).toEqual(['0.1.0', []])
+  })
+
+  test('does not drift by the metadata of a build, which has no rank', () => {
+    const { behind } = driftOf(['1.0.0+a', '1.0.0+b', '1.0.0'].map((version) => nodeOf({ binary_version: version })))
+    expect(behind).toEqual([])
   })
 
   test('drifts by nodes behind the newest version, and by those that wait for keys', () => {
@@ -229,17 +246,31 @@ describe('samples with a gap', () => {
     const at = (atMs: number) => ({ atMs, healthy: 2, stale: 0, unreachable: 0, never_reported: 0 })
     const [healthy] = stackedPaths([0, 100_000, 900_000, 1_000_000].map(at), { width: 100, height: 40 })
     expect(healthy?.path).toBe('M0 0L10 0L10 40L0 40ZM90 0L100 0L100 40L90 40Z')
+    expect([hasGaps([0, 100_000, 900_000].map(at)), hasGaps([0, 300_000].map(at)), hasGaps([])]).toEqual([
+      true,
+      false,
+      false,
+    ])
   })
 })
 
 describe('the history of a capacity', () => {
-  test('is a line that breaks where hours are missing', () => {
+  test('is a line from the first hour to the last that breaks where hours are missing, with a point for a lone hour', () => {
     const points = [
       { hour: '2026-02-01T00:00:00Z', used_max: 5 },
       { hour: '2026-02-01T01:00:00Z', used_max: 10 },
       { hour: '2026-02-01T03:00:00Z', used_max: 10 },
     ]
-    expect(historyLine(points, { width: 40, height: 100 })).toEqual({ line: 'M0 50H10L10 0H20M30 0H40', most: 10 })
+    expect(historyLine(points, { width: 40, height: 100 })).toEqual({
+      line: 'M0 50L13.3 0',
+      dots: 'M40 0h0',
+      most: 10,
+    })
+  })
+
+  test('of one hour is one point in the middle, and no line', () => {
+    const points = [{ hour: '2026-02-01T00:00:00Z', used_max: 5 }]
+    expect(historyLine(points, { width: 40, height: 100 })).toEqual({ line: '', dots: 'M20 0h0', most: 5 })
   })
 })
 
@@ -250,10 +281,21 @@ describe('a topology', () => {
       { from: 'b', to: 'a', mode: 'direct', path: 'none' },
       { from: 'a', to: 'c', mode: 'relayed', path: 'direct' },
     ] as const
-    expect(pairs(edges)).toEqual([
+    expect(pairs(edges, new Set())).toEqual([
       { ends: ['a', 'b'], way: 'none' },
       { ends: ['a', 'c'], way: 'direct' },
     ])
+  })
+
+  test('has no way to a node that is out of reach, whatever the other end reported', () => {
+    const nodes = [
+      { id: 'a', reachability: 'healthy' },
+      { id: 'b', reachability: 'unreachable' },
+      { id: 'c', reachability: 'never_reported' },
+      { id: 'd', reachability: 'stale' },
+    ]
+    const edges = ['b', 'c', 'd'].map((to) => ({ from: 'a', to, mode: 'direct', path: 'direct' }) as const)
+    expect(pairs(edges, idsAway(nodes)).map(({ way }) => way)).toEqual(['away', 'away', 'direct'])
   })
 
   test('places 2,000 nodes within the width', () => {

@@ -36,7 +36,7 @@ describe('following a Domain', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  function follow(stream: ReturnType<typeof createStream>) {
+  function follow(stream: ReturnType<typeof createStream>, isStreamed = true) {
     /** Types of events, and `read` each time that the page is to read again. */
     const seen: (string | undefined)[] = []
     const liveness: string[] = []
@@ -63,6 +63,7 @@ describe('following a Domain', () => {
           },
         },
         onOnline: () => () => undefined,
+        isStreamed,
       },
     )
     function become(next: Presence): void {
@@ -72,6 +73,14 @@ describe('following a Domain', () => {
     return { seen, liveness, stop, become }
   }
   const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+
+  test('asks for no stream that the person may not read, and reads every 15 seconds', async () => {
+    const stream = createStream()
+    const { seen, liveness, stop } = follow(stream, false)
+    await pass(45_000)
+    expect([stream.requests, seen, liveness]).toEqual([[], ['read', 'read', 'read'], ['polling']])
+    stop()
+  })
 
   test('reads every 15 seconds where the server has no stream, and tries the stream again after five minutes', async () => {
     const stream = createStream()

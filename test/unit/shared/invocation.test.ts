@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandBesideServer, isByNpx, npxCommand } from '../../../src/shared/invocation.ts'
+import { commandBesideServer, commandOnPages, isByNpx, npxCommand } from '../../../src/shared/invocation.ts'
 
 const NPX = { npm_command: 'exec', npm_lifecycle_event: 'npx' }
 const CHECKOUT = '/home/ana/ctl/'
@@ -18,6 +18,18 @@ describe('How this program is typed', () => {
     ['ctl, installed for the machine', {}, INSTALLED, 'ctl'],
   ])('beside a server that was started with %s', (_, env, folder, command) => {
     expect(commandBesideServer(env, folder)).toBe(command)
+  })
+
+  it.each([
+    ['ctl', 'https://ctl.example.org', 'ctl'],
+    ['npx ctl-mesh', 'http://127.0.0.1:7443', 'npx ctl-mesh'],
+    ['npx ctl', 'http://127.0.0.1:7443', 'npx ctl'],
+    ['npx ctl', 'http://[::1]:7443', 'npx ctl'],
+    ['npx ctl', 'https://localhost:7443', 'npx ctl'],
+    ['npx ctl', 'https://ctl.example.org', 'npx ctl-mesh'],
+    ['npx ctl', 'https://127.0.0.1.example.org', 'npx ctl-mesh'],
+  ])('%s is on the pages of %s: %s', (beside, baseUrl, command) => {
+    expect(commandOnPages(beside, baseUrl)).toBe(command)
   })
 
   it('a script of npm is not npx', () => {

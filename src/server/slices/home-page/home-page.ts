@@ -3,14 +3,22 @@ import { pageDocument } from '../../../shared/pages/page-document.ts'
 import type { Page } from '../../http/pages/pages.ts'
 import { homeScript } from './home-script.ts'
 
+/** What the start page names. */
+interface HomePageFacts {
+  /** Whether a visitor may have a local account. */
+  readonly hasLocalAccounts: boolean
+  /** How the command line is typed, e.g. `npx ctl`. */
+  readonly command: string
+}
+
 /**
  * The start page: the same bytes for everybody. The session's cookie is not sent to it, since its path is `/v1/`, so its
  * script asks `GET /v1/auth/whoami` who is signed in here (decisions 2).
  */
-export function createHomePage({ hasLocalAccounts }: { readonly hasLocalAccounts: boolean }): Page {
+export function createHomePage({ hasLocalAccounts, command }: HomePageFacts): Page {
   const document = pageDocument({
     title: 'ctl',
-    body: bodyOf(hasLocalAccounts ? ACCOUNT_LINK : undefined),
+    body: bodyOf(hasLocalAccounts ? ACCOUNT_LINK : undefined, command),
     script: homeScript(),
     isAsking: true,
   })
@@ -20,11 +28,11 @@ export function createHomePage({ hasLocalAccounts }: { readonly hasLocalAccounts
 const ACCOUNT_LINK = markup`<p><a href="/v1/account">Password and recovery codes</a> of a local account.</p>\n`
 
 /** The forms lead to a page of the API, which may send the browser on to its identity provider. */
-const bodyOf = (accountLink: Markup | undefined): Markup => markup`<h1>ctl</h1>
+const bodyOf = (accountLink: Markup | undefined, command: string): Markup => markup`<h1>ctl</h1>
 <p>The control plane of an encrypted peer-to-peer mesh.</p>
 <noscript>
 <p class="notice">Signing in here needs scripts, since this page asks the API who you are. Without them, everything works from
-the command line: <code>npx ctl-mesh login</code> signs you in, <code>npx ctl-mesh --help</code> shows what there is to do.</p>
+the command line: <code>${command} login</code> signs you in, <code>${command} --help</code> shows what there is to do.</p>
 </noscript>
 <div id="problem" class="failure" role="alert" hidden></div>
 <p id="status" role="status">&nbsp;</p>
@@ -62,7 +70,7 @@ ${accountLink}<form method="post" action="/v1/sign-out" class="row">
 </section>
 <section class="card" aria-labelledby="cli">
 <h2 id="cli">From the command line</h2>
-<pre id="command"><code>npx ctl-mesh login</code></pre>
-<p>Then <code>npx ctl-mesh status</code> shows the whole at a glance, and <code>npx ctl-mesh sessions list</code> where you are signed in.</p>
+<pre id="command" data-command="${command}"><code>${command} login</code></pre>
+<p>Then <code>${command} status</code> shows the whole at a glance, and <code>${command} sessions list</code> where you are signed in.</p>
 </section>
 <p><a href="/v1/docs">The API is documented here</a>.</p>`

@@ -116,12 +116,13 @@ async function removeFactor(factor) {
   say('The second factor is removed.')
 }
 
-async function begin(button, where) {
+/** Goes to the identity provider; the browser comes back to the page before this one where it went at once. */
+async function begin(button, where, leave = (url) => location.assign(url)) {
   await attempt(button, async () => {
     const { status, document: answer } = await ask('POST', '/v1/auth/sign-in', { ...where, return_to: RETURN_TO })
     if (status === 200) {
       say('Going to the identity provider …')
-      location.assign(answer.authorization_url)
+      leave(answer.authorization_url)
       return
     }
     if (answer.code === 'domain_required') return askForDomain()
@@ -153,6 +154,7 @@ function addButton(label, isPrimary, onPress) {
     void onPress(button)
   })
   byId('providers').append(button)
+  return button
 }
 
 async function bindingsOf(domainId) {
@@ -161,24 +163,29 @@ async function bindingsOf(domainId) {
   return status === 200 ? bindings : []
 }
 
+/** Returns the way to sign in, where there is only one. */
 async function showSignedOut() {
   const domainId = query.get('domain_id') || remembered()
   const bindings = await bindingsOf(domainId)
   byId('providers').replaceChildren()
+  const ways = []
   for (const [index, binding] of bindings.entries()) {
     const label = 'Sign in with ' + binding.label + ' (' + binding.issuer_host + ')'
-    addButton(label, index === 0, (button) => begin(button, { domain_id: domainId, idp_binding_id: binding.id }))
+    const where = { domain_id: domainId, idp_binding_id: binding.id }
+    ways.push({ where, button: addButton(label, index === 0, (button) => begin(button, where)) })
   }
   const isOnly = bindings.length === 0
-  addButton(isOnly ? 'Sign in' : 'Sign in elsewhere', isOnly, (button) => {
+  const other = addButton(isOnly ? 'Sign in' : 'Sign in elsewhere', isOnly, (button) => {
     if (isOnly || !byId('place').hidden) return begin(button, typedPlace())
     byId('place').hidden = false
     byId('domain-slug').focus()
   })
+  if (isOnly) ways.push({ where: {}, button: other })
   byId('signed-in').hidden = true
   byId('factors').hidden = true
   byId('signed-out').hidden = false
   say('You are not signed in.')
+  return ways.length === 1 ? ways[0] : undefined
 }
 
 async function start() {
@@ -188,7 +195,7 @@ async function start() {
     complain({ code: code.slice(0, 64), correlation_id: id.slice(0, 128) })
     history.replaceState(null, '', location.pathname)
   }
-  byId('command').textContent = 'npx ctl-mesh login --url ' + location.origin
+  byId('command').textContent = byId('command').dataset.command + ' login --url ' + location.origin
   const isSignedOut = query.has('signed_out')
   if (isSignedOut) history.replaceState(null, '', location.pathname)
   say('Looking whether you are signed in …')
@@ -199,8 +206,11 @@ async function start() {
       return await showFactors()
     }
     if (status !== 401) complain(answer)
-    await showSignedOut()
+    const way = await showSignedOut()
     if (isSignedOut) say('You are signed out.')
+    // The person has pressed a button that leads here to sign in: one press is enough.
+    else if (status === 401 && query.has('now') && way !== undefined)
+      await begin(way.button, way.where, (url) => location.replace(url))
   } catch (error) {
     say('')
     complain({ detail: 'The server cannot be reached.' })

@@ -4,7 +4,7 @@ import { createHomePage } from '../../../../../src/server/slices/home-page/home-
 import { homeScript } from '../../../../../src/server/slices/home-page/home-script.ts'
 import type { PageVisit } from '../../../../../src/server/http/pages/pages.ts'
 
-const page = createHomePage({ hasLocalAccounts: true })
+const page = createHomePage({ hasLocalAccounts: true, command: 'npx ctl' })
 // The page looks at nothing of a visit.
 const answer = await page.handler({} as PageVisit)
 const { text, policy } = 'document' in answer ? answer.document : expect.fail('the start page leads elsewhere')
@@ -44,6 +44,21 @@ test('it asks for the Domain where a sign-in needs one, without the words of the
   expect(sent).toMatchObject([{ return_to: '/v1/account' }])
 })
 
+test('it begins at once where the console leads to it, and asks where there is a choice or a fault', async () => {
+  const answered = { authorization_url: 'https://id.example.test/' }
+  const { sentAtOnce, gone } = await opened(answered, '?then=console&now')
+  expect([sentAtOnce, gone]).toEqual([1, ['https://id.example.test/']])
+  expect((await opened(answered, '?then=console')).sentAtOnce).toBe(0)
+  expect((await opened(answered, '?then=console&now&signed_out')).sentAtOnce).toBe(0)
+  const refused = await opened({ code: 'domain_required' }, '?then=console&now')
+  expect(refused.page('place').hidden).toBe(false)
+})
+
+test('it names the command as the server was started', () => {
+  expect(text).toContain('npx ctl login')
+  expect(text).not.toContain('ctl-mesh')
+})
+
 interface Element {
   hidden?: boolean
   textContent: string
@@ -51,13 +66,15 @@ interface Element {
 }
 
 /** Runs the script as a browser does, for somebody who is signed out and presses "Sign in". */
-async function opened(refusal: object) {
+async function opened(refusal: object, search = '?then=account') {
   const elements = new Map<string, Element>()
   const pressed: ((event: object) => void)[] = []
   const sent: unknown[] = []
+  const gone: string[] = []
   const element = () => ({
     textContent: '',
     value: '',
+    dataset: { command: 'npx ctl' },
     append: () => undefined,
     replaceChildren: () => undefined,
     focus: () => undefined,
@@ -71,7 +88,14 @@ async function opened(refusal: object) {
   const settled = () => new Promise((resolve) => setImmediate(resolve))
   runInNewContext(homeScript(), {
     document: { getElementById: byId, createElement: element },
-    location: { search: '?then=account', origin: 'http://127.0.0.1', pathname: '/' },
+    location: {
+      search,
+      hash: '',
+      origin: 'http://127.0.0.1',
+      pathname: '/',
+      assign: () => undefined,
+      replace: (url: string) => gone.push(url),
+    },
     history: { replaceState: () => undefined },
     localStorage: { getItem: () => null, setItem: () => undefined },
     addEventListener: () => undefined,
@@ -80,17 +104,18 @@ async function opened(refusal: object) {
       if (body !== undefined) sent.push(JSON.parse(body))
       return path === '/v1/auth/whoami'
         ? { status: 401, text: async () => '{}' }
-        : { status: 400, text: async () => JSON.stringify(refusal) }
+        : { status: 'authorization_url' in refusal ? 200 : 400, text: async () => JSON.stringify(refusal) }
     },
   })
   await settled()
+  const sentAtOnce = sent.length
   pressed[0]?.({ preventDefault: () => undefined })
   await settled()
-  return { page: byId, sent }
+  return { page: byId, sent, sentAtOnce, gone }
 }
 
 test('it links the page of local accounts where there are any', async () => {
-  const without = await createHomePage({ hasLocalAccounts: false }).handler({} as PageVisit)
+  const without = await createHomePage({ hasLocalAccounts: false, command: 'npx ctl' }).handler({} as PageVisit)
   expect(text).toContain('href="/v1/account"')
   expect('document' in without && without.document.text).not.toContain('href="/v1/account"')
 })
