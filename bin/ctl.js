@@ -2,8 +2,8 @@
 'use strict'
 require('node:module').enableCompileCache?.()
 const { existsSync } = require('node:fs')
-const { join } = require('node:path')
-const built = join(__dirname, '../dist/ctl/main.cjs')
+const path = require('node:path')
+const built = path.join(__dirname, '../dist/ctl/main.cjs')
 if (existsSync(built)) {
   const { main } = require(built)
   void main(process.argv.slice(2)).then((exitCode) => {

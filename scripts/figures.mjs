@@ -25,9 +25,11 @@ function benchmarks() {
     .map((file) => file.slice(0, -4))
   const asked = valueOf('only')?.split(',') ?? known
   const unknown = asked.filter((name) => !known.includes(name))
-  if (unknown.length === 0) return asked
-  process.stderr.write(`No such benchmark: ${unknown.join(', ')}. There are ${known.join(', ')}.\n`)
-  process.exit(2)
+  if (unknown.length > 0) {
+    process.stderr.write(`No such benchmark: ${unknown.join(', ')}. There are ${known.join(', ')}.\n`)
+    process.exit(2)
+  }
+  return asked
 }
 
 async function machine() {

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useReducer, useState } from 'preact/hooks'
 import type { Api } from '../api/client.ts'
 import type { Domain, Me } from '../api/operations.ts'
 import { DOMAINS_MAX } from '../api/read-fleet.ts'
@@ -43,8 +43,7 @@ export function SignedIn({ api, me, domains, isReached }: SignedInProps): VNode 
   const nodeId = route.view === 'nodes' ? route.id : undefined
   const { presence, liveness, ...live } = useLive({ domainId: domain.id, mayReadDomain, nodeId })
   const [spoken, announce] = useState('')
-  const [decisions, setDecisions] = useState(0)
-  const refresh = (): void => setDecisions((count) => count + 1)
+  const [decisions, refresh] = useReducer<number, void>((count) => count + 1, 0)
   const isCurrent = (): boolean => isReached && liveness === 'live' && presence.now() === 'shown'
   const fleet = useFleet({ api, domainId: domain.id, mayReadDomain, live, decisions, isCurrent })
   const waiting = useWaiting({ api, domainId: domain.id, mayReadDomain, changes: live.changes, decisions, announce })

@@ -8,8 +8,8 @@ import { tickOf, useLoad, type Loaded } from './use-load.ts'
 /** What waits for a decision; at most 200 of each. */
 export interface Waiting {
   readonly approvals: Loaded<readonly Approval[]>
-  /** Those that are open in the Domain. */
-  readonly violations: Loaded<readonly Violation[]>
+  /** Those that are open in the Domain; undefined for a person who may not read it. */
+  readonly violations: Loaded<readonly Violation[] | undefined>
   /** Those that the page has seen open, by their ids, at most 1,000. Events name violations that are open no more. */
   readonly seenViolations: ReadonlyMap<string, Violation>
 }
