@@ -8,6 +8,8 @@ const scratch = join(root, `dist-types-${process.pid}`)
 const OPERATIONS = 120
 const PER_SURFACE = 10
 const BUDGET_SECONDS = 3
+/** What the operations may take on a slow machine: no more than twice what the types that they are written in take alone. */
+const BUDGET_OF_BASELINE = 2
 
 /** One surface in the words of the contract, its handlers and a call of each operation. */
 function surfaceText(surface: number): string {
@@ -56,37 +58,49 @@ import type { Client } from '../src/client/client.ts'
   const surfaces = Array.from({ length: OPERATIONS / PER_SURFACE }, (_, index) => surfaceText(index))
   mkdirSync(scratch)
   writeFileSync(join(scratch, 'many.ts'), imports + surfaces.join('\n'))
-  writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify({ extends: '../tsconfig.json', include: ['*.ts'] }))
+  writeFileSync(join(scratch, 'baseline.ts'), imports.replaceAll(/^import/gm, 'export'))
+  writeProject('many')
+  writeProject('baseline')
 })
+/** Writes the project that checks one file of the scratch folder. */
+function writeProject(name: string): void {
+  writeFileSync(join(scratch, `${name}.json`), JSON.stringify({ extends: '../tsconfig.json', include: [`${name}.ts`] }))
+}
+
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 /**
- * Type-checks the scratch project. `cpuSeconds` is what the compiler used of all cores, as the shell's `times` tells it
+ * Type-checks one project of the scratch folder. `cpuSeconds` is what the compiler used of all cores, as the shell's `times` tells it
  * (its second line, of children): unlike the time that passed it does not depend on what else the machine does.
  */
-function typeCheck(): { readonly cpuSeconds: number; readonly output: string } {
+function typeCheck(project: string): { readonly cpuSeconds: number; readonly output: string } {
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
   const script = '"$0" "$@"; echo; times'
-  const { stdout } = spawnSync('/bin/sh', ['-c', script, process.execPath, tsc, '-p', scratch], { encoding: 'utf8' })
+  const { stdout } = spawnSync(
+    '/bin/sh',
+    ['-c', script, process.execPath, tsc, '-p', join(scratch, `${project}.json`)],
+    { encoding: 'utf8' },
+  )
   const lines = stdout.trimEnd().split('\n')
   const times = [...(lines.at(-1) ?? '').matchAll(/(\d+)m([\d.]+)s/g)]
   const cpuSeconds = times.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0)
   return { cpuSeconds, output: lines.slice(0, -2).join('\n').trim() }
 }
 
-it('type-checks 120 operations with their handlers and client calls in under 3 s', () => {
-  const first = typeCheck()
+it('type-checks 120 operations with their handlers and client calls in under 3 s, or in twice what the imports take', () => {
+  const first = typeCheck('many')
   expect(first.output).toBe('')
-  // Cores that are shared with other work take longer for the same.
-  const cpuSeconds = first.cpuSeconds < BUDGET_SECONDS ? first.cpuSeconds : typeCheck().cpuSeconds
-  expect(cpuSeconds).toBeGreaterThan(0)
-  expect(cpuSeconds).toBeLessThan(BUDGET_SECONDS)
+  expect(first.cpuSeconds).toBeGreaterThan(0)
+  // Cores that are slow, or shared with other work, take longer for the same.
+  const isWithin = first.cpuSeconds < BUDGET_SECONDS
+  const again = isWithin ? first : typeCheck('many')
+  const budget = isWithin ? BUDGET_SECONDS : BUDGET_OF_BASELINE * typeCheck('baseline').cpuSeconds
+  expect(again.cpuSeconds).toBeLessThan(Math.max(BUDGET_SECONDS, budget))
 })
 
 it('refuses a handler that is missing, one that returns something else, and a call without a member', () => {
-  const file = join(scratch, 'wrong.ts')
   writeFileSync(
-    file,
+    join(scratch, 'wrong.ts'),
     `import type { Handlers } from '../src/server/http/request-context.ts'
 import type { Client } from '../src/client/client.ts'
 import type { domains } from '../src/shared/contract/domains.ts'
@@ -95,8 +109,8 @@ export const wrong: Pick<Handlers<typeof domains>, 'GetDomain'> = { GetDomain: (
 export const call = (client: Client<{ domains: typeof domains }>) => client.GetDomain({})
 `,
   )
-  const { output } = typeCheck()
-  rmSync(file)
+  writeProject('wrong')
+  const { output } = typeCheck('wrong')
   expect(output).toContain('wrong.ts(4,14): error TS27')
   expect(output).toContain('wrong.ts(5,')
   expect(output).toContain('wrong.ts(6,')
