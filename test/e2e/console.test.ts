@@ -416,7 +416,7 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     await dialog.getByRole('button', { name: 'Approve' }).click()
     const done = page.getByRole('status').filter({ hasText: 'See it with' })
     await done.getByText('Approved: Lend the Cloud eu1 to the Project default.').waitFor(PATIENTLY)
-    expect(await done.getByText(/^ctl approvals show [0-9a-f-]{36}$/).isVisible()).toBe(true)
+    expect(await done.getByText(/^npx ctl approvals show [0-9a-f-]{36}$/).isVisible()).toBe(true)
     expect(await findings(page)).toEqual([])
     await done.getByRole('button', { name: 'Close' }).click()
     await done.waitFor({ state: 'detached', ...PATIENTLY })
@@ -547,9 +547,9 @@ describe.skipIf(executablePath === undefined)('the console in a real browser', (
     await page.getByRole('cell', { name: 'domain_grant.create' }).first().waitFor(PATIENTLY)
     const line = (await page.locator('.selection code').textContent()) ?? ''
     expect(line).toBe(
-      "ctl audit list --writes --domain default --actor service --subject service:bootstrap --relation 'domain_*' --since 24h",
+      "npx ctl audit list --writes --domain default --actor service --subject service:bootstrap --relation 'domain_*' --since 24h",
     )
-    const words = line.replaceAll("'", '').split(' ').slice(1)
+    const words = line.replaceAll("'", '').split(' ').slice(2)
     const { stdout } = await runCtl([...words, '-o', 'jsonl'], { CTL_URL: server.url, CTL_TOKEN: token })
     expect(await page.locator('tbody tr').count()).toBe(stdout.trim().split('\n').length)
     await page.getByLabel('Subject').fill('service:nothing')

@@ -13,44 +13,39 @@ export const CTL = fileURLToPath(new URL('../../../bin/ctl.js', import.meta.url)
 const BASELINE = fileURLToPath(new URL('./bare-fastify.mjs', import.meta.url))
 const EMPTY = fileURLToPath(new URL('./empty-server.mjs', import.meta.url))
 const GROUP_COMMIT = fileURLToPath(new URL('./group-commit-server.mjs', import.meta.url))
+const ENGINE = fileURLToPath(new URL('./empty-engine.mjs', import.meta.url))
 const BYTES = fileURLToPath(new URL('./bare-bytes.mjs', import.meta.url))
 
 /**
  * Starts `ctl serve` on a free port with an empty store; `databaseUrl` undefined takes the embedded one. A `directory` that is given
- * has its files, and is kept. `args`: further ones of `ctl serve`.
+ * has its files, and is kept. `args`: further ones of `ctl serve`. `prefix`: words before the command that run what follows them.
  */
-export async function startCtl({ databaseUrl, env = {}, directory: given, listen = '127.0.0.1:0', args = [] } = {}) {
+export async function startCtl(options = {}) {
+  const { databaseUrl, env = {}, directory: given, listen = '127.0.0.1:0', args = [], prefix = [] } = options
   const directory = given ?? (await mkdtemp(join(tmpdir(), 'ctl-bench-')))
   const tokenFile = join(directory, 'token')
-  const child = spawn(
+  const [program, ...words] = [
+    ...prefix,
     process.execPath,
-    [
-      ...(process.env.BENCH_NODE_ARGS?.split(' ') ?? []),
-      CTL,
-      'serve',
-      '--listen',
-      listen,
-      '--ops-listen',
-      '127.0.0.1:0',
-      '--data-dir',
-      join(directory, 'data'),
-      '--bootstrap-token-file',
-      tokenFile,
-      ...args,
-    ],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        ...HIGH_RATE_LIMITS,
-        ...(databaseUrl && {
-          SERVICE_DATABASE_URL: databaseUrl,
-          SERVICE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-        }),
-        ...env,
-      },
+    ...(process.env.BENCH_NODE_ARGS?.split(' ') ?? []),
+    CTL,
+    'serve',
+    ...['--listen', listen, '--ops-listen', '127.0.0.1:0'],
+    ...['--data-dir', join(directory, 'data'), '--bootstrap-token-file', tokenFile],
+    ...args,
+  ]
+  const child = spawn(program, words, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      ...HIGH_RATE_LIMITS,
+      ...(databaseUrl && {
+        SERVICE_DATABASE_URL: databaseUrl,
+        SERVICE_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      }),
+      ...env,
     },
-  )
+  })
   const ready = await firstLine(child)
   return {
     url: ready.url,
@@ -93,6 +88,11 @@ export function startEmpty({ databaseUrl, path, statement, argument }) {
 /** Starts the baseline of reports: Fastify that commits what is posted in groups, with one statement. */
 export function startGroupCommit({ databaseUrl, path, statement }) {
   return startBare(GROUP_COMMIT, [databaseUrl, path, statement])
+}
+
+/** Starts the baseline of memory: the engine of the embedded store alone. */
+export function startEmptyEngine() {
+  return startBare(ENGINE, [])
 }
 
 async function startBare(script, args) {
