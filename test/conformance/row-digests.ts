@@ -27,7 +27,7 @@ async function subnetsChosen(db: Db): Promise<void> {
 
 /**
  * A digest of every row by table, on either store, but for what no refused request is to blame for: audit rows, when a
- * token was last used, and what the leader does meanwhile. Contents are read of those tables alone whose rows were written
+ * session or a token was last used, and what the leader does meanwhile. Contents are read of those tables alone whose rows were written
  * since the last call.
  */
 export function createRowDigests(datastore: Datastore): () => Promise<Readonly<Record<string, string>>> {
@@ -67,7 +67,7 @@ async function contentDigests(db: Db, names: readonly string[]): Promise<ByTable
     names.map(
       (name) => sql`
       select ${name}::text as name, md5(coalesce(string_agg(row, ',' order by row), '')) as text
-      from (select (to_jsonb(t) - ${['last_used_at', 'seq', ...(LEADERS_MEMBERS[name] ?? [])]}::text[])::text as row from ${sql.table(name)} t) rows`,
+      from (select (to_jsonb(t) - ${['last_used_at', 'last_seen_at', 'seq', ...(LEADERS_MEMBERS[name] ?? [])]}::text[])::text as row from ${sql.table(name)} t) rows`,
     ),
   )
 }
