@@ -24,14 +24,15 @@ export async function startCtl(options = {}) {
   const { databaseUrl, env = {}, directory: given, listen = '127.0.0.1:0', args = [], prefix = [] } = options
   const directory = given ?? (await mkdtemp(join(tmpdir(), 'ctl-bench-')))
   const tokenFile = join(directory, 'token')
+  const listeners = ['--listen', listen, '--ops-listen', '127.0.0.1:0']
+  const places = [...listeners, '--data-dir', join(directory, 'data'), '--bootstrap-token-file', tokenFile]
   const [program, ...words] = [
     ...prefix,
     process.execPath,
     ...(process.env.BENCH_NODE_ARGS?.split(' ') ?? []),
     CTL,
     'serve',
-    ...['--listen', listen, '--ops-listen', '127.0.0.1:0'],
-    ...['--data-dir', join(directory, 'data'), '--bootstrap-token-file', tokenFile],
+    ...places,
     ...args,
   ]
   const child = spawn(program, words, {
