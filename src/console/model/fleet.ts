@@ -1,5 +1,5 @@
 import type { NodeSummary, ReachabilityState } from '../api/operations.ts'
-import { compareVersions, isVersion } from './versions.ts'
+import { compareVersions, isSemanticVersion } from '../../shared/semantic-version.ts'
 
 /** The states of reachability, those in reach first. */
 export const STATES = [
@@ -34,7 +34,7 @@ export function countVersions(nodes: readonly Pick<NodeSummary, 'binary_version'
   return Array.from(counts, ([version, count]) => ({
     version,
     nodes: count,
-    isOther: version !== null && !isVersion(version),
+    isOther: version !== null && !isSemanticVersion(version),
   })).toSorted((a, b) => newestFirst(a.version, b.version))
 }
 
@@ -61,8 +61,10 @@ export function driftOf(nodes: readonly NodeSummary[]): Drift {
     nodes.filter(({ binary_version: version }) => version !== null && holds(version))
   return {
     newest,
-    behind: ofVersion((version) => newest !== null && isVersion(version) && compareVersions(version, newest) < 0),
-    other: ofVersion((version) => !isVersion(version)),
+    behind: ofVersion(
+      (version) => newest !== null && isSemanticVersion(version) && compareVersions(version, newest) < 0,
+    ),
+    other: ofVersion((version) => !isSemanticVersion(version)),
     rotating: nodes.filter(({ rotation_pending: isPending }) => isPending),
   }
 }

@@ -1,6 +1,6 @@
 import type { NodeSummary } from '../api/operations.ts'
 import { STATES } from './fleet.ts'
-import { compareVersions } from './versions.ts'
+import { compareVersions } from '../../shared/semantic-version.ts'
 
 /** What a list of nodes can be sorted by, as the address names it. */
 export const NODE_ORDERS = ['name', 'state', 'version', 'seen'] as const

@@ -2,57 +2,6 @@ import { describe, expect, test } from 'vitest'
 import type { NodeSummary } from '../../../src/console/api/operations.ts'
 import { nextOrder, nodeOrder, sortedNodes } from '../../../src/console/model/node-order.ts'
 import { asTyped } from '../../../src/console/model/typed.ts'
-import { compareVersions, isVersion } from '../../../src/console/model/versions.ts'
-
-describe('versions', () => {
-  test.each([
-    '1.0.0',
-    '0.0.0',
-    '1.0.0-rc.1',
-    '1.0.0-alpha-a.b-c',
-    '1.0.0+20130313144700',
-    '1.0.0-x.7.z.92+sha.5114f85',
-  ])('%s has a rank', (text) => {
-    expect(isVersion(text)).toBe(true)
-  })
-
-  test.each([
-    '',
-    'agent-sim',
-    '1',
-    '1.2',
-    'v1.2.3',
-    '1.2.3.4',
-    '01.2.3',
-    '1.2.3-',
-    '1.2.3-01',
-    '1.2.3-a..b',
-    '1.2.3 ',
-    '1.2.3+',
-  ])('“%s” has none', (text) => {
-    expect(isVersion(text)).toBe(false)
-    expect(compareVersions(text, '0.0.0-0')).toBeLessThan(0)
-  })
-
-  test('are in the order of Semantic Versioning 11', () => {
-    const order = [
-      'agent-sim',
-      '1.0.0-alpha',
-      '1.0.0-alpha.1',
-      '1.0.0-alpha.beta',
-      '1.0.0-beta',
-      '1.0.0-beta.2',
-      '1.0.0-beta.11',
-      '1.0.0-rc.1',
-      '1.0.0',
-      '1.9.0',
-      '1.10.0',
-      '99999999999999999999.0.0',
-      '100000000000000000000.0.0',
-    ]
-    expect(order.toReversed().toSorted(compareVersions)).toEqual(order)
-  })
-})
 
 describe('the order of nodes', () => {
   const nodeOf = (members: Partial<NodeSummary>): NodeSummary => members as NodeSummary
