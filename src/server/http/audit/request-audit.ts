@@ -142,7 +142,10 @@ function knownDomain(authorizer: Authorizer | undefined, object: string): string
   if (authorizer?.kind !== 'embedded') return undefined
   try {
     const domain = authorizer.domainOf(object)
-    return domain instanceof Promise ? undefined : domain
+    if (!(domain instanceof Promise)) return domain
+    // The engine waits for its lease, and fails in an outage. An unhandled rejection would end the server.
+    domain.catch(() => undefined)
+    return undefined
   } catch {
     return undefined
   }
