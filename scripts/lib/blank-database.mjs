@@ -50,12 +50,19 @@ function digestOf(parts) {
   return hash.digest('hex').slice(0, 16)
 }
 
+/** The engine never creates another database: its templates are more than a third of the files of a first start. */
+async function dropTemplates(engine) {
+  await engine.query("update pg_database set datistemplate = false where datname like 'template%'")
+  for (const name of ['template0', 'template1']) await engine.query(`drop database ${name}`)
+}
+
 /** Lays out what `openPglite` takes for a data directory that is ready. */
 async function initialize(dataDir) {
   const directory = join(dataDir, 'database', 'pgdata')
   mkdirSync(join(dataDir, 'database'))
   const { PGlite } = await import(ENGINE)
   const engine = await PGlite.create(directory)
+  await dropTemplates(engine)
   await engine.close()
   cpSync(join(directory, 'PG_VERSION'), join(dataDir, 'database', 'ready'))
   return directory
