@@ -39,12 +39,15 @@ function copyOtherFiles() {
   }
 }
 
-/** Writes the contract as data, so that a one-shot command loads no schema library (architecture: Build). */
+/** Writes the contract as data, so that a one-shot command loads no schema library and parses no more than it needs. */
 async function writeManifest() {
   const load = (path) => import(pathToFileURL(join(next, path)).href)
   const { contract } = await load('shared/contract/index.js')
   const { manifestOf } = await load('shared/contract/manifest.js')
-  writeFileSync(join(next, 'contract-manifest.json'), `${JSON.stringify(manifestOf(contract))}\n`)
+  const { manifestFilesOf } = await load('shared/contract/manifest-files.js')
+  const { manifest, index } = manifestFilesOf(manifestOf(contract))
+  writeFileSync(join(next, 'contract-manifest.json'), `${manifest}\n`)
+  writeFileSync(join(next, 'contract-index.json'), `${index}\n`)
 }
 
 /** Puts the documentation page's script beside the modules, with the licences of what is in it. */

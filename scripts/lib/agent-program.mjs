@@ -24,13 +24,15 @@ throw usageError('this copy of ctl has the commands of the agent only', 'Use tha
   const isOfAgent = (path) =>
     ['cli/agent', 'cli/commands/agent', 'client'].some((folder) => path.startsWith(join(dist, folder) + sep))
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const contract = JSON.stringify(readFileSync(join(dist, 'contract-manifest.json'), 'utf8').trim())
+  const [manifest, index] = ['contract-manifest.json', 'contract-index.json'].map((name) =>
+    JSON.stringify(readFileSync(join(dist, name), 'utf8').trim()),
+  )
   const built = new Map([
     [join(dist, 'cli/own-version.js'), `export const ownVersion = () => ${JSON.stringify(version)}`],
     [
-      join(dist, 'cli/argv/built-manifest.js'),
-      `let built
-export const builtManifest = () => (built ??= JSON.parse(${contract}))`,
+      join(dist, 'cli/argv/manifest-source.js'),
+      `const manifest = ${manifest}
+export const manifestSource = () => ({ index: ${index}, read: (from, to) => manifest.slice(from, to) })`,
     ],
   ])
   const program = {

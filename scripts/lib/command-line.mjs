@@ -16,6 +16,38 @@ const unusedModules = {
 }
 
 /**
+ * Chunks of modules that are loaded together: each has the named modules and what they import statically, unless an earlier
+ * chunk has it. Every command line loads `start`, all but `ctl --version` load `help`, and every command loads `call`. `input`
+ * is for commands that take values, `failure` for those that fail. Without them `ctl whoami` would load 43 chunks in place of 6,
+ * and start an eighth slower on Node 20.
+ */
+const CHUNKS = {
+  start: ['main.js'],
+  help: ['help/root-help.js', 'output/process-io.js', 'output/style.js'],
+  call: [
+    'app.js',
+    'session/session.js',
+    'session/held-calls.js',
+    '../client/client.js',
+    '../client/transport.js',
+    'argv/command.js',
+    'derive/derive.js',
+    'derive/perform.js',
+    'derive/lists.js',
+    'output/emit.js',
+  ],
+  input: ['derive/input.js'],
+  failure: ['errors/failure.js'],
+}
+
+function chunkGroups(dist) {
+  return Object.entries(CHUNKS).map(([name, paths], index, { length }) => {
+    const ids = new Set(paths.map((path) => join(dist, 'cli', path)))
+    return { name, priority: length - index, test: (id) => ids.has(id) }
+  })
+}
+
+/**
  * Puts the compiled command line together in CommonJS chunks under `dist/ctl`, one for each set of modules that are
  * loaded together: resolving and linking ES modules one by one is most of a short command's start-up on Node 20
  * (docs/decisions/0018). The server is put together by itself.
@@ -37,6 +69,8 @@ export async function bundleCommandLine(dist) {
     plugins: [builtServer, unusedModules],
     // Modules of ours do nothing when they are loaded.
     treeshake: { moduleSideEffects: false },
+    // The sources import some of the modules in CHUNKS only when they need them.
+    checks: { ineffectiveDynamicImport: false },
     onLog(level, log) {
       if (level === 'warn') throw new Error(`the command line cannot be put together: ${log.message}`)
     },
@@ -47,6 +81,7 @@ export async function bundleCommandLine(dist) {
     comments: false,
     entryFileNames: '[name].cjs',
     chunkFileNames: '[name]-[hash].cjs',
+    codeSplitting: { groups: chunkGroups(dist) },
   })
   await bundle.close()
   writeFileSync(join(dist, 'ctl', 'LICENSES.txt'), noticesOf(output.flatMap((chunk) => chunk.moduleIds ?? [])))

@@ -185,14 +185,22 @@ export function createClient<C extends Surfaces>(deps: ClientDeps): Client<C> {
 
 /** Makes the client of the surfaces `C` on top of an existing caller. */
 export function createClientOver<C extends Surfaces>(caller: Caller, manifest: Manifest): Client<C> {
-  const called = Object.values(manifest.operations).filter((operation) => !isStream(operation))
-  const methods = called.map((operation) => [
-    operation.id,
-    async (input: CallInput = {}, options?: CallOptions) => (await caller.call(operation, input, options)).value,
+  const called = Object.keys(manifest.index).filter((id) => manifest.index[id]?.streams !== true)
+  const methods = called.map((id) => [
+    id,
+    async (input: CallInput = {}, options?: CallOptions) =>
+      (await caller.call(operationOf(manifest, id), input, options)).value,
   ])
   // The manifest is generated from the contract whose type is `C`.
   const client: Client<C> = Object.fromEntries(methods)
   return client
+}
+
+/** The entry of an operation. @throws Error if the contract lacks it: a programming error. */
+export function operationOf({ operations }: Manifest, id: string): ManifestOperation {
+  const operation = operations[id]
+  if (operation === undefined) throw new Error(`the contract has no ${id}`)
+  return operation
 }
 
 /** Whether the operation answers with a stream. */

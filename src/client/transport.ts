@@ -73,19 +73,20 @@ interface Wire {
 export function createTransport(options: TransportOptions): Transport {
   const url = options.url.replace(/(?<!\/)\/+$/, '')
   assertSupported(url)
-  let wire: Promise<Wire> | undefined
+  let wire: Wire | undefined
   return {
     url,
     async exchange(request) {
       wire ??= openWire(url, options)
-      return exchange(await wire, request)
+      return exchange(wire, request)
     },
     async open(request) {
       wire ??= openWire(url, options)
-      return open(await wire, request)
+      return open(wire, request)
     },
     close() {
-      void wire?.then(({ agent, streamAgent }) => [agent, streamAgent].forEach((one) => one.destroy()))
+      wire?.agent.destroy()
+      wire?.streamAgent.destroy()
     },
   }
 }
@@ -98,10 +99,13 @@ function assertSupported(url: string): void {
   if (parsed.username || parsed.search || parsed.hash) throw new TypeError(`${url} must be a plain base URL`)
 }
 
-/** Loads only the module that the URL needs, because loading modules is half of the start-up time of a call. */
-async function openWire(url: string, { socketsMax = 64, ...trust }: TransportOptions): Promise<Wire> {
+/**
+ * Loads only the module that the URL needs, because loading modules is half of the start-up time of a call. Not with `import()`,
+ * which in the built command line first loads the ES module loader of Node.js.
+ */
+function openWire(url: string, { socketsMax = 64, ...trust }: TransportOptions): Wire {
   if (url.startsWith('unix:')) {
-    const http = await import('node:http')
+    const http = process.getBuiltinModule('node:http')
     const target = { socketPath: url.slice('unix:'.length) }
     return { request: http.request, ...agents((more) => new http.Agent(more), socketsMax), target, prefix: '' }
   }
@@ -109,7 +113,7 @@ async function openWire(url: string, { socketsMax = 64, ...trust }: TransportOpt
   const target = { hostname: hostname.replace(/^\[|\]$/g, ''), ...(port && { port }) }
   const prefix = pathname === '/' ? '' : pathname
   if (protocol === 'https:') {
-    const [https, tls] = await Promise.all([import('node:https'), import('node:tls')])
+    const [https, tls] = [process.getBuiltinModule('node:https'), process.getBuiltinModule('node:tls')]
     const trusted = trustedBy(trust, tls.rootCertificates)
     return {
       request: https.request,
@@ -118,7 +122,7 @@ async function openWire(url: string, { socketsMax = 64, ...trust }: TransportOpt
       prefix,
     }
   }
-  const http = await import('node:http')
+  const http = process.getBuiltinModule('node:http')
   return { request: http.request, ...agents((more) => new http.Agent(more), socketsMax), target, prefix }
 }
 

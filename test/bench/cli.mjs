@@ -21,7 +21,7 @@ export async function run() {
     { name: 'node -e 0', args: ['-e', '0'], goalMs: 0 },
     { name: 'ctl --version', args: [CTL, '--version'], goalMs: 10 },
     { name: 'ctl --help', args: [CTL, '--help'], goalMs: 20 },
-    { name: 'ctl whoami', args: [CTL, 'whoami'], goalMs: 45 },
+    { name: 'ctl whoami', args: [CTL, 'whoami'], goalMs: 35 },
   ]
   const times = new Map(cases.map(({ name }) => [name, []]))
   for (let count = 0; count <= RUNS; count++) {

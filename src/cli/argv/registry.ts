@@ -1,4 +1,4 @@
-import type { Manifest, ManifestOperation } from '../../shared/contract/manifest-format.ts'
+import type { Manifest } from '../../shared/contract/manifest-format.ts'
 import { adminCommands } from '../commands/admin/commands.ts'
 import { agentCommands } from '../commands/agent/commands.ts'
 import { approvalsCommands } from '../commands/approvals/commands.ts'
@@ -32,6 +32,7 @@ import { violationsCommands } from '../commands/violations/commands.ts'
 import { webhooksCommands } from '../commands/webhooks/commands.ts'
 import { HOST_KEY_WORDS, PROXY_WORDS } from '../commands/node-sessions/ssh-environment.ts'
 import { oneWordCommands } from '../commands/one-word-commands.ts'
+import { operationOf } from '../session/noun-lists.ts'
 import type { CommandRow } from './command.ts'
 import type { OwnCommand, OwnCommands } from './own-commands.ts'
 
@@ -82,17 +83,15 @@ export function commandRows(manifest: Manifest): readonly CommandRow[] {
 }
 
 function contractRows(manifest: Manifest, own: ReadonlyMap<string, OwnCommand>): readonly CommandRow[] {
-  return Object.values(manifest.operations).flatMap((operation) => {
-    const { cli } = operation
-    const inPlace = own.get(cli?.command ?? '')
-    if (cli === undefined || inPlace?.summary !== undefined) return []
-    const load = inPlace?.load ?? derivedLoad(operation)
-    return [{ words: cli.command, summary: cli.summary ?? operation.summary, load }]
+  return Object.entries(manifest.index).flatMap(([id, { command }]) => {
+    const inPlace = own.get(command?.words ?? '')
+    if (command === undefined || inPlace?.summary !== undefined) return []
+    return [{ ...command, load: inPlace?.load ?? derivedLoad(id) }]
   })
 }
 
-function derivedLoad(operation: ManifestOperation): CommandRow['load'] {
-  return async (manifest) => (await import('../derive/derive.ts')).derivedCommand(operation, manifest)
+function derivedLoad(id: string): CommandRow['load'] {
+  return async (manifest) => (await import('../derive/derive.ts')).derivedCommand(operationOf(manifest, id), manifest)
 }
 
 /** Commands that other programs call. */

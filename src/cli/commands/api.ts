@@ -121,11 +121,12 @@ async function sent(session: Session, request: HttpRequest): Promise<HttpAnswer>
 }
 
 /** The operation that a request is of; undefined for paths that this ctl does not know. */
-function operationAt({ operations }: Manifest, { method, path }: HttpRequest): ManifestOperation | undefined {
+function operationAt({ index, operations }: Manifest, { method, path }: HttpRequest): ManifestOperation | undefined {
   const [called = ''] = path.split('?')
   const matches = (template: string): boolean =>
     new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(called)
-  return Object.values(operations).find((one) => one.method === method && matches(one.path))
+  const [id = ''] = Object.entries(index).find(([, one]) => one.method === method && matches(one.path)) ?? []
+  return operations[id]
 }
 
 /** Throws where another server has answered: what it says must not be taken for an answer of the API. */

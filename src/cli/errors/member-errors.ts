@@ -9,7 +9,7 @@ import type { Refusal } from './hints.ts'
 export function memberErrors({ problem, session, words }: Refusal): readonly string[] {
   const errors = problem.document['errors']
   if (!Array.isArray(errors)) return []
-  const operation = Object.values(session.manifest().operations).find(({ id }) => id === problem.operationId)
+  const operation = session.manifest().operations[problem.operationId ?? '']
   const members = operation?.cli?.command === words ? membersOf(operation) : []
   return errors.filter(isRow).flatMap((error) => {
     const { pointer } = error

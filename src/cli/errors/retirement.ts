@@ -15,13 +15,15 @@ export function retirement({ operation, request, answer }: Attempt, manifest: Ma
 }
 
 /** The operation of a call that names a path alone. */
-function operationOf({ method, path }: Attempt['request'], { operations }: Manifest): ManifestOperation | undefined {
+function operationOf({ method, path }: Attempt['request'], manifest: Manifest): ManifestOperation | undefined {
   const segments = path.replace(/\?[^]*$/, '').split('/')
-  return Object.values(operations).find((each) => {
-    const wanted = each.path.split('/')
-    const isSame = (name: string, at: number): boolean => name.startsWith('{') || name === segments[at]
-    return each.method === method && wanted.length === segments.length && wanted.every(isSame)
-  })
+  const [id = ''] =
+    Object.entries(manifest.index).find(([, each]) => {
+      const wanted = each.path.split('/')
+      const isSame = (name: string, at: number): boolean => name.startsWith('{') || name === segments[at]
+      return each.method === method && wanted.length === segments.length && wanted.every(isSame)
+    }) ?? []
+  return manifest.operations[id]
 }
 
 function said(words: string, value: string | undefined): string {

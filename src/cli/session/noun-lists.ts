@@ -8,6 +8,12 @@ export function operationOf({ operations }: Manifest, id: string): ManifestOpera
   return operation
 }
 
+/** The operation whose command has these words. */
+function operationCalled({ index, operations }: Manifest, words: string): ManifestOperation | undefined {
+  const id = Object.keys(index).find((one) => index[one]?.command?.words === words)
+  return operations[id ?? '']
+}
+
 interface Part {
   readonly of: string
   readonly sends: Readonly<Record<string, string>>
@@ -29,9 +35,9 @@ const PARTS: Readonly<Record<string, Part>> = {
 }
 
 /** The operation that lists a noun. */
-export function listOf({ operations }: Manifest, noun: string): ManifestOperation | undefined {
+export function listOf(manifest: Manifest, noun: string): ManifestOperation | undefined {
   const part = PARTS[noun]
-  const list = Object.values(operations).find(({ cli }) => cli?.command === `${part?.of ?? noun} list`)
+  const list = operationCalled(manifest, `${part?.of ?? noun} list`)
   if (list?.cli === undefined || part === undefined) return list
   return { ...list, cli: { ...list.cli, sends: { ...list.cli.sends, ...part.sends } } }
 }
@@ -43,8 +49,8 @@ export function isOfNoun(noun: string, row: unknown): boolean {
 }
 
 /** The operation that shows one object of a noun. */
-export function showOf({ operations }: Manifest, noun: string): ManifestOperation | undefined {
-  return Object.values(operations).find(({ cli }) => cli?.command === `${PARTS[noun]?.of ?? noun} show`)
+export function showOf(manifest: Manifest, noun: string): ManifestOperation | undefined {
+  return operationCalled(manifest, `${PARTS[noun]?.of ?? noun} show`)
 }
 
 /** The command that lists a noun, e.g. `identities list --kind user`. */

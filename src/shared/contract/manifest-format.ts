@@ -7,7 +7,7 @@ import type { CredentialKind, Deprecation, HttpMethod, Paging } from './operatio
 /** The contract as plain JSON: the client and the command line use it, so that a call loads no schema library. */
 export interface Manifest {
   /** Version of this format; a reader refuses another. */
-  readonly format: 1
+  readonly format: 2
   /** Major version of the API, the first path segment. */
   readonly apiVersion: ApiMajor
   /** Names that scopes may use, sorted. */
@@ -15,7 +15,30 @@ export interface Manifest {
   /** Nouns of the command line, with where help lists them and the types of their objects. */
   readonly nouns: Nouns
   /** By operation id, in the order of the contract. */
+  readonly index: { readonly [operationId: string]: IndexedOperation }
+  /**
+   * By operation id, in the order of the contract. Read one by its id and find the id in `index`: the built manifest parses an
+   * operation when it is first read, so going through all of them parses all.
+   */
   readonly operations: { readonly [operationId: string]: ManifestOperation }
+}
+
+/** What an operation is found by. */
+export interface IndexedOperation {
+  readonly method: HttpMethod
+  /** As in `ManifestOperation`. */
+  readonly path: string
+  /** Absent if the operation has no command. */
+  readonly command?: IndexedCommand
+  /** It answers with a stream. */
+  readonly streams?: true
+}
+
+export interface IndexedCommand {
+  /** Noun and verb, e.g. `tokens issue`. */
+  readonly words: string
+  /** One line for help. */
+  readonly summary: string
 }
 
 export interface ManifestOperation {

@@ -2,6 +2,7 @@ import { apiMajorOf } from './api-major.ts'
 import { relationsOf } from './audit-relations.ts'
 import { asZod, jsonSchemaOf, type JsonSchema } from './json-schema.ts'
 import type {
+  IndexedOperation,
   Manifest,
   ManifestBody,
   ManifestField,
@@ -29,11 +30,21 @@ export function manifestOf(contract: { readonly [key: string]: Surface }): Manif
     Object.entries(surface.operations).map(([id, operation]) => [id, describe(id, operation, surface.name)] as const),
   )
   return {
-    format: 1,
+    format: 2,
     apiVersion: apiMajorOf(contract),
     surfaces: surfaces.map(({ name }) => name).toSorted(),
     nouns: Object.assign({}, ...surfaces.map(({ nouns }) => nouns)),
+    index: Object.fromEntries(operations.map(([id, operation]) => [id, indexedOf(operation)])),
     operations: Object.fromEntries(operations),
+  }
+}
+
+function indexedOf({ method, path, summary, responses, cli }: ManifestOperation): IndexedOperation {
+  return {
+    method,
+    path,
+    ...(cli && { command: { words: cli.command, summary: cli.summary ?? summary } }),
+    ...(responses.some(({ streams }) => streams === true) && { streams: true as const }),
   }
 }
 

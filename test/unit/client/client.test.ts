@@ -52,6 +52,19 @@ describe('The client', () => {
     expectTypeOf<Awaited<ReturnType<typeof client.DeleteNode>>>().toEqualTypeOf<void>()
   })
 
+  it('reads an operation when its method is called, and no other one', async () => {
+    const read: string[] = []
+    const get = (all: typeof manifest.operations, id: string) => {
+      read.push(id)
+      return all[id]
+    }
+    const operations = new Proxy(manifest.operations, { get })
+    const reading = createClient<typeof contract>({ manifest: { ...manifest, operations }, transport })
+    expect(read).toEqual([])
+    await reading.GetNode({ id: ID })
+    expect(read).toEqual(['GetNode'])
+  })
+
   it('puts members into path, query and body as the operation declares', async () => {
     await client.ListNodes({ name: 'web-1', limit: '7' })
     await client.GetNode({ id: ID })

@@ -44,6 +44,7 @@ const CONTENTS = [
   'dist/console/index.html.br',
   'dist/console/index.html.gz',
   'dist/contract-examples.json',
+  'dist/contract-index.json',
   'dist/contract-manifest.json',
   'dist/ctl/*.cjs',
   'dist/ctl/LICENSES.txt',

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { TransportFailure } from '../../../client/failures.ts'
 import type { HttpRequest, Transport } from '../../../client/transport.ts'
 import { CallConnection, type DrainedAnswer, type WaitingCall } from './call-connection.ts'
 import type { Wire } from './wire.ts'
@@ -12,10 +13,15 @@ export interface LightTransport extends Transport {
   drain(request: HttpRequest): Promise<DrainedAnswer>
 }
 
+/** A call that waits for a connection. */
+interface QueuedCall extends WaitingCall {
+  readonly queuedAtMs: number
+}
+
 /** Connections that share one queue. */
 interface Lane {
   readonly free: CallConnection[]
-  readonly waiting: WaitingCall[]
+  readonly waiting: QueuedCall[]
   open: number
 }
 
@@ -58,6 +64,7 @@ export function createLightTransport(wire: Wire, connections: CallConnections): 
   }
 
   function advance(lane: Lane): void {
+    dropLate(lane)
     if (lane.waiting.length === 0) return
     const connection = connectionOf(lane)
     if (connection === undefined) return
@@ -68,7 +75,9 @@ export function createLightTransport(wire: Wire, connections: CallConnections): 
   function call(request: HttpRequest, isDrained: boolean): Promise<DrainedAnswer> {
     return new Promise((resolve, reject) => {
       const lane = laneOf(request)
-      lane.waiting.push({ text: wire.textOf(request), isDrained, timeoutMs: request.timeoutMs, resolve, reject })
+      const { timeoutMs } = request
+      const queuedAtMs = performance.now()
+      lane.waiting.push({ text: wire.textOf(request), isDrained, timeoutMs, queuedAtMs, resolve, reject })
       advance(lane)
     })
   }
@@ -85,4 +94,16 @@ export function createLightTransport(wire: Wire, connections: CallConnections): 
       for (const connection of all) connection.close()
     },
   }
+}
+
+/**
+ * Rejects the calls that have waited for a connection as long as for an answer. A server that is slower than its agents would
+ * otherwise get ever older reports, which it refuses for their instants and the agents repeat.
+ */
+function dropLate({ waiting }: Lane): void {
+  const nowMs = performance.now()
+  const isLate = ({ queuedAtMs, timeoutMs = Infinity }: QueuedCall): boolean => nowMs - queuedAtMs > timeoutMs
+  const kept = waiting.findIndex((call) => !isLate(call))
+  for (const { timeoutMs, reject } of waiting.splice(0, kept === -1 ? waiting.length : kept))
+    reject(new TransportFailure('timeout', `no connection was free within ${timeoutMs} ms`))
 }

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { contract } from '../../../shared/contract/index.ts'
-import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import type { ApiClient } from '../../../client/agent/agent-deps.ts'
 import type { PullCall } from '../../../client/agent/calls/node-wire.ts'
-import { createCaller, createClientOver, refusalOf, requestOf } from '../../../client/client.ts'
+import { createCaller, createClientOver, operationOf, refusalOf, requestOf } from '../../../client/client.ts'
 import { foreignServer, isAnswerOf } from '../../../client/foreign-server.ts'
 import { createLightTransport, type CallConnections } from './light-transport.ts'
 import type { LightNode } from './light-node.ts'
@@ -68,10 +68,4 @@ export function createLightWire({ wire, connections, manifest, timeoutMs, userAg
     },
     close: () => transport.close(),
   }
-}
-
-function operationOf(manifest: Manifest, id: 'GetNodeState' | 'GetNodeEvents'): ManifestOperation {
-  const operation = manifest.operations[id]
-  if (operation === undefined) throw new Error(`the contract has no ${id}`)
-  return operation
 }

@@ -1,6 +1,7 @@
 import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import { previewableCommand, runPreviewable, type Previewable } from '../authz/previewable.ts'
 import { ON_WHAT } from '../authz/question.ts'
+import { ROLES } from '../../../shared/roles.ts'
 import { missingOf } from '../authz/triple.ts'
 import { usageError } from '../../errors/cli-error.ts'
 import type { Command, Given } from '../../argv/command.ts'
@@ -22,6 +23,11 @@ export const OBJECT: ArgumentSpec = {
   required: false,
 }
 
+const rolesOf = (type: string): string => ROLES[type]?.join(', ') ?? ''
+
+/** The contract describes the roles of Domains and nodes alone. */
+const ROLE = `Role; on a Domain ${rolesOf('domain')}; on a Project ${rolesOf('project')}; on a node ${rolesOf('node')}; on other objects of a Project ${rolesOf('resource')}; on the platform ${rolesOf('platform')}`
+
 /** Where names of Projects and of objects in them are looked up. */
 export const PLACES: FlagSpecs = { domain: placeFlag('domains'), project: placeFlag('projects') }
 
@@ -40,7 +46,10 @@ export function createGrant(manifest: Manifest): Command {
   return {
     ...command,
     description: 'A role that is held already is no failure: nothing is changed, and the exit code is 0.',
-    args: [...(command.args ?? []), OBJECT],
+    args: [
+      ...(command.args ?? []).map((each) => (each.name === 'relation' ? { ...each, describe: ROLE } : each)),
+      OBJECT,
+    ],
     flags: { ...flags, ...PLACES, caveat: CAVEAT },
     run: (session, given) => create(session, manifest, given),
   }

@@ -152,7 +152,7 @@ function idsOf({ nodes }: RotationEnd, isWanted: (outcome: Outcome) => boolean):
 
 /** Words that are commands of their own behind `nodes rotate`. */
 function verbsBelow(session: Session): ReadonlySet<string> {
-  const commands = Object.values(session.manifest().operations).map(({ cli }) => cli?.command ?? '')
+  const commands = Object.values(session.manifest().index).map(({ command }) => command?.words ?? '')
   return new Set(
     commands.flatMap((command) => (command.startsWith(`${WORDS} `) ? [command.slice(WORDS.length + 1)] : [])),
   )

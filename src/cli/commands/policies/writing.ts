@@ -31,6 +31,7 @@ export function create(manifest: Manifest): Command {
     description: [
       ...SENTENCES,
       IN_ORDER,
+      'Labels in selectors have to be defined: ctl labels define tier --kinds node.',
       'See before what it would change: ctl policies preview FILE; and whether all tests hold: ctl policies test FILE.',
     ].join('\n'),
     examples: [

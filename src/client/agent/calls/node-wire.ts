@@ -1,7 +1,7 @@
-import { refusalOf, requestOf, type CallInput, type Caller } from '../../client.ts'
+import { operationOf, refusalOf, requestOf, type CallInput, type Caller } from '../../client.ts'
 import { foreignServer, isAnswerOf } from '../../foreign-server.ts'
 import type { HttpAnswer } from '../../transport.ts'
-import type { Manifest, ManifestOperation } from '../../../shared/contract/manifest-format.ts'
+import type { Manifest } from '../../../shared/contract/manifest-format.ts'
 import type { meshKeys } from '../../../shared/contract/mesh-keys.ts'
 import type { Received } from '../../../shared/contract/operation-types.ts'
 
@@ -111,12 +111,6 @@ export function createNodeWire(caller: Caller, manifest: Manifest): NodeWire {
       return { envelope: new Uint8Array(body), kid: headers['x-service-psk-kid'] ?? '', version, nsk }
     },
   }
-}
-
-function operationOf(manifest: Manifest, id: string): ManifestOperation {
-  const operation = manifest.operations[id]
-  if (operation === undefined) throw new Error(`the contract has no ${id}`)
-  return operation
 }
 
 /** A text of an answer; empty if the server sent something else. */

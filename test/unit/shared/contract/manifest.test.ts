@@ -34,7 +34,7 @@ function memberOf(schema: AnySchema) {
 it('is plain JSON: nothing is lost between the build and the command line', () => {
   const manifest = manifestOf(contract)
   expect(JSON.parse(JSON.stringify(manifest))).toEqual(manifest)
-  expect([manifest.format, manifest.apiVersion]).toEqual([1, 'v1'])
+  expect([manifest.format, manifest.apiVersion]).toEqual([2, 'v1'])
 })
 
 it('names the surfaces in order, and keeps the operations in that of the contract', () => {

@@ -83,6 +83,21 @@ test.each([
   expect((await transport.exchange(get('a'))).body.toString()).toBe('ok')
 })
 
+test('a call that has waited for a connection as long as for an answer is not sent', async () => {
+  let asked = 0
+  const connect = await serve((socket) => {
+    asked += 1
+    setTimeout(() => socket.write(sized('slow')), 200)
+  })
+  const transport = connect(1)
+  // The short ones wait for at least 200 ms, however slow the machine is.
+  const calls = [10_000, 50, 50, 10_000].map((timeoutMs) => transport.exchange(get('a', timeoutMs)))
+  const outcomes = await Promise.allSettled(calls)
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+  for (const outcome of outcomes.slice(1, 3)) expect(outcome).toMatchObject({ reason: { fault: 'timeout' } })
+  expect(asked).toBe(2)
+})
+
 test('a server that is not there is unreachable', async () => {
   const transport = createLightTransport(createWire({ url: 'unix:/nonexistent/ctl.sock', trust: {} }), 1)
   await expect(transport.exchange(get('a'))).rejects.toMatchObject({ fault: 'unreachable' })
