@@ -1,36 +1,28 @@
 // A hundred thousand nodes in a hundred Domains on PostgreSQL and NATS: each reports every 30 s and holds its event stream, and in
 // each minute one of a hundred is seen under another address. The agents are light ones, in a simulator for each server, so that
 // files, processor and memory of servers and agents are known apart. There are as many servers as the limit of open files asks
-// for. At the end one server is stopped and started again: its streams come back, and no node becomes stale.
-// `--nodes=N`, `--domains=D`, `--servers=S`, `--minutes=M`, `--warm-up=SECONDS` take less of it.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+// for. At the end one server is killed and started again: its streams come back, and no node becomes stale.
+// `--nodes=N`, `--domains=D`, `--servers=S`, `--minutes=M`, `--warm-up=SECONDS` take less of it; `--hints=N` is the number that
+// all servers together may send a second.
+import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { startPostgresCluster } from '../support/datastores/postgres-cluster.mjs'
 import { openFilesLimit } from './support/open-files.mjs'
-import { startNats } from './support/nats.mjs'
 import { cpuSecondsOf, familyOf } from './support/processes.mjs'
 import { printRecord, printTable, round } from './support/report.mjs'
-import { callApi, memoryOf, readMetrics, startCtl } from './support/servers.mjs'
-import { flawsOf, flawsText, HEARTBEAT_INTERVAL_S, play } from './support/simulations.mjs'
+import { simulatorsOf, startReplicas } from './support/replicas.mjs'
+import { memoryOf, readMetrics } from './support/servers.mjs'
+import { flawsOf, flawsText, play } from './support/simulations.mjs'
 
-const DEFAULTS = { nodes: 100_000, domains: 100, minutes: 5, 'warm-up': 240 }
+const DEFAULTS = { nodes: 100_000, domains: 100, minutes: 5, 'warm-up': 240, hints: 2_000 }
 const GOALS = { heartbeatP99Ms: 250, kbPerStream: 13, enrolledPerSecond: 1_000, deliveryMs: 90_000, restartMs: 90_000 }
 /** Files of a process beside its streams: calls, the datastore, health and what the system itself opens. */
 const FILES_KEPT = 3_000
-const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
 /** How long the run lasts in which a server is restarted, s, and when that is. */
 const RESTART_RUN_S = 180
 const RESTART_AT_S = 30
-/** So that all servers together stay below what PostgreSQL admits. */
-const POOLS = {
-  SERVICE_POOL_INTERACTIVE_MAX_CONNS: '12',
-  SERVICE_POOL_WORKER_MAX_CONNS: '6',
-  SERVICE_POOL_BULK_MAX_CONNS: '2',
-}
-
 export async function run(args) {
   const value = (name) =>
     Number(args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3) ?? DEFAULTS[name])
@@ -39,12 +31,13 @@ export async function run(args) {
     domains: value('domains'),
     minutes: value('minutes'),
     warmUpS: value('warm-up'),
+    hints: value('hints'),
   }
   const needed = Math.ceil(sizes.nodes / (openFilesLimit() - FILES_KEPT))
   const servers = value('servers') || needed
   if (servers < needed) throw new Error(`${sizes.nodes} streams need ${needed} servers, by the limit of open files`)
   const directory = await mkdtemp(join(tmpdir(), 'ctl-bench-'))
-  const world = await startWorld({ servers, directory })
+  const world = await startReplicas({ servers, directory, hints: sizes.hints })
   try {
     const record = await measure(world, { ...sizes, directory })
     printTable(['what', 'measured', 'goal'], rowsOf(record))
@@ -55,65 +48,7 @@ export async function run(args) {
   }
 }
 
-async function startWorld({ servers: count, directory }) {
-  const postgres = await startPostgresCluster({
-    collation: ['--locale=C'],
-    settings: ['max_connections=300', 'shared_buffers=512MB', 'max_wal_size=4GB'],
-  })
-  const nats = await startNats()
-  const env = { ...POOLS, SERVICE_MASTER_KEY: MASTER_KEY, SERVICE_NATS_URL: nats.url }
-  const start = (index, listen) =>
-    startCtl({ databaseUrl: postgres.url, env, directory: join(directory, `${index}`), listen })
-  const servers = [await start(0)]
-  for (let index = 1; index < count; index++) servers.push(await start(index))
-  return {
-    postgres,
-    nats,
-    servers,
-    token: servers[0].token,
-    /** Stops one server and starts it again at its address. */
-    async restart(index) {
-      const { host } = new URL(servers[index].url)
-      await servers[index].stop()
-      servers[index] = await start(index, host)
-    },
-    async stop() {
-      await Promise.all(servers.map((server) => server.stop()))
-      await nats.stop()
-      await postgres.stop()
-    },
-  }
-}
-
-/** Makes the Domains; resolves with their slugs. */
-async function makeDomains({ servers: [server], token }, count) {
-  const slugs = Array.from({ length: count }, (_, index) => `many-${index + 1}`)
-  for (const slug of slugs) await callApi(server, 'POST', '/v1/domains', { token, body: { slug, display_name: slug } })
-  return slugs
-}
-
-/** Parts of a list that differ by at most one in their length. */
-function partsOf(list, count) {
-  return Array.from({ length: count }, (_, index) =>
-    list.slice(Math.floor((list.length * index) / count), Math.floor((list.length * (index + 1)) / count)),
-  )
-}
-
-/** The command line of each server's simulator. */
-async function simulatorsOf(world, { nodes, domains, directory }) {
-  const tokenFile = join(directory, 'token')
-  await writeFile(tokenFile, `${world.token}\n`, { mode: 0o600 })
-  const shares = partsOf(await makeDomains(world, domains), world.servers.length)
-  return world.servers.map((server, index) => {
-    const count = Math.round((nodes * shares[index].length) / domains)
-    const place = ['--url', server.url, '--token-file', tokenFile, '--state-dir', join(directory, `fleet-${index}`)]
-    const load = ['--heartbeat-interval', `${HEARTBEAT_INTERVAL_S}s`, '--concurrency', '8']
-    const size = ['--nodes', String(count), '--domain', shares[index].join()]
-    return ['agent-sim', '--light', '--output', 'json', ...place, ...size, ...load]
-  })
-}
-
-async function measure(world, { minutes, warmUpS, ...sizes }) {
+async function measure(world, { minutes, warmUpS, hints, ...sizes }) {
   const { servers } = world
   const simulators = await simulatorsOf(world, sizes)
   const idle = await Promise.all(servers.map(({ pid }) => memoryOf(pid)))
@@ -122,25 +57,34 @@ async function measure(world, { minutes, warmUpS, ...sizes }) {
   const window = createWindow(world)
   const startedAt = performance.now()
   const runs = simulators.map((simulator, index) =>
-    play([...simulator, ...times], async (progress) => {
-      fleet.see(index, progress)
-      if (index === 0 && progress.phase === 'running' && progress.elapsed_seconds >= warmUpS) await window.look()
-    }),
+    play(
+      [...simulator, ...times],
+      async (progress) => {
+        fleet.see(index, progress)
+        if (index === 0 && progress.phase === 'running' && progress.elapsed_seconds >= warmUpS) await window.look()
+      },
+      MAY_BE_BOTTLENECK,
+    ),
   )
   const summaries = (await Promise.all(runs)).map(({ summary }) => summary)
-  return {
+  const measured = {
     bench: 'many-nodes',
     nodes: sizes.nodes,
     domains: sizes.domains,
     servers: servers.length,
+    hints_per_s: hints,
     load: round(loadavg()[0]),
     enrolled_per_s: Math.round(sizes.nodes / ((fleet.enrolledAt() - startedAt) / 1000)),
     ...window.costs(sizes.nodes, idle),
     idle_mb: Math.max(...idle.map(({ nowMb }) => nowMb)),
     ...describe(summaries),
-    restart: await restartOne(world, simulators),
   }
+  console.error(JSON.stringify(measured))
+  return { ...measured, restart: await restartOne(world, simulators) }
 }
+
+/** The record says so. */
+const MAY_BE_BOTTLENECK = { mayBeBottleneck: true }
 
 /** Reads what servers and datastores have used at the beginning and at the end of the measured minutes. */
 function createWindow({ servers, postgres, nats }) {
@@ -194,7 +138,7 @@ function describe(summaries) {
   }
 }
 
-/** Resumes all nodes, stops a server, starts it again and waits until it has its streams. */
+/** Resumes all nodes, kills a server, starts it again and waits until it has its streams. */
 async function restartOne(world, simulators) {
   const openStreams = async () => (await readMetrics(world.servers[0])).event_streams_open
   let staleMost = 0
@@ -208,11 +152,15 @@ async function restartOne(world, simulators) {
   /** @type {ReturnType<typeof restart> | undefined} */
   let returned
   const runs = simulators.map((simulator) =>
-    play([...simulator, '--duration', `${RESTART_RUN_S}s`], ({ phase, elapsed_seconds: elapsed, reachability }) => {
-      if (phase !== 'running' || elapsed < RESTART_AT_S) return
-      returned ??= restart()
-      staleMost = Math.max(staleMost, reachability?.stale ?? 0)
-    }),
+    play(
+      [...simulator, '--duration', `${RESTART_RUN_S}s`],
+      ({ phase, elapsed_seconds: elapsed, reachability }) => {
+        if (phase !== 'running' || elapsed < RESTART_AT_S) return
+        returned ??= restart()
+        staleMost = Math.max(staleMost, reachability?.stale ?? 0)
+      },
+      MAY_BE_BOTTLENECK,
+    ),
   )
   const summaries = (await Promise.all(runs)).map(({ summary }) => summary)
   const { streams, backMs } = await returned
@@ -231,12 +179,24 @@ function slowest(summaries, operation) {
   }
 }
 
-/** Sees when the last simulator has enrolled its nodes. */
+/** How often the state of a long run is written, ms. */
+const WORD_EVERY_MS = 30_000
+
+/** Sees when the last simulator has enrolled its nodes, and writes meanwhile how far they are. */
 function createFleetWatch(count) {
-  const enrolled = new Map()
+  const [enrolled, latest] = [new Map(), new Map()]
+  let writtenAt = performance.now()
   return {
-    see(index, { phase }) {
-      if (phase !== 'registering' && !enrolled.has(index)) enrolled.set(index, performance.now())
+    see(index, progress) {
+      if (progress.phase !== 'registering' && !enrolled.has(index)) enrolled.set(index, performance.now())
+      latest.set(index, progress)
+      if (performance.now() - writtenAt < WORD_EVERY_MS) return
+      writtenAt = performance.now()
+      const of = [...latest.values()]
+      const [nodes, operations] = [sum(of, 'nodes'), sum(of, 'operations_per_second')]
+      console.error(
+        `${of.map(({ phase }) => phase).join(', ')}: ${nodes} nodes, ${Math.round(operations)} operations a second`,
+      )
     },
     enrolledAt: () => (enrolled.size === count ? Math.max(...enrolled.values()) : Number.NaN),
   }
@@ -269,7 +229,7 @@ function rowsOf(record) {
     ['WAL of a node and minute', `${record.wal_bytes_per_node_minute} bytes`, ''],
     ['flaws', flawsText(record.flaws), ''],
     [
-      'streams of a restarted server, back after',
+      'streams of a killed server, back after',
       `${record.restart.streams}, ${record.restart.back_ms} ms`,
       `${GOALS.restartMs} ms`,
     ],

@@ -240,7 +240,36 @@ describe.each(STORES)('hints on the $name store', (store) => {
         [2, 700],
       ])
       expect(world.bus.stored).toHaveLength(3_000)
-    }, 60_000)
+    }, 180_000)
+
+    test('of all Domains together are limited too, and shared between them by who needs more', async () => {
+      const of = (first: number, count: number) => Array.from({ length: count }, (_, index) => idOf(first + index))
+      await seed(A, ...of(0x1000, 20))
+      await seedNodes(
+        inUse.current(),
+        [FOREIGN, ...of(0x2000, 3)].map((id) => ({ id, domainId: AWAY })),
+      )
+      world = relayWorld({ parts, leading: await parts.lead(), hintsPerSecond: 10 })
+      const received = async () => {
+        const { rows } = await sql<{ domain_id: string; hints: number }>`
+          select domain_id, sum(last_seq)::integer as hints from node_lanes group by domain_id`.execute(db())
+        return Object.fromEntries(rows.map(({ domain_id, hints }) => [domain_id === HOME ? 'home' : 'away', hints]))
+      }
+      await world.emit(assigned(A))
+      await world.emit([...assigned(FOREIGN), AWAY])
+      await world.settle()
+      expect(await received()).toEqual({ home: 7, away: 3 })
+      parts.clock.nowMs = NOW + 999
+      await world.settle()
+      expect(await received()).toEqual({ home: 7, away: 3 })
+      parts.clock.nowMs = NOW + 1_000
+      await world.settle()
+      expect(await received()).toEqual({ home: 17, away: 3 })
+      parts.clock.nowMs = NOW + 2_000
+      await world.emit([...assigned(FOREIGN, '2'), AWAY])
+      await world.settle()
+      expect(await received()).toEqual({ home: 20, away: 6 })
+    })
 
     test('wait while the previous one is not published, and are merged meanwhile', async () => {
       await seed(A, B)

@@ -235,7 +235,7 @@ describe.each(STORES)('the event relay on the $name store', (store) => {
         await world.jobs.numbering.run(leading)
         expect([await world.jobs.relay.run(leading), await countOf('outgoing_events')]).toEqual([true, 2_603])
         expect([await world.jobs.relay.run(leading), await countOf('outgoing_events')]).toEqual([false, 5_206])
-      }, 60_000)
+      }, 180_000)
 
       test('is sent in the order of the outbox and never merged', async () => {
         for (const revision of [FIRST, SECOND, THIRD]) await revise(revision, [A])

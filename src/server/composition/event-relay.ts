@@ -13,6 +13,8 @@ import { OUTBOX_EVENTS } from './outbox-events.ts'
 export interface EventRelayDeps extends Pick<Backend, 'datastore' | 'clock' | 'ids' | 'signer' | 'bus'> {
   readonly log: Logger
   readonly counters: RelayCounters
+  /** Most hints of changed state in a second. */
+  readonly hintsPerSecond: number
   /** Begins the next pass of the job of that name now. */
   readonly wake: (job: string) => void
 }

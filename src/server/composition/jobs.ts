@@ -24,6 +24,8 @@ export interface JobOptions {
   /** Records what is taken from the outbox; not recorded when absent. */
   readonly tracing?: Tracing | undefined
   readonly relayCounters: RelayCounters
+  /** Most hints of changed state in a second. */
+  readonly hintsPerSecond: number
   /** Makes backups; undefined where there is no schedule. */
   readonly backupJob?: LeaderJob | undefined
 }
@@ -71,9 +73,9 @@ const JOB_REPORT_EVERY_MS = 60_000
 
 /** Stands for leadership, and does the leader's jobs as long as this process leads. */
 export function startJobs(backend: Backend, options: JobOptions): Leadership {
-  const { log } = options
+  const { log, hintsPerSecond, relayCounters: counters } = options
   const wake = (job: string): void => leadership.wake(job)
-  const relaying = createRelayStages({ ...backend, log, wake, counters: options.relayCounters })
+  const relaying = createRelayStages({ ...backend, log, wake, counters, hintsPerSecond })
   const leadership = startLeadership({
     ...backend.candidacy,
     jobs: leaderJobs({ ...options, backend, wake, relaying }),

@@ -161,12 +161,19 @@ async function openOwnSocket({ config, backend, log }: Ground): Promise<AdminSoc
 }
 
 function startLeading(
-  { log, backend, metrics, tracing }: Ground,
+  { log, backend, config, metrics, tracing }: Ground,
   services: Services,
   schedule: BackupSchedule | undefined,
 ): Leadership {
   const relayCounters = metrics?.prometheus.relay ?? NO_RELAY_COUNTERS
-  const jobs = startJobs(backend, { services, log, tracing, relayCounters, backupJob: schedule?.job })
+  const jobs = startJobs(backend, {
+    services,
+    log,
+    tracing,
+    relayCounters,
+    hintsPerSecond: config.hintsPerSecond,
+    backupJob: schedule?.job,
+  })
   if (metrics !== undefined) Object.assign(metrics, { order: orderOf(backend, jobs), backups: schedule })
   return jobs
 }

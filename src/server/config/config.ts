@@ -104,6 +104,8 @@ export interface Config {
   readonly rates: Rates
   readonly staleChecks: StaleAnswersOptions
   readonly staleStates: StaleAnswersOptions
+  /** Most hints of changed state in a second, 1 to 1,000,000. */
+  readonly hintsPerSecond: number
   /** How often the capacity of every Domain is sampled, 1 s to 10 min. */
   readonly capacityIntervalMs: number
   /** 1 to 3650, for the platform's own chain. */
@@ -177,6 +179,7 @@ export function parseConfig(input: ConfigInput): Config {
       ttlMs: required(values.stateStaleTtl),
       entriesMax: required(values.stateStaleMaxEntries),
     },
+    hintsPerSecond: required(values.hintsPerSecond),
     capacityIntervalMs: required(values.capacitySampleInterval),
     auditRetentionDays: required(values.auditRetentionDays),
     logLevel: required(values.logLevel),

@@ -12,6 +12,7 @@ import {
   databaseUrl,
   duration,
   entries,
+  hintRate,
   hosts,
   logLevel,
   masterKey,
@@ -343,6 +344,13 @@ export const OPTIONS = {
     placeholder: 'N',
     fallback: '10000',
     describe: 'Nodes whose state is remembered for that, the one that was pulled longest ago going first. 0: none',
+  }),
+  hintsPerSecond: option({
+    parse: hintRate,
+    placeholder: 'N',
+    fallback: '2000',
+    describe:
+      'Most hints of changed state in a second, of all Domains together and shared fairly between them: what changes meanwhile is merged',
   }),
   capacitySampleInterval: option({
     parse: sampleInterval,

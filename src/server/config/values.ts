@@ -162,6 +162,14 @@ export function auditDays(text: string): Parsed<number> {
   return days >= 1 && days <= 3650 ? { value: days } : { mustBe: 'a whole number of days from 1 to 3650' }
 }
 
+/** Hints in a second. */
+export function hintRate(text: string): Parsed<number> {
+  const hints = /^\d{1,7}$/.test(text) ? Number(text) : 0
+  return hints >= 1 && hints <= HINTS_MAX ? { value: hints } : { mustBe: 'a whole number from 1 to 1000000' }
+}
+
+const HINTS_MAX = 1_000_000
+
 /** A number of connections. */
 export function connections(text: string): Parsed<number> {
   return /^\d{1,4}$/.test(text) && Number(text) <= 1000

@@ -44,7 +44,15 @@ export interface DueTerms {
   readonly hintedBefore: Date
   /** Maximum number of hints per Domain between the two instants. */
   readonly perDomain: number
+  /** Maximum number of lanes. Each Domain gets an equal share of them at first. */
   readonly max: number
+}
+
+/** Lanes that are due now. */
+export interface DueLanes {
+  readonly lanes: readonly DueLane[]
+  /** Whether a Domain has further ones. */
+  readonly isMore: boolean
 }
 
 /**
@@ -56,10 +64,12 @@ export async function preferIndexes(tx: Db): Promise<void> {
 }
 
 /**
- * Finds the lanes that are due, the longest waiting first. A lane with an unpublished hint is not due: its further changes
- * are merged, so the number of outgoing events stays bounded while the stream is unavailable.
+ * Finds the lanes that are due, the longest waiting of each Domain first. A Domain that uses less than its share leaves the rest to the
+ * next read. A lane with an unpublished hint is not due: its further changes are merged, so the number of outgoing events stays
+ * bounded while the stream is unavailable.
  */
-export async function readDue(tx: Db, { now, hintedBefore, perDomain, max }: DueTerms): Promise<DueLane[]> {
+export async function readDue(tx: Db, { now, hintedBefore, perDomain, max }: DueTerms): Promise<DueLanes> {
+  if (max === 0) return { lanes: [], isMore: false }
   const { rows } = await sql<DueRow>`
     with newest as (
       select domain_id, max(seq) as seq from peer_hints where is_narrow = false group by domain_id
@@ -70,10 +80,15 @@ export async function readDue(tx: Db, { now, hintedBefore, perDomain, max }: Due
       select domain_id from newest
       union select domain_id from pending_peers
       union select lane.domain_id from own join node_lanes as lane using (node_id)
+    ), share as materialized (
+      -- At least one lane, also where there are more Domains than lanes to read.
+      select ceil(${max}::numeric / greatest(1, count(*)))::bigint as lanes from domain
     )
-    select due.*, own.blocks, own.changes, pending.after_seq, coalesce(pending.is_resync, false) as is_resync
-    from domain left join newest using (domain_id) cross join lateral (
-      select node_id, domain_id, hinted_seq, hinted_at, hinted_seq < newest.seq as is_behind from node_lanes as lane
+    select due.*, share.lanes as share, own.blocks, own.changes, pending.after_seq, coalesce(pending.is_resync, false) as is_resync
+    from domain cross join share left join newest using (domain_id) cross join lateral (
+      select node_id, domain_id, hinted_seq, hinted_at, hinted_seq < newest.seq as is_behind,
+        row_number() over (order by hinted_at) as place
+      from node_lanes as lane
       where lane.domain_id = domain.domain_id
         and (lane.hinted_at <= ${hintedBefore} or lane.hinted_at > ${now})
         and (
@@ -86,20 +101,25 @@ export async function readDue(tx: Db, { now, hintedBefore, perDomain, max }: Due
           where former.node_id = lane.node_id and former.type = 'node_state_updated' limit 1
         ) is null
       order by hinted_at
-      limit least(${max}::bigint, greatest(0, ${perDomain}::bigint - (
+      limit least(share.lanes, greatest(0, ${perDomain}::bigint - (
         select count(*) from node_lanes as hinted
         where hinted.domain_id = domain.domain_id and hinted.hinted_at > ${hintedBefore} and hinted.hinted_at <= ${now}
       )))
     ) as due left join own using (node_id) left join pending_peers as pending on pending.node_id = due.node_id
-    order by due.hinted_at, due.hinted_seq limit ${max}`.execute(tx)
-  return rows.map((row) => ({
+    order by due.place, due.hinted_at, due.hinted_seq limit ${max}`.execute(tx)
+  const isMore = rows.length === max || rows.some(({ place, share }) => place === share)
+  return { lanes: rows.map(toLane), isMore }
+}
+
+function toLane(row: DueRow): DueLane {
+  return {
     nodeId: row.node_id,
     domainId: row.domain_id,
     afterSeq: afterSeqOf(row),
     isResync: row.is_resync,
     ownBlocks: row.blocks ?? [],
     ownChanges: row.changes ?? 0,
-  }))
+  }
 }
 
 /** A lane that is behind the changes that concern every lane is due with all since its last hint. */
@@ -118,6 +138,10 @@ interface DueRow {
   readonly is_resync: boolean
   readonly blocks: readonly StateBlock[] | null
   readonly changes: number | null
+  /** Its position among the lanes of its Domain that are due. */
+  readonly place: string
+  /** Maximum number of lanes of one Domain in this read. */
+  readonly share: string
 }
 
 /** The newest peer changes of one Domain. */

@@ -4,7 +4,8 @@ import type { LeaderJob } from '../ports/leadership.ts'
 import { EVENT_RELAY } from './consumer.ts'
 import type { RelayCounters } from './counters.ts'
 import type { Template } from './event-template.ts'
-import { hintsOf } from './hint-events.ts'
+import { createHintBudget } from './hint-budget.ts'
+import { hintsOf, type Hint } from './hint-events.ts'
 import {
   deleteDeliveredHints,
   deleteOwnHints,
@@ -25,6 +26,8 @@ export interface HintsDeps {
   readonly clock: Clock
   readonly ids: IdSource
   readonly counters: Pick<RelayCounters, 'merged'>
+  /** Maximum number of hints of all Domains together within the window. */
+  readonly hintsPerSecond: number
   /** Called after hints were enqueued and committed. */
   readonly onHinted: () => void
 }
@@ -48,8 +51,9 @@ const RECENT_MAX = 2_000
  * Makes the job that sends hints of changed state. The first change after a quiet window is sent at once; later ones
  * are merged.
  */
-export function createHints({ datastore, clock, ids, counters, onHinted }: HintsDeps): LeaderJob {
+export function createHints({ datastore, clock, ids, counters, hintsPerSecond, onHinted }: HintsDeps): LeaderJob {
   const worker = datastore.pool('worker')
+  const budget = createHintBudget({ hints: hintsPerSecond, windowMs: WINDOW_MS })
   const viewers = createViewers(datastore)
   let cleanedMs = -Infinity
 
@@ -62,19 +66,21 @@ export function createHints({ datastore, clock, ids, counters, onHinted }: Hints
 
   async function pass(tx: Db): Promise<Pass> {
     const seq = await lockRelay(tx, EVENT_RELAY)
-    if (seq === undefined) return { due: 0, merged: 0 }
+    if (seq === undefined) return { due: 0, isMore: false, merged: 0 }
     const decided = await viewers.decide(tx, seq)
     await preferIndexes(tx)
     const now = new Date(clock.now())
     const hintedBefore = new Date(now.getTime() - WINDOW_MS)
-    const due = await readDue(tx, { now, hintedBefore, perDomain: PER_DOMAIN_MAX, max: LANES_MAX })
-    const merged = due.length > 0 ? await hint(tx, due, { seq, occurredAt: now }) : 0
+    const max = Math.min(LANES_MAX, budget.left(now.getTime()))
+    const { lanes, isMore } = await readDue(tx, { now, hintedBefore, perDomain: PER_DOMAIN_MAX, max })
+    const hints = lanes.length > 0 ? await hint(tx, lanes, { seq, occurredAt: now }) : []
     await cleanUp(tx, now.getTime())
-    return { due: due.length, merged, decided }
+    budget.spend(hints.length, now.getTime())
+    const merged = hints.reduce((sum, { changes }) => sum + changes - 1, 0)
+    return { due: lanes.length, isMore, merged, decided }
   }
 
-  /** Resolves with the number of changes that were merged into another hint. */
-  async function hint(tx: Db, due: readonly DueLane[], at: At): Promise<number> {
+  async function hint(tx: Db, due: readonly DueLane[], at: At): Promise<readonly Hint[]> {
     const domainIds = [...new Set(due.map(({ domainId }) => domainId))]
     const recent = await readRecent(tx, domainIds, RECENT_MAX)
     const hints = hintsOf(due, { recent, visibilities: await viewers.visibilities(tx, domainIds) }, at)
@@ -85,7 +91,7 @@ export function createHints({ datastore, clock, ids, counters, onHinted }: Hints
     const changed = due.filter(({ ownChanges }) => ownChanges > 0).map(({ nodeId }) => nodeId)
     await deleteOwnHints(tx, changed)
     await deletePending(tx, pendingOf(due))
-    return hints.reduce((sum, { changes }) => sum + changes - 1, 0)
+    return hints
   }
 
   return {
@@ -94,11 +100,11 @@ export function createHints({ datastore, clock, ids, counters, onHinted }: Hints
     async run(leading) {
       if (!(await hasHints(worker))) return false
       await viewers.prepare()
-      const { due, merged, decided } = await leading.transaction(pass)
+      const { due, isMore, merged, decided } = await leading.transaction(pass)
       decided?.commit()
       counters.merged(merged)
       if (due > 0) onHinted()
-      return due === LANES_MAX
+      return isMore
     },
   }
 }
@@ -106,6 +112,8 @@ export function createHints({ datastore, clock, ids, counters, onHinted }: Hints
 interface Pass {
   /** Number of lanes that were due. */
   readonly due: number
+  /** Whether more of them may have a hint at once. */
+  readonly isMore: boolean
   readonly merged: number
   readonly decided?: Decided
 }

@@ -109,20 +109,25 @@ interface Written {
 async function write(change: Change, { object, removed, rows, domainId }: Written): Promise<void> {
   const keys = removed.map(({ qualified_key: key }) => key)
   await store.deleteAssignments(change.db, object, keys)
-  await store.upsertAssignments(change.db, rows)
   for (const row of removed) announceLabel(change, 'LabelRemoved', announcedOf(row, domainId))
+  await add(change, rows, domainId)
+}
+
+async function add(change: Change, rows: readonly store.AssignmentRecord[], domainId: string | null): Promise<void> {
+  await store.upsertAssignments(change.db, rows)
   for (const row of rows) announceLabel(change, 'LabelAssigned', announcedOf(row, domainId))
 }
 
-/** Gives a node that this transaction added its labels, of which it has none yet. */
+/** Gives each node that this transaction added the same labels. They have none yet. */
 export async function addNodeLabels(
   change: Change,
-  { id, by }: LabelledNode,
+  nodes: readonly LabelledNode[],
   { labels, writing }: WantedLabels,
 ): Promise<void> {
-  const object = { kind: 'node', id } as const
-  const rows = labels.map((label) => rowOf(label, { object, by, writing }))
-  await write(change, { object, removed: [], rows, domainId: writing.domainId })
+  const rows = nodes.flatMap(({ id, by }) =>
+    labels.map((label) => rowOf(label, { object: { kind: 'node', id }, by, writing })),
+  )
+  await add(change, rows, writing.domainId)
 }
 
 /**

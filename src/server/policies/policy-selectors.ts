@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Db } from '../ports/datastore.ts'
 
 /** A selector that a revision in force has for its nodes. */
@@ -16,6 +17,17 @@ export function readPolicySelectors(tx: Db, domainId: string): Promise<PolicySel
     .where('policies.domain_id', '=', domainId)
     .orderBy('policies.id')
     .execute()
+}
+
+/** Those of the Domains that have policies. */
+export async function domainsWithPolicies(tx: Db, domainIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await tx
+    .selectFrom('policies')
+    .select('domain_id')
+    .distinct()
+    .where('domain_id', '=', sql<string>`any(${domainIds}::uuid[])`)
+    .execute()
+  return new Set(rows.map(({ domain_id: id }) => id))
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   type Match,
   type MatchedNode,
 } from './nodes-store.ts'
-import { readPolicySelectors } from './policy-selectors.ts'
+import { domainsWithPolicies, readPolicySelectors } from './policy-selectors.ts'
 
 type Rematching = Pick<Change, 'db' | 'emit'>
 
@@ -43,13 +43,16 @@ export async function rematchNodes(change: Rematching, domainId: string, nodes: 
 }
 
 /**
- * Matches a node that the transaction adds, so that no policy leaves it out until an event is consumed. The caller holds the
- * peers of the Domain.
+ * Matches nodes that the transaction adds, given by Domain, so that no policy leaves them out until an event is consumed. The
+ * caller holds the peers of the Domains.
  */
-export async function matchNewNode(change: Rematching, domainId: string, nodeId: string): Promise<void> {
-  const [policy] = await readPolicySelectors(change.db, domainId)
-  if (policy !== undefined)
-    await rematchNodes(change, domainId, await readNodes(change.db, { domainId, ids: [nodeId] }))
+export async function matchNewNodes(
+  change: Rematching,
+  nodeIdsOf: ReadonlyMap<string, readonly string[]>,
+): Promise<void> {
+  const policed = await domainsWithPolicies(change.db, [...nodeIdsOf.keys()])
+  for (const [domainId, ids] of nodeIdsOf)
+    if (policed.has(domainId)) await rematchNodes(change, domainId, await readNodes(change.db, { domainId, ids }))
 }
 
 interface Differences {

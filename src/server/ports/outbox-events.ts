@@ -211,6 +211,8 @@ interface OutboxEventOf<Literal extends OutboxLiteral> {
   /** What changed, `<type>:<id>`. */
   readonly aggregate: string
   readonly payload: OutboxPayload<Literal>
+  /** Of the request that the event belongs to, where several requests share the change. Default: that of the change. */
+  readonly correlationId?: string
 }
 
 /** An outbox event of one of the literals, each with its own payload. */

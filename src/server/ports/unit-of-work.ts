@@ -29,11 +29,19 @@ export interface TuplePlace {
   readonly projectId: string | null
 }
 
+/** A tuple with its place. */
+export interface PlacedTuple {
+  readonly tuple: Tuple
+  readonly place: TuplePlace
+}
+
 export interface TupleWrites {
   /** Adds a role or membership tuple. Undefined when an identical one is live. `problem('invalid_triple')` where the schema refuses it. */
   create(tuple: Tuple, place: TuplePlace): Promise<StoredTuple | undefined>
   /** Adds a parent edge that does not exist yet; only services may (decisions: structural relations). */
   createStructural(tuple: Tuple, place: TuplePlace): Promise<void>
+  /** The same for the edges of several objects, in one statement. */
+  createEdges(edges: readonly PlacedTuple[]): Promise<void>
   /** Adds a parent edge that an object should have had since it was created, unless it is live. */
   restoreStructural(tuple: Tuple, place: TuplePlace): Promise<void>
   /**

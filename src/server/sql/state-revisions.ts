@@ -6,11 +6,18 @@ import type { Db } from '../ports/datastore.ts'
 // state on every replica. A transaction that raises both raises the Domain's first.
 
 /**
- * Keeps others from changing the Domain's peers until the transaction ends. A caller that locks the row of a node, or of its
- * heartbeats, before it says what changed calls this first: the Domain's row is locked before theirs.
+ * Keeps others from changing the peers of Domains until the transaction ends. A caller that locks the row of a node, or of its
+ * heartbeats, before it says what changed calls this first: the Domain's row is locked before theirs, those of several Domains
+ * in ascending order.
  */
-export async function holdPeers(tx: Db, domainId: string): Promise<void> {
-  await tx.selectFrom('domain_peers').select('domain_id').where('domain_id', '=', domainId).forNoKeyUpdate().execute()
+export async function holdPeers(tx: Db, ...domainIds: readonly string[]): Promise<void> {
+  await tx
+    .selectFrom('domain_peers')
+    .select('domain_id')
+    .where('domain_id', '=', sql<string>`any(${domainIds}::uuid[])`)
+    .orderBy('domain_id')
+    .forNoKeyUpdate()
+    .execute()
 }
 
 /**
@@ -38,14 +45,15 @@ export async function peersChanged(tx: Db, domainId: string, nodeIds: readonly s
 }
 
 /**
- * The part of a statement that says so of a node which the same statement adds: it gives the `revision` that is to be the
- * node's `peer_revision`. A node that was not there is nobody's relay.
+ * The query of a CTE that raises the peer revision of each Domain in the `domain_id` column of `source`, for nodes that the
+ * same statement inserts. It returns the new `revision` of each Domain, which is the `peer_revision` of its new nodes. A new
+ * node is no relay yet. Domains are locked in ascending order.
  */
-export function risenBy(newNode: { readonly domainId: string }): RawBuilder<{ revision: string }> {
+export function risenBy(source: RawBuilder<unknown>): RawBuilder<{ domain_id: string; revision: string }> {
   return sql`
-    insert into domain_peers (domain_id, revision) values (${newNode.domainId}, 1)
+    insert into domain_peers (domain_id, revision) select distinct domain_id, 1 from ${source} order by domain_id
     on conflict (domain_id) do update set revision = domain_peers.revision + 1
-    returning revision`
+    returning domain_id, revision`
 }
 
 /** Says that something changed that no node's own row tells: one is gone, or all of them are reached by another relay. */

@@ -53,6 +53,11 @@ export async function startCtl(options = {}) {
     opsUrl: ready.ops_url,
     pid: child.pid,
     token: await tokenIn(tokenFile),
+    /** Ends it without a chance to say goodbye. Its files stay. */
+    async kill() {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
     async stop() {
       child.kill('SIGTERM')
       await once(child, 'exit')

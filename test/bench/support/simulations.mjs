@@ -44,15 +44,19 @@ export async function commandLines(server, { directory, nodes }) {
   }
 }
 
-/** Runs a simulation. Calls `observe` with each line of its progress and the id of its process. */
-export async function play(args, observe = () => undefined) {
+/**
+ * Runs a simulation. Calls `observe` with each line of its progress and the id of its process.
+ * @throws Error when it fails, or when it was the bottleneck, unless `mayBeBottleneck`.
+ */
+export async function play(args, observe = () => undefined, { mayBeBottleneck = false } = {}) {
   const child = spawn(process.execPath, [CTL, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const said = []
   const observed = []
   child.stdout.on('data', (chunk) => said.push(chunk))
   createInterface({ input: child.stderr }).on('line', (line) => {
-    if (line.startsWith('{')) observed.push(observe(JSON.parse(line), child.pid))
-    else console.error(line)
+    const progress = line.startsWith('{"event":"progress"') ? JSON.parse(line) : undefined
+    if (progress === undefined) console.error(line)
+    else observed.push(observe(progress, child.pid))
   })
   let peakMb = 0
   const watch = setInterval(() => {
@@ -65,8 +69,10 @@ export async function play(args, observe = () => undefined) {
   const [code] = await once(child, 'close')
   clearInterval(watch)
   await Promise.all(observed)
-  if (code !== 0) throw new Error(`the simulation ended with ${code}`)
-  return { summary: JSON.parse(Buffer.concat(said).toString()), peakMb }
+  const isComplete = said.length > 0 && (code === 0 || mayBeBottleneck)
+  const summary = isComplete ? JSON.parse(Buffer.concat(said).toString()) : undefined
+  if (code !== 0 && summary?.generator.was_bottleneck !== true) throw new Error(`the simulation ended with ${code}`)
+  return { summary, peakMb }
 }
 
 /** The flaws of some runs together, without those that there are none of. */

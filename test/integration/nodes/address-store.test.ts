@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as fc from 'fast-check'
-import { addressFor, restAddress, takeNumber, type MeshDomain } from '../../../src/server/slices/nodes/address-store.ts'
+import {
+  addressesFor,
+  restAddress,
+  takeNumbers,
+  type MeshDomain,
+} from '../../../src/server/slices/nodes/address-store.ts'
 import type { Datastore, Db } from '../../../src/server/ports/datastore.ts'
 import { emptyTables } from '../../support/datastores/empty-tables.ts'
 import { STORES, useDatastore } from '../../support/datastores/stores.ts'
@@ -32,16 +37,19 @@ async function addDomain(datastore: Datastore, meshCidr: string): Promise<MeshDo
   return { id, meshCidr }
 }
 
-async function allocateAddress(tx: Db, domain: MeshDomain, nowMs: number): Promise<string> {
-  const asked = sql`(values (${domain.id}::uuid)) as asked (domain_id)`
-  const { rows } = await takeNumber(asked, nowMs).execute(tx)
+async function allocateAddresses(tx: Db, domain: MeshDomain, { count, nowMs }: { count: number; nowMs: number }) {
+  const asked = sql`(values (${domain.id}::uuid, ${count}::integer)) as asked (domain_id, uses)`
+  const { rows } = await takeNumbers(asked, nowMs).execute(tx)
   const [taken] = rows
   if (taken === undefined) throw new Error('a pool gave no number')
-  return addressFor(tx, { domain, taken }, nowMs)
+  return addressesFor(tx, { domain, taken, count }, nowMs)
 }
 
-const allocate = (datastore: Datastore, domain: MeshDomain, nowMs = START_MS) =>
-  datastore.transaction('interactive', (tx) => allocateAddress(tx, domain, nowMs))
+const allocateSome = (datastore: Datastore, domain: MeshDomain, asked: { count: number; nowMs: number }) =>
+  datastore.transaction('interactive', (tx) => allocateAddresses(tx, domain, asked))
+
+const allocate = async (datastore: Datastore, domain: MeshDomain, nowMs = START_MS) =>
+  (await allocateSome(datastore, domain, { count: 1, nowMs }))[0]
 
 const free = (datastore: Datastore, domain: MeshDomain, freed: { address: string; atMs: number }) =>
   datastore.transaction('interactive', (tx) => restAddress(tx, domain.id, freed))
@@ -54,11 +62,13 @@ class NaivePool {
   readonly #used = new Set<string>()
   readonly #freedAtMs = new Map<string, number>()
 
-  allocate(nowMs: number): string | undefined {
+  /** All of them or none. */
+  allocate(count: number, nowMs: number): string[] | undefined {
     const isResting = (address: string) => nowMs - (this.#freedAtMs.get(address) ?? -Infinity) < 24 * HOUR_MS
-    const address = this.#hosts.find((host) => !this.#used.has(host) && !isResting(host))
-    if (address !== undefined) this.#used.add(address)
-    return address
+    const given = this.#hosts.filter((host) => !this.#used.has(host) && !isResting(host)).slice(0, count)
+    if (given.length < count) return undefined
+    for (const address of given) this.#used.add(address)
+    return given
   }
 
   free(index: number, nowMs: number): string | undefined {
@@ -96,7 +106,7 @@ describe.each(STORES)('mesh addresses on $name', (store) => {
 
     test('rest for 24 hours to the millisecond when freed', async () => {
       const domain = await addDomain(datastore, '100.64.0.0/10')
-      const address = await allocate(datastore, domain)
+      const address = (await allocate(datastore, domain)) ?? ''
       await allocate(datastore, domain)
       await free(datastore, domain, { address, atMs: START_MS })
       expect(await allocate(datastore, domain, START_MS + 24 * HOUR_MS - 1)).toBe('100.64.0.3')
@@ -117,7 +127,7 @@ describe.each(STORES)('mesh addresses on $name', (store) => {
     test('taken by a transaction that fails are free again', async () => {
       const domain = await addDomain(datastore, '100.64.0.0/10')
       const failing = datastore.transaction('interactive', async (tx) => {
-        await allocateAddress(tx, domain, START_MS)
+        await allocateAddresses(tx, domain, { count: 1, nowMs: START_MS })
         throw new Error('no')
       })
       await expect(failing).rejects.toThrow('no')
@@ -133,7 +143,7 @@ describe.each(STORES)('mesh addresses on $name', (store) => {
 
     test('follow the naive rule whatever is taken and freed, and whenever', { timeout: 120_000 }, async () => {
       const step = fc.oneof(
-        { weight: 5, arbitrary: fc.constant({ take: true } as const) },
+        { weight: 5, arbitrary: fc.record({ take: fc.integer({ min: 1, max: 4 }) }) },
         { weight: 3, arbitrary: fc.record({ free: fc.nat(13) }) },
         { weight: 2, arbitrary: fc.record({ hours: fc.integer({ min: 1, max: 30 }) }) },
       )
@@ -145,9 +155,10 @@ describe.each(STORES)('mesh addresses on $name', (store) => {
           for (const each of steps) {
             if ('hours' in each) nowMs += each.hours * HOUR_MS
             else if ('take' in each) {
-              const expected = naive.allocate(nowMs)
-              if (expected === undefined) await expect(allocate(datastore, domain, nowMs)).rejects.toEqual(exhausted)
-              else expect(await allocate(datastore, domain, nowMs)).toBe(expected)
+              const expected = naive.allocate(each.take, nowMs)
+              const given = allocateSome(datastore, domain, { count: each.take, nowMs })
+              if (expected === undefined) await expect(given).rejects.toEqual(exhausted)
+              else expect(await given).toEqual(expected)
             } else {
               const address = naive.free(each.free, nowMs)
               if (address !== undefined) await free(datastore, domain, { address, atMs: nowMs })

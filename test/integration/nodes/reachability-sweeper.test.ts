@@ -92,7 +92,7 @@ describe.each(STORES)('Changes of reachability on the $name store', (store) => {
       expect(await announced()).toHaveLength(200)
       expect(await sweep()).toBe(false)
       expect(await announced()).toHaveLength(205)
-    }, 60_000)
+    }, 180_000)
 
     it('behind the heartbeat that ended an outage, without a sweep, and not once more by one', async () => {
       const onFailure = vi.fn<(error: unknown) => void>()

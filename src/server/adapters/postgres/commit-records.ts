@@ -74,8 +74,9 @@ function commitStatement({ events, correlationId, at, audit, pending }: CommitRe
   return sql`
     with emitted as (
       insert into outbox (event, domain_id, aggregate, payload, correlation_id, occurred_at)
-      select event, domain, aggregate, payload, ${correlationId}::text, ${at}::timestamptz
-      from json_to_recordset(${eventsText(events)}::json) as said (event text, domain uuid, aggregate text, payload jsonb)
+      select event, domain, aggregate, payload, coalesce(correlation, ${correlationId}::text), ${at}::timestamptz
+      from json_to_recordset(${eventsText(events)}::json)
+        as said (event text, domain uuid, aggregate text, payload jsonb, correlation text)
     ),
     audited as materialized (
       select json_agg(write_audit(entry, (${audit.map(({ entry }) => entry.domainId)}::text[])[place]) order by place) as refusals
@@ -127,7 +128,13 @@ function errorOf({ code, message, constraint }: RefusedRow): unknown {
 
 function eventsText(events: readonly OutboxEvent[]): string {
   return JSON.stringify(
-    events.map(({ event, domainId: domain, aggregate, payload }) => ({ event, domain, aggregate, payload })),
+    events.map(({ event, domainId: domain, aggregate, payload, correlationId: correlation }) => ({
+      event,
+      domain,
+      aggregate,
+      payload,
+      correlation,
+    })),
   )
 }
 

@@ -12,8 +12,8 @@ export type NewTuple = Omit<Insertable<RelationTupleRow>, 'state' | keyof FedTup
 
 /** Adds tuples to the registry and removes them, within one transaction. */
 export interface TupleRegistry {
-  /** False if an identical tuple exists. */
-  add(row: NewTuple): Promise<boolean>
+  /** Resolves with the ids of those that are new: the others exist in identical form. */
+  add(rows: readonly NewTuple[]): Promise<ReadonlySet<string>>
   /** Undefined if there is no such tuple, or if it is structural. */
   remove(id: string): Promise<TupleRecord | undefined>
   /** Removes a parent edge; false when there is none. */
@@ -49,11 +49,11 @@ export const fedTuple = (row: FedTuple): FedTuple => ({
   domain_id: row.domain_id,
 })
 
-/** Inserts a tuple in the given state; replaces an identical one that is being revoked. */
-async function insert(db: Db, row: NewTuple, state: 'pending' | 'live'): Promise<boolean> {
+/** Inserts tuples in the given state; each replaces an identical one that is being revoked. Resolves with the ids of the inserted ones. */
+async function insert(db: Db, rows: readonly NewTuple[], state: 'pending' | 'live'): Promise<ReadonlySet<string>> {
   const inserted = await db
     .insertInto('relation_tuples')
-    .values({ ...row, state })
+    .values(rows.map((row) => ({ ...row, state })))
     .onConflict((conflict) =>
       conflict
         .column('id')
@@ -66,8 +66,8 @@ async function insert(db: Db, row: NewTuple, state: 'pending' | 'live'): Promise
         .where('relation_tuples.state', '=', 'revoking'),
     )
     .returning('id')
-    .executeTakeFirst()
-  return inserted !== undefined
+    .execute()
+  return new Set(inserted.map(({ id }) => id))
 }
 
 /** Only lists use the column: engines know Projects by their edges. */
@@ -99,10 +99,10 @@ export function createLiveRegistry(db: Db, onChange: OnTupleChange): TupleRegist
     place: placing(db),
     remove: (id) => remove(id, false),
     removeEdge: async (id) => (await remove(id, true)) !== undefined,
-    async add(row) {
-      if (!(await insert(db, row, 'live'))) return false
-      onChange('tuple_touched', fedTuple(row))
-      return true
+    async add(rows) {
+      const added = await insert(db, rows, 'live')
+      for (const row of rows) if (added.has(row.id)) onChange('tuple_touched', fedTuple(row))
+      return added
     },
     async removeObject(type, id) {
       const rows = await db
@@ -166,16 +166,18 @@ export function createMirroredRegistry(db: Db, onChange: OnTupleChange, mirrored
     place: placing(db),
     remove: (id) => remove(id, false),
     removeEdge: async (id) => (await remove(id, true)) !== undefined,
-    async add(row) {
+    async add(rows) {
       mirrored.begin()
-      await refuseSecondCaveat(row)
-      if (!(await insert(db, row, 'pending'))) {
-        await meet(row.id, 'pending')
-        return false
+      for (const row of rows) await refuseSecondCaveat(row)
+      const added = await insert(db, rows, 'pending')
+      for (const row of rows) {
+        if (!added.has(row.id)) await meet(row.id, 'pending')
+        else {
+          onChange('tuple_touched', { ...fedTuple(row), mirrored: true })
+          mirrored.onWritten(row)
+        }
       }
-      onChange('tuple_touched', { ...fedTuple(row), mirrored: true })
-      mirrored.onWritten(row)
-      return true
+      return added
     },
     // Deleting a credential or a node must not wait for SpiceDB: its tuples are revoked there later.
     async removeObject(type, id) {

@@ -2,7 +2,7 @@ import { parseReference } from '../../../shared/ids.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Db } from '../../ports/datastore.ts'
 import { storedTuple } from '../../ports/stored-tuple.ts'
-import type { StoredTuple, Tuple, TuplePlace, TupleWrites } from '../../ports/unit-of-work.ts'
+import type { PlacedTuple, StoredTuple, Tuple, TupleWrites } from '../../ports/unit-of-work.ts'
 import { tupleId } from './tuple-id.ts'
 import {
   createLiveRegistry,
@@ -73,33 +73,36 @@ export function createTupleWrites(deps: TupleWritesDeps): TupleWrites {
     validateTuple(tuple, { structural, pending: [...usersets.values()] })
   }
 
-  /** Undefined when an identical one is live. */
-  async function insert(tuple: Tuple, place: TuplePlace, structural: boolean): Promise<StoredTuple | undefined> {
-    await check(tuple, structural)
-    const columns = columnsOf(tuple)
-    const caveatFields = tuple.caveatFields ?? []
-    const row = {
-      ...columns,
-      domain_id: place.domainId,
-      project_id: place.projectId,
-      structural,
-      created_at: now,
-    }
-    if (!(await registry.add({ ...row, caveat_fields: JSON.stringify(caveatFields), revision: '0' }))) return undefined
-    if (columns.subject_relation !== '') usersets.set(columns.id, tuple)
-    return storedTuple({ ...row, caveat_fields: [...caveatFields] })
+  /** Resolves with those of which no identical one is live. One that binds a set of subjects is inserted alone. */
+  async function insert(placed: readonly PlacedTuple[], structural: boolean): Promise<StoredTuple[]> {
+    for (const { tuple } of placed) await check(tuple, structural)
+    const entries = placed.map(({ tuple, place: { domainId, projectId } }) => {
+      const caveat_fields = [...(tuple.caveatFields ?? [])]
+      const place = { domain_id: domainId, project_id: projectId, structural, created_at: now }
+      return { tuple, row: { ...columnsOf(tuple), caveat_fields, ...place } }
+    })
+    const added = await registry.add(
+      entries.map(({ row }) => ({ ...row, caveat_fields: JSON.stringify(row.caveat_fields), revision: '0' })),
+    )
+    const created = entries.filter(({ row }) => added.has(row.id))
+    for (const { tuple, row } of created) if (row.subject_relation !== '') usersets.set(row.id, tuple)
+    return created.map(({ row }) => storedTuple(row))
+  }
+
+  const createEdges: TupleWrites['createEdges'] = async (edges) => {
+    const { length } = await insert(edges, true)
+    if (length < edges.length) throw new Error('the parent edge exists already')
   }
 
   const settleOnce = (): Promise<void> => (settled ??= settle())
 
   return {
     settle: settleOnce,
-    create: (tuple, place) => insert(tuple, place, false),
-    async createStructural(tuple, place) {
-      if ((await insert(tuple, place, true)) === undefined) throw new Error('the parent edge exists already')
-    },
+    create: async (tuple, place) => (await insert([{ tuple, place }], false))[0],
+    createStructural: (tuple, place) => createEdges([{ tuple, place }]),
+    createEdges,
     async restoreStructural(tuple, place) {
-      await insert(tuple, place, true)
+      await insert([{ tuple, place }], true)
     },
     removeStructural: (tuple) => registry.removeEdge(tupleId(tuple)),
     async moveObject(reference, from, to) {
@@ -110,7 +113,7 @@ export function createTupleWrites(deps: TupleWritesDeps): TupleWrites {
       })
       if (from.projectId !== null) await registry.removeEdge(tupleId(edge(from.projectId)))
       await registry.place(partsOf(reference), to.projectId)
-      if (to.projectId !== null) await insert(edge(to.projectId), to, true)
+      if (to.projectId !== null) await insert([{ tuple: edge(to.projectId), place: to }], true)
     },
     async delete(id) {
       const row = await registry.remove(id)

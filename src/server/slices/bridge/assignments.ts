@@ -8,6 +8,7 @@ import { announceRelays, MARKED_MAX } from '../../sql/announce-relays.ts'
 import { readHops } from '../../sql/relay-hops.ts'
 import { holdPeers, peersChanged, peersChangedWhole } from '../../sql/state-revisions.ts'
 import {
+  areOutdated,
   carryingAmong,
   domainOfProject,
   isRelayLabel,
@@ -134,6 +135,8 @@ interface Following {
 
 async function follow(change: Change, { domainId, concerned, at }: Following): Promise<void> {
   const { db } = change
+  // Most nodes that are registered prefer no bridge: the next registrations need not wait for this one's consumer.
+  if ('nodeIds' in concerned && !(await areOutdated(db, domainId, concerned))) return
   await holdPeers(db, domainId)
   const changed = await storePreferences(db, domainId, concerned)
   if (changed.length === 0) return

@@ -26,7 +26,31 @@ export async function storePreferences(
   concerned: Concerned,
 ): Promise<readonly ChangedPreference[]> {
   const { rows } = await sql<ChangeRow>`
-    with definition as (select id, inherit from label_definitions where qualified_key = 'platform/relay'),
+    with ${changedOf(domainId, concerned)},
+    gone as (
+      delete from relay_preferences using changed where node_id = changed.id and changed.present is null
+    ),
+    put as (
+      insert into relay_preferences (node_id, domain_id, resource_id)
+      select id, ${domainId}::uuid, present from changed where present is not null
+      on conflict (node_id) do update set resource_id = excluded.resource_id
+    )
+    select id, is_there, former, present from changed order by id`.execute(tx)
+  return rows.map(({ id, is_there, former, present }) => ({ nodeId: id, isThere: is_there, former, present }))
+}
+
+/**
+ * Whether `storePreferences` would change anything. It needs no lock: a label that is put later has an event of its own, and nothing
+ * else stores preferences.
+ */
+export async function areOutdated(db: Db, domainId: string, concerned: Concerned): Promise<boolean> {
+  const { rows } = await sql`with ${changedOf(domainId, concerned)} select from changed limit 1`.execute(db)
+  return rows.length > 0
+}
+
+/** The subqueries that end with `changed`: nodes that name another bridge than is stored. */
+function changedOf(domainId: string, concerned: Concerned): RawBuilder<unknown> {
+  return sql`definition as (select id, inherit from label_definitions where qualified_key = 'platform/relay'),
     concerned as (${idsOf(concerned, domainId)}),
     labelled as (
       select concerned.id, node.id is not null as is_there, case when node.id is not null then coalesce(
@@ -42,17 +66,7 @@ export async function storePreferences(
       cross join lateral (select case when value ~ ${UUID} then value::uuid end as resource_id) as named
       left join relay_preferences as stored on stored.node_id = labelled.id
       where stored.resource_id is distinct from named.resource_id
-    ),
-    gone as (
-      delete from relay_preferences using changed where node_id = changed.id and changed.present is null
-    ),
-    put as (
-      insert into relay_preferences (node_id, domain_id, resource_id)
-      select id, ${domainId}::uuid, present from changed where present is not null
-      on conflict (node_id) do update set resource_id = excluded.resource_id
-    )
-    select id, is_there, former, present from changed order by id`.execute(tx)
-  return rows.map(({ id, is_there, former, present }) => ({ nodeId: id, isThere: is_there, former, present }))
+    )`
 }
 
 interface ChangeRow {

@@ -1,11 +1,12 @@
 import { parseJoinToken } from '../../../shared/credential-formats.ts'
+import { createBatching } from '../../http/batching.ts'
 import { lookUp } from '../../http/auth/credential-look-up.ts'
 import { isFingerprintOf } from '../../http/auth/stored-fingerprint.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Caller, CredentialResolver, Refusal } from '../../ports/credential-resolver.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Keyring } from '../../ports/keyring.ts'
-import { findJoinToken, type JoinTokenRecord } from './store.ts'
+import { findJoinTokens, type JoinTokenRecord } from './store.ts'
 
 export interface JoinTokenResolverDeps {
   readonly datastore: Datastore
@@ -13,15 +14,26 @@ export interface JoinTokenResolverDeps {
   readonly clock: Clock
 }
 
+const BOUNDS = { batchMax: 250, waitingMax: 16_384 } as const
+
 /**
- * Resolves join tokens, each time from their row: a revocation counts from its commit. A used-up token
- * resolves, since the registration itself answers `join_token_exhausted`.
+ * Resolves join tokens, each time from their row: a revocation counts from its commit. Those that are presented at once, as
+ * when a fleet joins, are read in one statement. A used-up token resolves, since the registration itself answers
+ * `join_token_exhausted`.
  */
 export function createJoinTokenResolver({ datastore, keyring, clock }: JoinTokenResolverDeps): CredentialResolver {
+  const find = createBatching({
+    ...BOUNDS,
+    async run(ids: readonly string[]) {
+      const found = await findJoinTokens(datastore.pool('interactive'), ids)
+      return ids.map((id) => found.get(id))
+    },
+  })
+
   async function resolve(presented: string): Promise<Caller | Refusal> {
     const fields = parseJoinToken(presented)
     if (fields === undefined) return refused('malformed')
-    const token = await lookUp(() => findJoinToken(datastore.pool('interactive'), fields.id))
+    const token = await lookUp(() => find(fields.id))
     if (token === undefined || !isFingerprintOf(keyring, presented, token)) return refused('unknown')
     if (token.revoked_at !== null) return refused('revoked')
     if (token.expires_at.getTime() <= clock.now()) return refused('expired')

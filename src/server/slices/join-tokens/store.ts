@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import type { Db } from '../../ports/datastore.ts'
 import type { PageRange } from '../../ports/page-range.ts'
 import type { JoinTokenRow } from '../../ports/tables/nodes.ts'
@@ -42,8 +42,14 @@ export function readJoinTokens(db: Db, domainId: string, range: PageRange): Prom
   return byIdDescending.page(tokens, range).execute()
 }
 
-export function findJoinToken(db: Db, id: string): Promise<JoinTokenRecord | undefined> {
-  return db.selectFrom('join_tokens').selectAll().where('id', '=', id).executeTakeFirst()
+/** Finds tokens by their ids. */
+export async function findJoinTokens(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, JoinTokenRecord>> {
+  const rows = await db
+    .selectFrom('join_tokens')
+    .selectAll()
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute()
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** Revokes a token of the Domain; the first revocation's instant stays. False when there is no such token. */

@@ -1,3 +1,4 @@
+import { runShared } from '../../http/shared-change.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { CarriedAudit, Change, UnitOfWork } from '../../ports/unit-of-work.ts'
@@ -30,26 +31,18 @@ type RecordEndpoints = (reports: readonly ReceivedReport[]) => Promise<ReadonlyM
  * repeated or delayed one) changes nothing. Reports that only repeat the known endpoint
  * have no audit row.
  */
-export function createEndpointRecorder({ datastore, unitOfWork, ids }: EndpointRecorderDeps): RecordEndpoints {
+export function createEndpointRecorder({ datastore, ...shared }: EndpointRecorderDeps): RecordEndpoints {
   return async (received) => {
     const newest = newestOf(received)
     const refreshed = await store.refreshEndpoints(datastore.pool('interactive'), newest)
     const held = new Map(newest.map(({ nodeId, reportedAtMs }) => [nodeId, reportedAtMs]))
     const rest = newest.filter(({ nodeId }) => !refreshed.has(nodeId))
     if (rest.length === 0) return held
-    const [only] = received.length === 1 ? received : []
-    let audits: readonly CarriedAudit[] = []
-    const options = {
-      pool: 'interactive',
-      correlationId: only?.correlationId ?? ids.next(),
-      audit: () => audits.flatMap(({ rows }) => rows),
-    } as const
-    const recorded = await unitOfWork.run(options, async (change) => {
+    const recorded = await runShared(shared, received, async (change) => {
       const instants = await record(change, rest)
-      audits = received.filter(({ nodeId }) => instants.has(nodeId)).map(({ audit }) => audit)
-      return instants
+      const audits = received.filter(({ nodeId }) => instants.has(nodeId)).map(({ audit }) => audit)
+      return { result: instants, audits }
     })
-    for (const { carried } of audits) carried()
     for (const { nodeId } of rest) setOrDelete(held, nodeId, recorded.get(nodeId))
     return held
   }
@@ -66,8 +59,7 @@ function newestOf(received: readonly ReceivedReport[]): ReceivedReport[] {
 }
 
 async function record(change: Change, reports: readonly ReceivedReport[]): Promise<Map<string, number>> {
-  const domainIds = new Set(reports.map(({ domainId }) => domainId))
-  for (const domainId of [...domainIds].toSorted()) await holdPeers(change.db, domainId)
+  await holdPeers(change.db, ...new Set(reports.map(({ domainId }) => domainId)))
   const nodeIds = reports.map(({ nodeId }) => nodeId)
   const there = await store.lockNodes(change.db, nodeIds)
   const known = await store.lockEndpoints(change.db, nodeIds)

@@ -4,7 +4,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import { readCandidates } from './candidates.ts'
 import { parseEndpoint } from './endpoint-address.ts'
-import { createBatching } from './batching.ts'
+import { createBatching, laneOfTwo } from '../../http/batching.ts'
 import { createEndpointRecorder, type EndpointRecorderDeps, type ReceivedReport } from './endpoint-recorder.ts'
 import { findTerms } from './endpoint-store.ts'
 import { untimeliness } from './observation-age.ts'
@@ -13,8 +13,8 @@ const BOUNDS = { batchMax: 250, waitingMax: 16_384 } as const
 
 /**
  * Serves the endpoint intake: the last two of its six gates and its recorder (S0 Endpoint intake). The edge implements the first
- * four gates. In batches, because a site whose address has changed reports all of its nodes at once, and each change of a
- * Domain waits for the one before it.
+ * four gates. In batches, because a site whose address has changed reports all of its nodes at once, and a fleet that begins
+ * those of all Domains.
  */
 export function createEndpoints(
   deps: EndpointRecorderDeps,
@@ -22,7 +22,7 @@ export function createEndpoints(
   const recordAll = createEndpointRecorder(deps)
   const record = createBatching({
     ...BOUNDS,
-    laneOf: ({ domainId }: ReceivedReport) => domainId,
+    laneOf: ({ domainId }: ReceivedReport) => laneOfTwo(domainId),
     async run(reports: readonly ReceivedReport[]) {
       const held = await recordAll(reports)
       return reports.map(({ nodeId }) => held.get(nodeId))

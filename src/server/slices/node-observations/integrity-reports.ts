@@ -1,7 +1,7 @@
 import type { nodeObservations } from '../../../shared/contract/node-observations.ts'
 import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
-import { createBatching } from './batching.ts'
+import { createBatching, laneOfTwo } from '../../http/batching.ts'
 import { createViolationRecorder, type ReceivedViolations, type ViolationRecorderDeps } from './violation-recorder.ts'
 
 const BOUNDS = { batchMax: 512, waitingMax: 16_384 } as const
@@ -16,7 +16,7 @@ export function createIntegrityReports(
   const recordAll = createViolationRecorder(deps)
   const record = createBatching({
     ...BOUNDS,
-    laneOf: ({ nodeId }: ReceivedViolations) => laneOf(nodeId),
+    laneOf: ({ nodeId }: ReceivedViolations) => laneOfTwo(nodeId),
     weightOf: ({ violations }) => violations.length,
     async run(reports: readonly ReceivedViolations[]) {
       const recorded = await recordAll(reports)
@@ -32,12 +32,4 @@ export function createIntegrityReports(
       return { accepted_at: new Date(nowMs).toISOString(), violation_count: violations.length }
     },
   }
-}
-
-/**
- * One of two lanes, so that this process makes one batch while the datastore commits the other. Reports of one node share a
- * lane, and so two batches never lock the same rows.
- */
-function laneOf(nodeId: string): string {
-  return String(Number.parseInt(nodeId.slice(-1), 16) % 2)
 }

@@ -1,3 +1,4 @@
+import { runShared } from '../../http/shared-change.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { CarriedAudit, Change, UnitOfWork } from '../../ports/unit-of-work.ts'
@@ -34,20 +35,12 @@ export function createViolationRecorder({ datastore, unitOfWork, ids }: Violatio
     const repeated = await store.countRepeats(datastore.pool('interactive'), reported)
     const rest = received.filter(({ nodeId }) => !repeated.has(nodeId))
     if (rest.length === 0) return repeated
-    const [only] = received.length === 1 ? received : []
-    let audits: readonly CarriedAudit[] = []
-    const options = {
-      pool: 'interactive',
-      correlationId: only?.correlationId ?? ids.next(),
-      audit: () => audits.flatMap(({ rows }) => rows),
-    } as const
-    const recorded = await unitOfWork.run(options, async (change) => {
+    const recorded = await runShared({ unitOfWork, ids }, received, async (change) => {
       const news = reported.filter(({ nodeId }) => !repeated.has(nodeId))
       const living = await record(change, news, ids)
-      audits = rest.filter(({ nodeId }) => living.has(nodeId)).map(({ audit }) => audit)
-      return living
+      const audits = rest.filter(({ nodeId }) => living.has(nodeId)).map(({ audit }) => audit)
+      return { result: living, audits }
     })
-    for (const { carried } of audits) carried()
     return new Set([...repeated, ...recorded])
   }
 }

@@ -4,7 +4,7 @@ import type { Db } from '../../ports/datastore.ts'
 import type { JoinTokenRow } from '../../ports/tables/nodes.ts'
 import { risenBy } from '../../sql/state-revisions.ts'
 import { conflictsAs, type Conflicts } from '../../sql/unique.ts'
-import { takeNumber, type TakenNumber } from './address-store.ts'
+import { takeNumbers, type TakenNumbers } from './address-store.ts'
 import type { NewSecretKey } from './secret-key-store.ts'
 
 /** The terms of a join token for the nodes that join with it; fixed when it was created. */
@@ -44,52 +44,65 @@ const CONFLICTS: Conflicts = {
   nodes_domain_public_key_key: 'public_key_in_use',
 }
 
-/** A use of a join token: its terms, and for a new node a number of its Domain's addresses. */
-export interface JoinUse {
-  readonly terms: JoinTerms
-  readonly taken: TakenNumber | undefined
+/** The terms of tokens that were used, by id, and for each Domain that gets new nodes the numbers of their addresses. */
+export interface JoinUses {
+  readonly terms: ReadonlyMap<string, JoinTerms>
+  readonly taken: ReadonlyMap<string, TakenNumbers>
 }
 
 /**
- * Counts one use, under the token's row lock, and gives the token's terms: at most `max_uses` callers succeed.
- * A token for new nodes locks its Domain's pool of addresses after that, in the same statement.
- * For a re-enrolment, the Domain's peers are locked before: a deregistration locks them before it comes to the node's
- * tokens.
+ * Counts the uses of some tokens, given by id, under the tokens' row locks, and gives their terms: at most `max_uses`
+ * callers of one succeed. After that it locks the pools of addresses of the Domains that get new nodes, in the same statement.
+ * Rows of one kind are locked in one order.
  *
- * @throws Problem `join_token_exhausted`; `invalid_join_token` when it has expired, was revoked or was deleted.
+ * A token for a re-enrolment must be the only one, with one use: for it the Domain's peers are locked before, since a
+ * deregistration locks them before it comes to the node's tokens, and no other token may be locked before another Domain's
+ * peers.
+ *
+ * @throws Problem `join_token_exhausted`; `invalid_join_token` when it has expired, was revoked or was deleted. Of several uses
+ *   it says no more than that one of them is not possible, or not beside the others.
  */
-export async function countUse(tx: Db, tokenId: string, nowMs: number): Promise<JoinUse> {
+export async function countUses(tx: Db, uses: ReadonlyMap<string, number>, nowMs: number): Promise<JoinUses> {
   const now = new Date(nowMs)
+  const ids = [...uses.keys()]
+  const isAlone = [...uses.values()].reduce((sum, each) => sum + each, 0) === 1
   const { rows } = await sql<UsedRow>`
-    with held as (
+    with asked as (
+      select * from unnest(${ids}::uuid[], ${[...uses.values()]}::integer[]) as asked (id, uses)
+    ),
+    held as (
       select from domain_peers as p join join_tokens as j on j.domain_id = p.domain_id
-      where j.id = ${tokenId} and j.node_id is not null
+      where ${isAlone}::boolean and j.id = any(${ids}::uuid[]) and j.node_id is not null
       for no key update of p
     ),
-    used as (
-      update join_tokens as t set uses = t.uses + 1
-      from domains as d
-      where t.id = ${tokenId} and d.id = t.domain_id
-        and t.uses < t.max_uses and t.revoked_at is null and t.expires_at > ${now}
-        -- Asked of no row, and so before the first one is locked.
-        and (select count(*) from held) >= 0
-      returning t.domain_id, t.project_id, t.node_id, t.labels, t.ephemeral, t.created_by, d.mesh_cidr
+    locked as (
+      select id from join_tokens
+      -- Asked of no row, and so before the first one is locked.
+      where id = any(${ids}::uuid[]) and (select count(*) from held) >= 0
+      order by id for no key update
     ),
-    pool as (${takeNumber(sql`used where node_id is null`, nowMs)})
-    select used.*, pool.number, pool.has_rested from used left join pool on true`.execute(tx)
-  const [used] = rows
-  if (used === undefined)
-    throw problem((await isUsable(tx, tokenId, now)) ? 'join_token_exhausted' : 'invalid_join_token')
-  const { number, has_rested } = used
+    used as (
+      update join_tokens as t set uses = t.uses + asked.uses
+      from locked join asked using (id), domains as d
+      where t.id = locked.id and d.id = t.domain_id
+        and t.uses + asked.uses <= t.max_uses and t.revoked_at is null and t.expires_at > ${now}
+        and (${isAlone}::boolean or t.node_id is null)
+      returning t.id, asked.uses, t.domain_id, t.project_id, t.node_id, t.labels, t.ephemeral, t.created_by, d.mesh_cidr
+    ),
+    pool as (${takeNumbers(sql`used where node_id is null`, nowMs)})
+    select used.*, pool.next_number, pool.has_rested from used left join pool using (domain_id)`.execute(tx)
+  const unused = ids.find((id) => !rows.some((row) => row.id === id))
+  if (unused !== undefined)
+    throw problem((await isUsable(tx, unused, now)) ? 'join_token_exhausted' : 'invalid_join_token')
   return {
-    terms: termsOf(used),
-    taken: number === null ? undefined : { number, has_rested },
+    terms: new Map(rows.map((row) => [row.id, termsOf(row)])),
+    taken: new Map(rows.flatMap((row) => (row.next_number === null ? [] : [[row.domain_id, row]]))),
   }
 }
 
 type TokenTerms = Pick<
   Selectable<JoinTokenRow>,
-  'domain_id' | 'project_id' | 'node_id' | 'labels' | 'ephemeral' | 'created_by'
+  'id' | 'domain_id' | 'project_id' | 'node_id' | 'labels' | 'ephemeral' | 'created_by'
 > & { readonly mesh_cidr: string }
 
 function termsOf({ domain_id, mesh_cidr, project_id, node_id, created_by, labels, ephemeral }: TokenTerms): JoinTerms {
@@ -98,7 +111,7 @@ function termsOf({ domain_id, mesh_cidr, project_id, node_id, created_by, labels
 }
 
 /** No number for a re-enrolment. */
-type UsedRow = TokenTerms & (TakenNumber | { readonly number: null; readonly has_rested: null })
+type UsedRow = TokenTerms & (TakenNumbers | { readonly next_number: null; readonly has_rested: null })
 
 /** Whether the token is valid apart from the number of its uses. */
 async function isUsable(tx: Db, tokenId: string, now: Date): Promise<boolean> {
@@ -112,38 +125,68 @@ async function isUsable(tx: Db, tokenId: string, now: Date): Promise<boolean> {
   return usable !== undefined
 }
 
+/** A new node with the terms of its token and its place. */
+export interface NewNode extends Enrolment, Placement {
+  readonly terms: JoinTerms
+}
+
 /**
- * Inserts a node without labels, with its heartbeat row and its first key, as a change for its Domain's other nodes. The row
- * of the Domain's peers is locked before the insert.
+ * Inserts nodes without labels, with their heartbeat rows and first keys, as one change for the other nodes of each of their
+ * Domains. The rows of the Domains' peers are locked before the insert.
  *
- * @throws Problem `node_name_conflict`, `public_key_in_use`.
+ * @throws Problem `node_name_conflict`, `public_key_in_use`: for one of them.
  */
-export async function insertNode(tx: Db, terms: JoinTerms, node: Enrolment & Placement): Promise<void> {
-  const at = new Date(node.atMs)
-  const { key } = node
+export async function insertNodes(tx: Db, nodes: readonly NewNode[]): Promise<void> {
   await conflictsAs(
     sql`
-      with risen as (${risenBy(terms)}),
+      with newcomer as (
+        select * from json_to_recordset(${newNodesText(nodes)}::json) as said (
+          id uuid, domain_id uuid, project_id uuid, name text, kind text, public_key text, mesh_address inet,
+          psk_sealed text, psk_issued_at bigint, ephemeral boolean, at timestamptz,
+          binary_version text, binary_checksum text, kid text, fingerprint text, fingerprint_key_id text
+        )
+      ),
+      risen as (${risenBy(sql`newcomer`)}),
       node as (
         insert into nodes (
           id, domain_id, project_id, name, kind, public_key, mesh_address, psk_sealed, psk_issued_at, labels, ephemeral,
           created_at, updated_at, peer_revision
         )
-        select ${node.nodeId}::uuid, ${terms.domainId}::uuid, ${terms.projectId}::uuid, ${node.name}, ${node.kind},
-          ${node.publicKey}::bytea, ${node.meshAddress}::inet, ${node.pskSealed}::bytea,
-          ${node.pskIssuedAtNs.toString()}::bigint, '{}', ${terms.ephemeral}::boolean,
-          ${at}::timestamptz, ${at}::timestamptz, risen.revision
-        from risen
+        select id, domain_id, project_id, name, kind, decode(public_key, 'base64'), mesh_address,
+          decode(psk_sealed, 'base64'), psk_issued_at, '{}', ephemeral, at, at, risen.revision
+        from newcomer join risen using (domain_id)
       ),
       heartbeat as (
         insert into node_heartbeats (node_id, created_at, binary_version, binary_checksum)
-        values (${node.nodeId}, ${at}, ${node.binaryVersion}, ${node.binaryChecksum})
+        select id, at, binary_version, decode(binary_checksum, 'base64') from newcomer
       )
       insert into node_secret_keys (node_id, kid, fingerprint, fingerprint_key_id, created_at)
-      values (${key.nodeId}, ${key.kid}, ${key.fingerprint}, ${key.fingerprintKeyId}, ${new Date(key.createdAtMs)})`.execute(
-      tx,
-    ),
+      select id, kid, decode(fingerprint, 'base64'), fingerprint_key_id, at from newcomer`.execute(tx),
     CONFLICTS,
+  )
+}
+
+/** One JSON text: binding every value would cost this process several times as much. */
+function newNodesText(nodes: readonly NewNode[]): string {
+  return JSON.stringify(
+    nodes.map(({ terms, key, ...node }) => ({
+      id: node.nodeId,
+      domain_id: terms.domainId,
+      project_id: terms.projectId,
+      name: node.name,
+      kind: node.kind,
+      public_key: node.publicKey.toString('base64'),
+      mesh_address: node.meshAddress,
+      psk_sealed: node.pskSealed.toString('base64'),
+      psk_issued_at: node.pskIssuedAtNs.toString(),
+      ephemeral: terms.ephemeral,
+      at: new Date(node.atMs),
+      binary_version: node.binaryVersion,
+      binary_checksum: node.binaryChecksum?.toString('base64'),
+      kid: key.kid,
+      fingerprint: key.fingerprint.toString('base64'),
+      fingerprint_key_id: key.fingerprintKeyId,
+    })),
   )
 }
 

@@ -2,17 +2,15 @@ import type { nodes } from '../../../shared/contract/nodes.ts'
 import type { Input } from '../../../shared/contract/operation-types.ts'
 import { publishedKey } from '../../http/auth/published-key.ts'
 import type { Handlers } from '../../http/request-context.ts'
-import type { IdSource } from '../../ports/clock.ts'
 import type { Sealing } from '../../ports/keyring.ts'
 import type { Signer } from '../../ports/signer.ts'
 import { parseChecksum } from './checksum.ts'
-import { enrol, enrolAgain } from './enrolment.ts'
 import type { MintKey } from './mint-key.ts'
 import { sealFreshPsk } from '../../sql/node-psk.ts'
 import { formatPskIssuedAt } from '../../../shared/mesh/psk-instant.ts'
 import { nextPskIssuedAt } from '../../sql/psk-epoch.ts'
 import { parsePublicKey } from '../../sql/public-key.ts'
-import { countUse, type Enrolment } from './registration-store.ts'
+import { createRegistrar, type Prepared, type RegistrarDeps } from './registrar.ts'
 
 type RegisterNode = (typeof nodes)['operations']['RegisterNode']
 type Body = Input<RegisterNode>['body']
@@ -20,46 +18,42 @@ type Body = Input<RegisterNode>['body']
 /** How often a node reports, in seconds. */
 const HEARTBEAT_INTERVAL_SECONDS = 30
 
-export interface RegistrationDeps {
-  readonly ids: IdSource
+export interface RegistrationDeps extends RegistrarDeps {
   readonly sealing: Sealing
   readonly signer: Signer
   readonly mintKey: MintKey
 }
 
 /** A node's own facts. */
-type Application = Pick<Enrolment, 'kind' | 'publicKey' | 'binaryVersion' | 'binaryChecksum' | 'atMs'> & {
-  readonly name: string
-}
-
-/** An enrolment with the plain secret key for the node. */
-type Prepared = Enrolment & { readonly name: string; readonly nsk: string }
+type Application = Pick<Prepared, 'name' | 'kind' | 'publicKey' | 'binaryVersion' | 'binaryChecksum' | 'atMs'>
 
 /**
  * Serves the enrolment of nodes: a join token is the permission and sets the node's properties. Nearly every token
  * is for new nodes, so that the secrets of one are made before the token's row is locked.
  */
 export function createRegistration(deps: RegistrationDeps): Pick<Handlers<typeof nodes>, 'RegisterNode'> {
+  const register = createRegistrar(deps)
   return {
     async RegisterNode(ctx, { body }) {
       const signing_keys = deps.signer.keys().map(publishedKey)
       const application = applicationOf(body, ctx.nowMs)
-      const newcomer = await prepare(deps, application, deps.ids.next())
-      const { nsk, place, node } = await ctx.change(async (change) => {
-        const { terms, taken } = await countUse(change.db, ctx.caller.credential.id, ctx.nowMs)
-        const member = terms.nodeId === null ? newcomer : await prepare(deps, application, terms.nodeId)
-        const enrolled = await (taken === undefined
-          ? enrolAgain(change, terms, member)
-          : enrol(change, { terms, taken, ids: deps.ids }, member))
-        ctx.about(`node:${member.nodeId}`, terms.domainId)
-        return { nsk: member.nsk, place: terms, node: enrolled }
+      const { nsk, terms, node } = await register({
+        domainId: ctx.caller.domainId,
+        tokenId: ctx.caller.credential.id,
+        correlationId: ctx.correlationId,
+        asNew: await prepare(deps, application, deps.ids.next()),
+        asKnown: (nodeId) => prepare(deps, application, nodeId),
+        audit(nodeId, domainId) {
+          ctx.about(`node:${nodeId}`, domainId)
+          return ctx.carryAudit()
+        },
       })
       ctx.header('Location', `/v1/nodes/${node.nodeId}`)
       return {
         node_id: node.nodeId,
-        domain_id: place.domainId,
+        domain_id: terms.domainId,
         mesh_address: node.meshAddress,
-        mesh_cidr: place.meshCidr,
+        mesh_cidr: terms.meshCidr,
         psk_issued_at: formatPskIssuedAt(node.pskIssuedAtNs),
         nsk,
         signing_keys,

@@ -4,6 +4,7 @@ import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
 import type { Keyring, Sealing } from '../../ports/keyring.ts'
 import type { Signer } from '../../ports/signer.ts'
+import type { UnitOfWork } from '../../ports/unit-of-work.ts'
 import { createDeregistration } from './deregistration.ts'
 import { createHeartbeatCommit } from './heartbeat-commit.ts'
 import { createHeartbeats } from './heartbeats.ts'
@@ -18,6 +19,7 @@ import { createSecretKeys } from './secret-keys.ts'
 
 export interface NodesDeps {
   readonly datastore: Datastore
+  readonly unitOfWork: UnitOfWork
   readonly ids: IdSource
   readonly keyring: Keyring
   readonly sealing: Sealing

@@ -35,6 +35,14 @@ function refusal(argv: readonly string[], env: Record<string, string> = {}): str
   return 'accepted'
 }
 
+test('hints in a second are a number from 1 to 1000000', () => {
+  expect(parse(['--hints-per-second', '500']).hintsPerSecond).toBe(500)
+  for (const text of ['0', '1000001', '-1', '2000/s', ''])
+    expect(() => parse([`--hints-per-second=${text}`])).toThrow(
+      /^--hints-per-second (?:must be a whole number from 1 to 1000000|needs a value)/,
+    )
+})
+
 test.each([
   [['--spicedb-endpoint', 'spicedb.example.com:50051'], 'spicedb.example.com:50051', 'tls'],
   [['--spicedb-endpoint', '10.0.0.7:50051', '--spicedb-plaintext'], '10.0.0.7:50051', 'plaintext'],
@@ -136,6 +144,7 @@ test('nothing said gives the embedded defaults', () => {
     },
     staleChecks: { ttlMs: 30_000, entriesMax: 10_000 },
     staleStates: { ttlMs: 300_000, entriesMax: 10_000 },
+    hintsPerSecond: 2_000,
     capacityIntervalMs: 15_000,
     auditRetentionDays: 400,
     logLevel: 'info',

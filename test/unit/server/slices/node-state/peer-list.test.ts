@@ -131,12 +131,16 @@ test('ten thousand peers that join one by one cost copies alone', () => {
     ids.map((nodeId) => renderPeer({ ...peer, nodeId })),
     1,
   )
-  const startedAt = performance.now()
   let list = whole
-  for (let round = 0; round < 100; round++) list = withSegments(list, [renderPeer({ ...peer, nodeId: 'f' + round })], 2)
+  const times = Array.from({ length: 100 }, (_, round) => {
+    const startedAt = performance.now()
+    list = withSegments(list, [renderPeer({ ...peer, nodeId: 'f' + round })], 2)
+    return performance.now() - startedAt
+  })
   expect(list.ids).toHaveLength(10_100)
-  // Some 1 ms each on a quiet machine; a copy of each segment by itself takes ten times that.
-  expect((performance.now() - startedAt) / 100).toBeLessThan(20)
+  // Some 1 ms on a quiet machine; a copy of each segment by itself takes ten times that. The fastest ones, since other
+  // work on the machine delays the rest.
+  expect(times.toSorted((one, other) => one - other)[10]).toBeLessThan(6)
 })
 
 /** Peers of even groups accept nothing, the others accept everything. */

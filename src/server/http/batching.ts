@@ -1,4 +1,4 @@
-import { problem } from '../../../shared/problems.ts'
+import { problem } from '../../shared/problems.ts'
 
 interface Waiting<Item, Result> {
   readonly item: Item
@@ -69,4 +69,12 @@ export function createBatching<Item, Result>(options: Batching<Item, Result>): (
       else items.push({ item, resolve, reject })
     })
   }
+}
+
+/**
+ * One of two lanes, so that this process makes one batch while the datastore commits the other. What is said of one id, that
+ * of a Domain or a node, shares a lane, so that two batches never wait for each other's rows.
+ */
+export function laneOfTwo(id: string): string {
+  return String(Number.parseInt(id.slice(-1), 16) % 2)
 }

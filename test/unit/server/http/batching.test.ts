@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createBatching } from '../../../../../src/server/slices/node-observations/batching.ts'
+import { createBatching } from '../../../../src/server/http/batching.ts'
 
 interface Item {
   readonly lane: string
