@@ -1,7 +1,7 @@
 // Runs the package on each Node that it promises to run on, two at once. On each: npm installs the packed tarball into an
 // empty prefix without a warning of an engine or a deprecation; the installed command serves, signs in, plays a small fleet,
-// stops in order and has everything after another start, without a warning of Node. The tests that start processes run on
-// each line as well; on the Node of this machine the suite has run them. Node comes from the npm registry. Arguments are
+// stops in order and has everything after another start, without a warning of Node. The tests that start processes run on the
+// newest, or on each with `CTL_TEST_DEPTH=deep`; on the Node of this machine the suite has run them. Node comes from the npm registry. Arguments are
 // majors, such as `24`; all when there are none. The last line is for scripts: `N passed, N failed, N skipped`.
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -33,7 +33,6 @@ let tarball = ''
 
 function stepsOn(version) {
   const folder = join(scratch, version)
-  const [major] = version.split('.')
   const state = {}
   const unlessMissing = (work) => () => (state.node === undefined ? 'not in the registry, left out' : work(state))
   const steps = [
@@ -41,8 +40,7 @@ function stepsOn(version) {
     { name: 'installs without a complaint', run: unlessMissing(() => install(state, folder)) },
     { name: 'serves, stops and has it all after another start', run: unlessMissing(() => smoke(state)) },
   ]
-  // The suite itself runs on the Node of this machine.
-  if (!process.versions.node.startsWith(`${major}.`))
+  if (runsProcessTests(version))
     steps.push({
       name: 'passes the tests of processes',
       run: unlessMissing(inTurn(runProcessTests)),
@@ -116,6 +114,12 @@ async function startByNpx(folder) {
   assert(said.includes('npx ctl-mesh login'), `the first start names another command: ${said}`)
   const [complaint] = COMPLAINT.exec(said) ?? []
   assert(complaint === undefined, `npx says: ${complaint}`)
+}
+
+/** The suite itself runs on the Node of this machine; of the other lines the newest is enough, unless the tests go deep. */
+function runsProcessTests(version) {
+  if (process.versions.node.startsWith(`${version.split('.')[0]}.`)) return false
+  return version === VERSIONS.at(-1) || process.env.CTL_TEST_DEPTH === 'deep'
 }
 
 async function runProcessTests({ node: { node, bin } }) {

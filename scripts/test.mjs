@@ -13,7 +13,7 @@ import { root } from './lib/root.mjs'
 const scratch = mkdtempSync(join(tmpdir(), 'ctl-test-'))
 
 /** More failures than a busy machine explains are not tried again. */
-const AT_MOST_AGAIN = 4
+const AT_MOST_AGAIN = 6
 
 /** No file takes half as long on the slowest machine known; what is done a hundred times as often may take longer. */
 const FILE_MAX_MS = process.env.CTL_TEST_DEPTH === 'deep' ? 12 * 3_600_000 : 12 * 60_000

@@ -13,7 +13,7 @@ import { exchange, signed } from './wire.ts'
 import { startWorld, type RunningWorld, type World } from './world.ts'
 
 /** Requests for each operation; the seed is fixed unless the tests go deep. */
-const RUNS = depth({ ci: 20, deep: 200 })
+const RUNS = depth({ ci: 10, deep: 200 })
 const seeded = depth<{ readonly seed?: number }>({ ci: { seed: 20_260_301 }, deep: {} })
 
 describe.each(STORES)('the API on the $name datastore under wrong requests of a privileged caller', (store) => {

@@ -29,6 +29,8 @@ export interface Conformance<W extends ConformanceWorld> {
   readonly scenarios: AnyScenarios<W>
   /** Starts the server and makes the world; `openapi` is the document that it serves. */
   readonly start: () => Promise<Running<W>>
+  /** Default: all. */
+  readonly rules?: readonly Rule[]
 }
 
 export interface Running<W> {
@@ -57,9 +59,21 @@ export const RULES: readonly Rule[] = [
   ...goneRules,
 ]
 
+/** Those about what the authorizer decides, and what is seen of it. */
+export const DECISION_RULES: readonly Rule[] = [
+  ...accessRules,
+  ...successRules,
+  ...secrecyRules,
+  ...zeroIdRules,
+  ...creationRules,
+  ...handleRules,
+  ...pageRules,
+  ...goneRules,
+]
+
 /** Declares the tests of every operation of the contract in the surrounding `describe`. */
 export function describeConformance<W extends ConformanceWorld>(conformance: Conformance<W>): void {
-  const { contract, scenarios } = conformance
+  const { contract, scenarios, rules = RULES } = conformance
   const placed = placedIn(contract)
   const ids = placed.map(({ id }) => id).toSorted()
   let running: Running<W> | undefined
@@ -88,7 +102,7 @@ export function describeConformance<W extends ConformanceWorld>(conformance: Con
     describe(one.id, () => {
       let made: Subject | undefined
       const subject = (): Subject => (made ??= createSubject(one, current()))
-      for (const rule of RULES.filter(({ applies }) => applies(one.operation, one.surface, placed))) {
+      for (const rule of rules.filter(({ applies }) => applies(one.operation, one.surface, placed))) {
         it(rule.title, () => rule.check(subject()))
       }
     })

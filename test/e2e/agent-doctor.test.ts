@@ -41,7 +41,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('two machines of a mesh',
       own_endpoint: `${one.address}:51820`,
       peers: [{ name: 'web-2', path: 'direct', endpoint: `${other.address}:51820` }],
     })
-  }, 60_000)
+  }, 180_000)
 
   test('have no problem while everything works', async () => {
     await vi.waitFor(async () => expect((await doctor(one)).problems).toEqual([]), SOON)
@@ -50,7 +50,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('two machines of a mesh',
     const ok = findings.filter(({ status }) => status === 'ok').map(({ check }) => check)
     for (const check of ['server', 'key', 'clock', 'agent', 'events', 'keys', 'peers', 'routes', 'resolver'])
       expect(ok).toContain(check)
-  }, 60_000)
+  }, 180_000)
 
   test('have a problem when doctor is asked in another network namespace than that of the agent', async () => {
     // The state folder has the name of the box.
@@ -58,7 +58,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('two machines of a mesh',
     expect(findings.filter(({ check }) => check === 'interface')).toMatchObject([
       { status: 'problem', detail: 'the agent runs in another network namespace' },
     ])
-  }, 60_000)
+  }, 180_000)
 
   test('have a problem when a route of a peer is gone, and when the agent is', async () => {
     const [peer] = (await netcheck(one)).peers
@@ -75,7 +75,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('two machines of a mesh',
     await succeeded(mesh.agent(one, 'down'))
     expect(await doctor(one)).toMatchObject({ exitCode: 10, problems: [{ check: 'agent', detail: 'it does not run' }] })
     expect(await mesh.agent(one, 'netcheck')).toMatchObject({ exitCode: 8 })
-  }, 60_000)
+  }, 180_000)
 
   test('have a problem when the server refuses the key', async () => {
     await succeeded(mesh.operator('nodes', 'deregister', 'web-1', '--yes'))
@@ -83,5 +83,5 @@ describe.skipIf(requirement('mesh-lab') === undefined)('two machines of a mesh',
       { check: 'key', detail: expect.stringContaining('the server refuses the key of this node') },
       { check: 'agent' },
     ])
-  }, 60_000)
+  }, 180_000)
 })

@@ -183,7 +183,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('an agent as a service', 
     expect(await lines('ip', '-br', 'link', 'show', 'dev', 'ctl0', 'up')).toHaveLength(1)
     service = await startService()
     expect(await processes()).toEqual(before)
-  }, 60_000)
+  }, 180_000)
 
   test('is stopped and taken down by "uninstall", and its state stays', async () => {
     const { stderr, exitCode } = await ctl('uninstall')

@@ -53,7 +53,7 @@ describe.skipIf(PYTHON === undefined || LAB === undefined)('agents in Python bes
         expect(keepalive).toBe('25')
       }
     }
-  }, 90_000)
+  }, 180_000)
 
   test('find one behind a NAT at the port that the other one has seen', async () => {
     await vi.waitFor(() => expect(agents.one.said('observed')[0]).toMatchObject({ ignored: 0 }), SOON)
@@ -68,7 +68,7 @@ describe.skipIf(PYTHON === undefined || LAB === undefined)('agents in Python bes
         ),
       SOON,
     )
-  }, 60_000)
+  }, 180_000)
 
   test('route each peer alone, never the whole mesh', async () => {
     const routes = JSON.parse(await output(boxes.one, 'ip', '-j', 'route', 'show', 'dev', 'ctl0'))
@@ -98,7 +98,7 @@ describe.skipIf(PYTHON === undefined || LAB === undefined)('agents in Python bes
     await vi.waitFor(async () => expect(await processesOf(boxes.one, 'wireguard-go')).not.toContain(before), SOON)
     await vi.waitFor(() => expect(agents.one.said('tunnel')).toHaveLength(2), SOON)
     await reachEachOther()
-  }, 90_000)
+  }, 180_000)
 
   test('leave the tunnel when the agent is killed, and its successor takes its place', async () => {
     await agents.two.kill()
@@ -107,7 +107,7 @@ describe.skipIf(PYTHON === undefined || LAB === undefined)('agents in Python bes
     await vi.waitFor(() => expect(agents.two.said('tunnel_peer').length).toBeGreaterThanOrEqual(2), SOON)
     expect(await processesOf(boxes.two, 'wireguard-go')).toHaveLength(1)
     await reachEachOther()
-  }, 90_000)
+  }, 180_000)
 
   test('leave nothing behind on Ctrl-C, and refuse an interface that is not theirs', async () => {
     expect(await agents.two.interrupt()).toMatchObject({ exitCode: 0 })
@@ -118,7 +118,7 @@ describe.skipIf(PYTHON === undefined || LAB === undefined)('agents in Python bes
     expect(await refused.ended()).toBe(1)
     expect(refused.said('failed').at(-1)?.['why']).toContain('ctl0 already, which is not of this agent')
     expect(await output(boxes.two, 'ip', '-o', 'link')).toContain('ctl0')
-  }, 60_000)
+  }, 180_000)
 
   test('take everything down and report why when the server refuses the key of the node', async () => {
     await succeeded(mesh.operator('nodes', 'deregister', boxes.one.name, '--yes'))
@@ -128,7 +128,7 @@ describe.skipIf(PYTHON === undefined || LAB === undefined)('agents in Python bes
       why: 'the server refuses the key of this node (unauthorized)',
     })
     await expectNothingLeft(boxes.one)
-  }, 60_000)
+  }, 180_000)
 
   test('print no key', () => {
     for (const [agent, box] of [

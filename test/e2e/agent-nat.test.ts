@@ -17,10 +17,11 @@ const WITHOUT_PATH: readonly (readonly [Name, Name])[] = [
 const LOOK = { interval: 200 }
 
 /**
- * The goal is one second, which most streams keep. Where both ends change their key within a second, TCP may meet a gap with one of
- * its pauses, which double: 1.5 s were measured on two busy cores.
+ * The goal is one second, which most streams keep. Where both ends change their key within a second, TCP may meet a gap with its
+ * pauses, which double from 0.2 s: a gap of 1.5 s, measured on two slow cores, is over for TCP after 3.1 s. Where no agent
+ * repeated the handshake it would take WireGuard five seconds, and TCP six.
  */
-const STALL_MS_MAX = 3_000
+const STALL_MS_MAX = 4_000
 
 describe.skipIf(requirement('mesh-lab') === undefined)('machines behind NATs', () => {
   let mesh: AgentMesh
@@ -72,15 +73,15 @@ describe.skipIf(requirement('mesh-lab') === undefined)('machines behind NATs', (
       const paths = Object.fromEntries((await peersOf(from)).map(({ name, path }) => [name, path]))
       expect(paths).toEqual(Object.fromEntries(others.map((to) => [to, needsRelay(from, to) ? 'none' : 'direct'])))
     }
-  }, 90_000)
+  }, 180_000)
 
   test('are known to others by the address and the port of their NAT', async () => {
     const seen = `${box('nat-1').publicAddress}:51820`
     await vi.waitFor(async () => expect(await peerOf('nat-2', 'nat-1')).toMatchObject({ endpoint: seen }), {
       ...LOOK,
-      timeout: 15_000,
+      timeout: 60_000,
     })
-  }, 30_000)
+  }, 180_000)
 
   test(
     'change every key while connections are open, which lose no byte and stall for a moment at most',
@@ -122,25 +123,25 @@ describe.skipIf(requirement('mesh-lab') === undefined)('machines behind NATs', (
     ])
     const startedMs = performance.now()
     for (const from of ['public-1', 'nat-1'] as const)
-      await vi.waitFor(async () => expect(await reaches(from, 'public-2')).toBe(true), { ...LOOK, timeout: 10_000 })
+      await vi.waitFor(async () => expect(await reaches(from, 'public-2')).toBe(true), { ...LOOK, timeout: 60_000 })
     expect(performance.now() - startedMs).toBeLessThan(10_000)
     await vi.waitFor(
       async () => expect(await peerOf('public-1', 'public-2')).toMatchObject({ endpoint: `${to}:51820` }),
-      { ...LOOK, timeout: 10_000 },
+      { ...LOOK, timeout: 60_000 },
     )
     expect((await status('public-2')).server.reachable).toBe(true)
-  }, 60_000)
+  }, 180_000)
 
   test('carry the mesh over IPv6 with a machine that has nothing else', async () => {
     const made = await mesh.lab.box('six')
     await made.namespace.ip([`address del ${made.address}/24 dev eth0`])
     await join('six', made, '--server', mesh.url6)
-    await vi.waitFor(async () => expect(await reaches('public-1', 'six')).toBe(true), { ...LOOK, timeout: 15_000 })
+    await vi.waitFor(async () => expect(await reaches('public-1', 'six')).toBe(true), { ...LOOK, timeout: 60_000 })
     expect(await peerOf('public-1', 'six')).toMatchObject({
       path: 'direct',
       endpoint: expect.stringMatching(/^\[fd99:.+\]:51820$/) as string,
     })
-  }, 60_000)
+  }, 180_000)
 
   /** The public key of each box and the preshared keys of its peers. */
   async function keysOf(names: readonly string[]): Promise<ReadonlySet<string>> {

@@ -57,7 +57,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a tunnel to another site
   afterAll(async () => {
     await mesh.close()
     rmSync(folder, { recursive: true, force: true })
-  }, 60_000)
+  }, 180_000)
 
   test('carries packets both ways, and the host reports it in sync', async () => {
     await reaches(host, site.deskAddress)
@@ -69,7 +69,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a tunnel to another site
     const [name = ''] = await interfaces()
     expect([await forwarding('ctl0'), await forwarding(name)]).toEqual(['1', '1'])
     expect([await forwarding('eth0'), await forwarding('all')]).toEqual(['0', '0'])
-  }, 60_000)
+  }, 180_000)
 
   test('is used by members, under the policies of the host', async () => {
     await reaches(member, site.deskAddress)
@@ -100,7 +100,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('a tunnel to another site
     expect(await isBlocked(site.desk, member.address)).toBe(true)
     const counters = (await run(host, 'nft', 'list', 'table', 'inet', 'ctl_ctl0')).stdout
     expect(counters).toContain('bridges lead to the mesh alone')
-  }, 60_000)
+  }, 180_000)
 
   test('lets only the side begin that the routing policy names', async () => {
     const address = await meshAddressOf(host)

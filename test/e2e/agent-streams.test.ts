@@ -71,12 +71,12 @@ describe('fleets on one server', () => {
     const data = join(folder, 'data')
     server = await startCtl({ args: ['--data-dir', data] })
     Object.assign(env, { CTL_URL: server.url, CTL_TOKEN_FILE: join(data, 'bootstrap-token') })
-  }, 60_000)
+  }, 180_000)
 
   afterAll(async () => {
     await server?.end('SIGTERM')
     rmSync(folder, { recursive: true, force: true })
-  }, 60_000)
+  }, 180_000)
 
   test('a fleet with --deregister is deregistered on SIGTERM, and registered again by the next run', async () => {
     const [state, kept] = [join(folder, 'fleet'), join(folder, 'kept')]

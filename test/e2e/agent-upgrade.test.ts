@@ -102,7 +102,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('upgrade_agent of a real 
   afterAll(async () => {
     await mesh?.close()
     rmSync(trust, { recursive: true, force: true })
-  }, 60_000)
+  }, 180_000)
 
   const INSTALL = `#!/bin/sh
 set -e

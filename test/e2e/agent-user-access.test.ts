@@ -65,7 +65,7 @@ describe.skipIf(requirement('mesh-lab') === undefined)('user access on a host wi
   afterAll(async () => {
     await mesh?.close()
     rmSync(folder, { recursive: true, force: true })
-  }, 60_000)
+  }, 180_000)
 
   test('lets a phone in with the configuration that enroll prints', async () => {
     const { stdout: config } = await succeeded(enroll('--name', 'ann-phone'))
@@ -74,13 +74,13 @@ describe.skipIf(requirement('mesh-lab') === undefined)('user access on a host wi
     await connectDevice(mesh.lab, phone, config)
     await reaches(phone, await meshAddress(edge), true)
     await reaches(phone, '10.77.0.1', true)
-  }, 90_000)
+  }, 180_000)
 
   // Members learn the way back to the subnet, and the host forwards, with the other parts of bridges.
   test('lets the phone reach a member of the mesh, and the member does not begin connections to it', async () => {
     await reaches(phone, await meshAddress(web), true)
     expect(await pings(mesh, web, '10.77.0.2')).toBe(false)
-  }, 90_000)
+  }, 180_000)
 
   test('writes a configuration into a file that only its owner can read, once', async () => {
     const file = join(folder, 'bob.conf')
@@ -89,14 +89,14 @@ describe.skipIf(requirement('mesh-lab') === undefined)('user access on a host wi
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readFileSync(file, 'utf8')).toContain('Address = 10.77.0.3/32\n')
     expect((await enroll('--name', 'cyd', '--out', file)).exitCode).toBe(6)
-  }, 60_000)
+  }, 180_000)
 
   test('admits no more peers than max_peers, and leaves no file behind', async () => {
     const file = join(folder, 'cyd.conf')
     const refused = await enroll('--name', 'cyd', '--out', file)
     expect(refused).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('max_peers_reached') as string })
     expect(existsSync(file)).toBe(false)
-  }, 60_000)
+  }, 180_000)
 
   test('refuses an interface that somebody else owns, and goes on with the others', async () => {
     await succeeded(mesh.lab.exec(edge, ['ip', 'link', 'add', 'wg-other', 'type', 'veth', 'peer', 'name', 'other']))
@@ -132,12 +132,12 @@ describe.skipIf(requirement('mesh-lab') === undefined)('user access on a host wi
       { timeout: 10_000, interval: 50 },
     )
     await inSync()
-  }, 60_000)
+  }, 180_000)
 
   test('leaves nothing behind when its agent is taken down', async () => {
     await succeeded(mesh.agent(edge, 'down'))
     const { stdout } = await succeeded(mesh.lab.exec(edge, ['ip', '-o', 'link', 'show']))
     expect(stdout).not.toContain('wg-staff')
     expect(stdout).toContain('wg-other')
-  }, 60_000)
+  }, 180_000)
 })

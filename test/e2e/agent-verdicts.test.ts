@@ -15,7 +15,7 @@ import { depth } from '../support/run/depth.ts'
 import { requirement } from '../support/run/requirements.mjs'
 
 const SEED = 31
-const ROUNDS = depth({ ci: 20, deep: 200 })
+const ROUNDS = depth({ ci: 10, deep: 200 })
 /** Which of the selectors `g1` … match which machine. */
 const GROUPS: readonly (readonly string[])[] = [[], ['g1', 'g2'], ['g2', 'g3'], ['g4', 'g10']]
 const FLOWS = [

@@ -105,7 +105,7 @@ describe('ctl as a process, against its own server', () => {
     expect(stderr).toContain('The token from CTL_TOKEN is expired, revoked, disabled, or of another server.')
   })
 
-  it('loads no schema library, prompt or server for a call', async () => {
+  it('loads few files for a call, and no schema library, prompt or server', async () => {
     const coverage = join(directory, 'coverage')
     expect((await ctl(['nodes', 'list'], { env: { NODE_V8_COVERAGE: coverage } })).exitCode).toBe(0)
     const urls = readdirSync(coverage).flatMap((file) => {
@@ -113,6 +113,7 @@ describe('ctl as a process, against its own server', () => {
       return result.map(({ url }) => url).filter((url) => url.startsWith('file:'))
     })
     expect(urls.some((url) => url.endsWith('/dist/ctl/main.cjs'))).toBe(true)
+    expect(urls.filter((url) => url.includes('/dist/ctl/')).length).toBeLessThanOrEqual(6)
     expect(urls.filter((url) => /node_modules|\/dist\/serve\/|\/dist\/shared\/contract\//.test(url))).toEqual([])
   })
 

@@ -183,7 +183,7 @@ test('offers without a cache where none can be kept', async () => {
     (ended) => ended.stdout !== '',
   )
   expect(values(stdout)).toEqual(['web-1'])
-}, 60_000)
+}, 180_000)
 
 describe('says nothing and succeeds', () => {
   test('when the credential is refused', async () => {
@@ -242,9 +242,9 @@ test('offers what it was told before while the server hangs', async () => {
   expect(values(stdout)).toEqual(['web-1'])
   slow.closeAllConnections()
   slow.close()
-}, 60_000)
+}, 180_000)
 
-describe('in real shells', { timeout: 60_000 }, () => {
+describe('in real shells', { timeout: 180_000 }, () => {
   const SHELL_LINES: readonly (readonly [line: string, offered: readonly string[]])[] = [
     ['ctl nodes show w', ['web-1']],
     ['ctl nodes list --domain ', ['default']],

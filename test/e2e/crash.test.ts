@@ -8,7 +8,7 @@ import { startPostgresCluster, type PostgresCluster } from '../support/datastore
 import { depth } from '../support/run/depth.ts'
 import { requirement } from '../support/run/requirements.mjs'
 
-const ROUNDS = depth({ ci: 2, deep: 10 })
+const ROUNDS = depth({ ci: 1, deep: 10 })
 const WRITERS = 8
 const NODES = 16
 

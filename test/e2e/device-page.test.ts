@@ -12,7 +12,7 @@ import { requirement } from '../support/run/requirements.mjs'
 import { EMBEDDED } from '../support/datastores/stores.ts'
 import { startStubIssuer, type StubIssuer } from '../support/sign-in/stub-issuer.ts'
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 
 const executablePath = requirement('chromium')
 const PHONE = { width: 375, height: 812 }

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
 import { canMount, mountSmallDisk, type SmallDisk } from '../support/datastores/small-disk.ts'
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const MIB = 1024 * 1024
 const SOON = { timeout: 20_000, interval: 100 }

@@ -174,7 +174,7 @@ describe('A Domain as files', () => {
         .map(({ name }) => name)
         .toSorted(),
     ).toEqual(['group:oncall', 'group:staff', 'service:deployer'])
-  }, 60_000)
+  }, 180_000)
 
   it('replaces a role whose caveat a file changes, and leaves no other one beside it', async () => {
     const roles = async (): Promise<readonly unknown[]> => {
@@ -192,7 +192,7 @@ describe('A Domain as files', () => {
     await empty.ctl(`diff ${folder}`)
     await empty.ctl(`apply ${files} --yes`)
     expect(await roles()).toEqual([{ caveat_name: 'within_hours' }])
-  }, 60_000)
+  }, 180_000)
 
   it('takes one write for one change, and none where nothing changes', async () => {
     const folder = copied('one', edited('groups/oncall.yaml', 'On-call', 'Night shift'))
@@ -228,7 +228,7 @@ describe('A Domain as files', () => {
     rmSync(join(folder, 'groups/staff.yaml'))
     const { stdout, stderr } = await rich.ctl(`diff ${folder} --prune -o json`)
     expect([JSON.parse(stdout).steps, stderr]).toEqual([[], expect.stringContaining('its first run removes nothing')])
-  }, 60_000)
+  }, 180_000)
 
   it('loses with --prune what the set has created and no file names, at most ten objects without more, and nothing else', async () => {
     const text = 'kind: group\nname: NAME\ndisplay_name: Temporary\n'
@@ -298,7 +298,7 @@ describe('A Domain as files', () => {
     symlinkSync(join(rich.home.home, '..'), join(folder, 'groups/out'))
     const { stderr } = await rich.ctl(`diff ${folder}`, 2)
     expect(stderr).toMatch(/groups\/out is a link out of /)
-  }, 60_000)
+  }, 180_000)
 
   it('waits for approval where the approval policy asks for it, and asks once', async () => {
     await rich.ctl('approvals policy set --require policies.write=1')

@@ -39,7 +39,7 @@ describe.each(BUSES)('streams of a Domain of two servers with $bus', ({ isMissin
     afterAll(async () => {
       await replicas?.stop()
       await nats?.stop()
-    }, 60_000)
+    }, 180_000)
 
     /** Follows as a browser does, over outages, until the test ends. */
     async function follow(index: number): Promise<readonly Received[]> {

@@ -9,7 +9,7 @@ import { startEdge, type Edge } from '../support/server/edge.ts'
 import { SUBJECTS } from '../support/server/fixture-callers.ts'
 import { requirement } from '../support/run/requirements.mjs'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const executablePath = requirement('chromium')
 

@@ -4,9 +4,9 @@ import { isProxiedMissing, startProxiedReplicas, type ProxiedReplicas } from '..
 import { enrol } from '../support/server/replicas.ts'
 import { startSimulation } from '../support/fleet/simulation.ts'
 
-const ROUNDS = depth({ ci: 2, deep: 10 })
+const ROUNDS = depth({ ci: 1, deep: 10 })
 const AGENTS = 100
-const FLEET_SECONDS = depth({ ci: 40, deep: 120 })
+const FLEET_SECONDS = depth({ ci: 30, deep: 120 })
 const FAIL_ON = 'missed_events>0,bad_signatures>0'
 
 describe.skipIf(isProxiedMissing)('a fleet whose servers crash', () => {

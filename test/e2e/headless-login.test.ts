@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
+import { FLOW_STORES } from '../support/datastores/flow-stores.ts'
 import { freePort, startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
 import { requirement } from '../support/run/requirements.mjs'
 
@@ -25,7 +26,7 @@ interface Login {
 }
 
 // Most of the time goes into waiting until the command asks again, which it does on both stores at once.
-describe.skipIf(executablePath === undefined).concurrent.each(['embedded', 'postgres'] as const)(
+describe.skipIf(executablePath === undefined).concurrent.each(FLOW_STORES)(
   'ctl login from a box without a browser, on the %s store',
   (kind) => {
     describe.skipIf(kind === 'postgres' && requirement('postgresql') === undefined).sequential('', () => {

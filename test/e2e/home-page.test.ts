@@ -7,7 +7,7 @@ import { startWorld, type RunningWorld } from '../conformance/world.ts'
 import { requirement } from '../support/run/requirements.mjs'
 import { EMBEDDED } from '../support/datastores/stores.ts'
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 240_000 })
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 })
 
 const executablePath = requirement('chromium')
 const DESKTOP = { width: 1280, height: 900 }

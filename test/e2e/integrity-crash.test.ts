@@ -66,7 +66,7 @@ describe.each(STORES)('kill -9 while violations are repeated and acknowledged, o
       await server?.end('SIGTERM')
       await stopStore()
       rmSync(folder, { recursive: true, force: true })
-    }, 60_000)
+    }, 180_000)
 
     function ask(operation: string, body?: unknown, as = token): Promise<Answered> {
       const [method = '', path = ''] = operation.split(' ')

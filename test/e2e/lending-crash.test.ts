@@ -27,7 +27,7 @@ import {
 import type { ApiCall } from '../support/server/replicas.ts'
 
 /** Places of one call at which the server is killed, at most. The embedded store takes longer to start again. */
-const PLACES = { embedded: depth({ ci: 2, deep: Infinity }), postgres: depth({ ci: 3, deep: Infinity }) }
+const PLACES = { embedded: depth({ ci: 2, deep: Infinity }), postgres: depth({ ci: 2, deep: Infinity }) }
 /** Held calls at most; each is about somebody else. */
 const PEOPLE = depth({ ci: 10, deep: 120 })
 const MASTER_KEY = Buffer.alloc(32, 7)
@@ -69,7 +69,7 @@ describe.concurrent.each(STORES)('kill -9 at a statement, on the $name store', (
       await server?.stop()
       await stopStore()
       await rm(folder, { recursive: true, force: true })
-    }, 60_000)
+    }, 180_000)
 
     async function ask(as: 'requester' | 'decider', operation: string, body?: unknown) {
       return server.call(callOf(as, operation, body))

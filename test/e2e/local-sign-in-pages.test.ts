@@ -7,7 +7,7 @@ import { relyingParty } from '../support/sign-in/relying-party.ts'
 import { requirement } from '../support/run/requirements.mjs'
 import { EMBEDDED } from '../support/datastores/stores.ts'
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 
 const executablePath = requirement('chromium')
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

@@ -119,7 +119,7 @@ ${adapted}
         .filter((line) => line.includes(`"${correlationId}"`))
         .map((line): Record<string, unknown> => JSON.parse(line))
         .find(({ msg }) => msg === 'request')?.['address']
-    await vi.waitFor(() => expect(find()).toBeDefined(), { timeout: 10_000 })
+    await vi.waitFor(() => expect(find()).toBeDefined(), { timeout: 60_000 })
     return find()
   }
 
@@ -151,7 +151,7 @@ ${adapted}
       said += chunk
     })
     // Held back, the few bytes of the beginning would come only with the end.
-    await vi.waitFor(() => expect(said).toMatch(/^:/), { timeout: 10_000 })
+    await vi.waitFor(() => expect(said).toMatch(/^:/), { timeout: 60_000 })
     await enrol(direct, enrolling)
     await vi.waitFor(() => expect(said).toMatch(/^event: node_state_updated$/m), { timeout: 20_000 })
     const ended = once(stream, 'close')

@@ -54,7 +54,7 @@ describe.skipIf(requirement('postgresql') === undefined)('a server that may open
     await server?.end('SIGKILL')
     await cluster?.stop()
     rmSync(folder, { recursive: true, force: true })
-  }, 60_000)
+  }, 180_000)
 
   /** Asks for a stream of the node. Resolves with the head of the answer; empty where the connection was closed without one. */
   async function open({ id, nsk }: EnrolledNode): Promise<{ readonly stream: RawStream; readonly head: string }> {
@@ -110,7 +110,7 @@ describe.skipIf(requirement('postgresql') === undefined)('a server that may open
     const { exitCode, stdout } = await runCtl(['doctor', '-o', 'json'], env)
     const findings = JSON.parse(stdout) as readonly { check: string }[]
     expect([exitCode, findings.find(({ check }) => check === 'open-files')]).toMatchObject([0, { status: 'warning' }])
-  }, 60_000)
+  }, 180_000)
 
   it('keeps light agents at work whose streams are refused: every node reports and pulls, and none becomes stale', async () => {
     const env = { CTL_URL: server.url, CTL_TOKEN: token, CTL_CONFIG_DIR: folder }
@@ -157,7 +157,7 @@ describe.skipIf(requirement('postgresql') === undefined)('a server that may open
     await sleep(3_000)
     const usedSeconds = (await metricOf(server, 'process_cpu_seconds_total')) - before
     expect(usedSeconds / ((performance.now() - startedMs) / 1000)).toBeLessThan(0.6)
-  }, 60_000)
+  }, 180_000)
 
   it('survives a flood of requests whose answers are not read: health, new logins, datastore, open streams, memory', async () => {
     for (const socket of silent.splice(0)) socket.destroy()

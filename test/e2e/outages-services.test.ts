@@ -28,7 +28,7 @@ describe.skipIf(isMissing)('a server whose services go and come back', () => {
 
   describeOutages(['SpiceDB', 'OpenBao', 'Transit'], () => world)
 
-  test('a session that is refused for want of a signature leaves no row', { timeout: 60_000 }, async () => {
+  test('a session that is refused for want of a signature leaves no row', { timeout: 180_000 }, async () => {
     const { server, token, projectId, node } = world.plane
     const path = `/v1/projects/${projectId}/sessions`
     const sessions = async (): Promise<number> => {
@@ -42,7 +42,7 @@ describe.skipIf(isMissing)('a server whose services go and come back', () => {
       expect(await sessions()).toBe(before)
     })
     await expect
-      .poll(async () => (await callServer(server, { token, method: 'POST', path, body })).status, { timeout: 10_000 })
+      .poll(async () => (await callServer(server, { token, method: 'POST', path, body })).status, { timeout: 60_000 })
       .toBe(201)
     expect(await sessions()).toBe(before + 1)
   })
@@ -60,7 +60,7 @@ describe.skipIf(isMissing)('a server whose services go and come back', () => {
     })
   })
 
-  test('what was deleted while the store was away is destroyed once it is back', { timeout: 90_000 }, async () => {
+  test('what was deleted while the store was away is destroyed once it is back', { timeout: 180_000 }, async () => {
     const { server, token, projectId } = world.plane
     const path = `/v1/projects/${projectId}/secrets/doomed`
     const isKept = (): boolean => world.bao.kv.values().some((text) => text.includes(btoa('of the doomed')))
@@ -93,10 +93,10 @@ describe.skipIf(isMissing)('a server whose services go and come back', () => {
           expect((await readiness())[2]).not.toHaveProperty('informational')
           expect((await fetch(`${late.url}/livez`)).status).toBe(200)
         })
-        await expect.poll(readiness, { timeout: 10_000 }).toMatchObject([200, 'ready', { ok: true }])
+        await expect.poll(readiness, { timeout: 60_000 }).toMatchObject([200, 'ready', { ok: true }])
         await world.away('OpenBao', () =>
           expect
-            .poll(readiness, { timeout: 10_000 })
+            .poll(readiness, { timeout: 60_000 })
             .toMatchObject([200, 'degraded', { ok: false, informational: true }]),
         )
       } finally {

@@ -81,12 +81,12 @@ describe.skipIf(isMissing)('a server behind PgBouncer', () => {
     await Promise.all(noise)
     expect(stderr).toContain('A connection pooler in transaction or statement mode is between')
     expect(exitCode).toBe(1)
-  }, 60_000)
+  }, 180_000)
 
   test('in session mode starts, and leads', async () => {
     bouncer = await startPgBouncer(database, ['pool_mode = session', 'default_pool_size = 50'])
     const server = await startCtl(options(bouncer.url))
-    await vi.waitFor(async () => expect(await metricOf(server, 'leading')).toBe(1), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await metricOf(server, 'leading')).toBe(1), { timeout: 60_000 })
     expect(await server.end('SIGTERM')).toBe(0)
-  }, 60_000)
+  }, 180_000)
 })

@@ -99,7 +99,7 @@ describe.skipIf(PYTHON === undefined)(
         await Promise.all([web, db].map((agent) => agent?.interrupt()))
         await server?.end('SIGTERM')
         rmSync(folder, { recursive: true, force: true })
-      }, 60_000)
+      }, 180_000)
 
       test('two of them enrol, are healthy, pull their state and open the same key of their edge', async () => {
         const { items } = await asked('nodes', 'list')

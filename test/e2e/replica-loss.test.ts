@@ -28,7 +28,7 @@ describe.skipIf(isMissing)(`${STREAMS} streams on ${REPLICAS} replicas`, () => {
     await proxy?.close()
     await replicas?.stop()
     await nats?.stop()
-  }, 60_000)
+  }, 180_000)
 
   async function openStreams(): Promise<readonly number[]> {
     return Promise.all(replicas.servers.map((server) => metricOf(server, 'event_streams_open').catch(() => 0)))

@@ -64,7 +64,7 @@ describe.each(STORES)('kill -9 in the middle of a wave, on the $name store', (st
       await server?.end('SIGTERM')
       await stopStore()
       rmSync(folder, { recursive: true, force: true })
-    }, 60_000)
+    }, 180_000)
 
     function ask(operation: string, body?: unknown, as = token): Promise<Answered> {
       const [method = '', path = ''] = operation.split(' ')

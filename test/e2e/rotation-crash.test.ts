@@ -10,7 +10,7 @@ import { callServer } from '../support/server/replicas.ts'
 import { requirement } from '../support/run/requirements.mjs'
 import { startSimulation } from '../support/fleet/simulation.ts'
 
-const ROUNDS = depth({ ci: 2, deep: 10 })
+const ROUNDS = depth({ ci: 1, deep: 10 })
 const AGENTS = 30
 const WAVE = ['--batch', '5', '--pause', '0s', '--pause-on', 'never', '--wave-timeout', '2m', '--proof-timeout', '3m']
 /** Runs of the command that a round may take: each outage may end one. */

@@ -6,7 +6,7 @@ import { requirement } from '../support/run/requirements.mjs'
 import { startStubIssuer, type StubIssuer } from '../support/sign-in/stub-issuer.ts'
 import { EMBEDDED } from '../support/datastores/stores.ts'
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 240_000 })
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 })
 
 const executablePath = requirement('chromium')
 

@@ -7,7 +7,7 @@ import { exchange, type WireAnswer, type WireRequest } from '../conformance/wire
 import { startWorld, type RunningWorld, type World } from '../conformance/world.ts'
 import { EMBEDDED } from '../support/datastores/stores.ts'
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 240_000 })
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 240_000 })
 
 const AUDIENCE = 'https://mesh.example'
 const CLIENT = 'web'

@@ -97,7 +97,7 @@ describe.skipIf(requirement('openssl') === undefined)('ctl serve --signer-url ov
     bao.moods.isSealed = true
     const sealed = await check()
     expect([sealed.code, sealed.said.includes(`${cannot}the server is sealed (HTTP 503).`)]).toEqual([8, true])
-  }, 60_000)
+  }, 180_000)
 })
 
 async function keysOf({ url }: CtlProcess): Promise<readonly { readonly kid: string; readonly state: string }[]> {

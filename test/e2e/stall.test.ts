@@ -8,7 +8,7 @@ import { depth } from '../support/run/depth.ts'
 import { startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
 import { requirement } from '../support/run/requirements.mjs'
 
-const ROUNDS = depth({ ci: 2, deep: 10 })
+const ROUNDS = depth({ ci: 1, deep: 10 })
 /** Longer than a leader's transaction may be idle on PostgreSQL, and than the lease of the caches. */
 const STALL_MS = 3_000
 const WRITERS = 4
@@ -30,7 +30,7 @@ describe.each(stores)('a server on the $name store that is suspended for 3 s', (
     await server?.end('SIGKILL')
     await cluster?.stop()
     await rm(directory, { recursive: true, force: true })
-  }, 60_000)
+  }, 180_000)
 
   test.skipIf(isMissing)(
     `loses nothing but the time: every request is served, before and after, ${ROUNDS} rounds`,

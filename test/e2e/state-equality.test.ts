@@ -36,7 +36,7 @@ describe.skipIf(isMissing)('two servers on one PostgreSQL and NATS', () => {
   afterAll(async () => {
     await replicas?.stop()
     await nats?.stop()
-  }, 60_000)
+  }, 180_000)
 
   const server = (via: number) => {
     const found = replicas.servers[via % 2]

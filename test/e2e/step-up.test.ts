@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { FLOW_STORES } from '../support/datastores/flow-stores.ts'
 import { freePort, startPostgresCluster, type PostgresCluster } from '../support/datastores/postgres-cluster.ts'
 import { requirement } from '../support/run/requirements.mjs'
 import { runCtl, startCtl, type CtlProcess } from '../support/server/ctl-process.ts'
@@ -28,7 +29,7 @@ interface Waiting {
 }
 
 // Most of the time goes into waiting until the command asks again, which it does on both stores at once.
-describe.skipIf(executablePath === undefined).concurrent.each(['embedded', 'postgres'] as const)(
+describe.skipIf(executablePath === undefined).concurrent.each(FLOW_STORES)(
   'acknowledging a violation that needs a second factor, on the %s store',
   (kind) => {
     describe.skipIf(kind === 'postgres' && requirement('postgresql') === undefined).sequential('', () => {

@@ -43,7 +43,7 @@ function recordsOf(correlationId: string): Record<string, unknown>[] {
 }
 
 async function recordedOf(correlationId: string): Promise<Record<string, unknown>[]> {
-  await vi.waitFor(() => expect(recordsOf(correlationId)).not.toEqual([]), { timeout: 10_000 })
+  await vi.waitFor(() => expect(recordsOf(correlationId)).not.toEqual([]), { timeout: 60_000 })
   return recordsOf(correlationId)
 }
 
@@ -168,10 +168,10 @@ describe('with a collector', () => {
     for (let round = 0; round < 5; round++) {
       const before = collector.requests()
       expect((await call('/v1/auth/whoami')).status).toBe(200)
-      await vi.waitFor(() => expect(collector.requests()).toBeGreaterThan(before), { timeout: 10_000 })
+      await vi.waitFor(() => expect(collector.requests()).toBeGreaterThan(before), { timeout: 60_000 })
     }
     const complaint = /spans were lost or tracing is badly configured/g
-    await vi.waitFor(() => expect(server?.stderr()).toMatch(complaint), { timeout: 10_000 })
+    await vi.waitFor(() => expect(server?.stderr()).toMatch(complaint), { timeout: 60_000 })
     expect(server?.stderr().match(complaint)).toHaveLength(1)
   })
 

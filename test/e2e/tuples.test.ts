@@ -70,14 +70,14 @@ describe('Tuples, from the command line to a real server', () => {
     const { stderr } = await ctl('tuples import - --project web', 9, `${TEAM.trimEnd()}\n${foreign}\n`)
     expect(stderr).toMatch(/line 5: .*\(resource_not_in_project\)/)
     expect(await list()).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   it('are imported beside those that are there already', async () => {
     await ctl('tuples create service:deployer viewer project:web')
     const again = await ctl('tuples import - --project web', 0, TEAM)
     expect(again.stderr).toContain('1 tuple is there already.')
     expect(await list()).toHaveLength(3)
-  }, 60_000)
+  }, 180_000)
 
   it('are refused before anything is sent where an import would take too many', async () => {
     const row = (at: number): string =>
@@ -86,7 +86,7 @@ describe('Tuples, from the command line to a real server', () => {
     const { stderr } = await ctl('tuples import many.rel --project web', 2)
     expect(stderr).toContain('split -l 1000 many.rel part-')
     expect(await list()).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   it('decide what may be done, and say by which group', async () => {
     const { stdout: why } = await ctl('authz explain service:deployer deploy project:web', 10)
@@ -105,5 +105,5 @@ describe('Tuples, from the command line to a real server', () => {
     await ctl('authz check service:deployer deploy project:web', 10)
     await ctl("tuples delete 'project:web#viewer@group:oncall' --yes")
     await ctl("tuples delete 'project:web#viewer@group:oncall' --yes", 3)
-  }, 60_000)
+  }, 180_000)
 })

@@ -51,7 +51,7 @@ describe.concurrent.each(STORES)('kill -9 while webhooks are delivered, on the $
       await receiver?.stop()
       await stopStore()
       rmSync(folder, { recursive: true, force: true })
-    }, 60_000)
+    }, 180_000)
 
     async function made(operation: string, body?: unknown, as = token): Promise<Answered['body']> {
       const [method = '', path = ''] = operation.split(' ')

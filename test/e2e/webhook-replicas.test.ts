@@ -26,7 +26,7 @@ describe.skipIf(requirement('postgresql') === undefined)('Two replicas on one Po
   afterAll(async () => {
     await replicas?.stop()
     await receiver?.stop()
-  }, 60_000)
+  }, 180_000)
 
   async function made(operation: string, body?: unknown, as = replicas.token): Promise<Answered['body']> {
     const [method = '', path = ''] = operation.split(' ')

@@ -38,5 +38,5 @@ describe.skipIf(POSTGRES.missing)('a PostgreSQL without a free connection slot',
       await crowd.leave()
       expect((await jobs)?.some(({ status }) => status === 'fulfilled')).toBe(true)
     }
-  }, 30_000)
+  }, 180_000)
 })

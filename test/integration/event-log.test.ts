@@ -156,7 +156,7 @@ for (const store of STORES) {
       expect(await keptOf(1)).toEqual([7, 8, 9, 10, 11])
     })
 
-    test('prunes in passes of less than 200 ms', { timeout: 60_000 }, async () => {
+    test('prunes in passes of less than 200 ms', { timeout: 180_000 }, async () => {
       await open().publish(outgoingRange(1, 1, 12_000))
       const tookMs = await retain(100)
       // The machine may be busy with something else once in a while.
@@ -200,7 +200,7 @@ for (const store of STORES) {
       await vi.waitFor(() => expect(recorder.nodeSeqs(nodeOf(2)).at(-1)).toBe(2), WAIT)
     })
 
-    test('a follower that is far behind takes large events in pieces', { timeout: 60_000 }, async () => {
+    test('a follower that is far behind takes large events in pieces', { timeout: 180_000 }, async () => {
       const log = open(HOUR_MS)
       const sizes: number[] = []
       const recorder = recordBus()
@@ -298,7 +298,7 @@ describe.skipIf(POSTGRES.missing)('several appenders of the event log', () => {
     await log.close()
   })
 
-  test('lose and repeat nothing for a follower while they race', { timeout: 60_000 }, async () => {
+  test('lose and repeat nothing for a follower while they race', { timeout: 180_000 }, async () => {
     const datastore = inUse.current()
     const log = createEventLog({ datastore, clock: { now: () => 0 }, pollMs: 5, onFailure: () => undefined })
     const recorder = recordBus()

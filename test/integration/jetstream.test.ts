@@ -21,7 +21,7 @@ const WAIT = { timeout: 20_000, interval: 20 }
 const PLAIN = { kind: 'plaintext', caPath: undefined } as const
 const isMissing = requirement('nats-server') === undefined
 
-describe.skipIf(isMissing)('JetStream', { timeout: 60_000 }, () => {
+describe.skipIf(isMissing)('JetStream', { timeout: 180_000 }, () => {
   let server: NatsServer
   let folder: string
   let buses: EventBus[]

@@ -99,5 +99,5 @@ describe.skipIf(requirement('postgresql') === undefined)('connections that the s
     await new Promise((resolve) => setTimeout(resolve, 1_500))
     expect(await open()).toEqual([])
     await executioner.end()
-  }, 30_000)
+  }, 180_000)
 })

@@ -21,7 +21,7 @@ import { ownCertificate } from '../../support/ingress/own-certificate.ts'
 import { startPebble, type Pebble } from '../../support/network/pebble.ts'
 import { requirement } from '../../support/run/requirements.mjs'
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const [LOW, HIGH] = ['0197a000-0000-7000-8000-00000000b001', '0197a000-0000-7000-8000-00000000b002']
 const [WEB, SHOP, LATE] = ['1', '2', '3'].map((end) => `0197a000-0000-7000-8000-00000000c00${end}`) as [

@@ -28,7 +28,7 @@ describe.each(STORES)('The check of a bridge on the $name store', (store) => {
       fleet = await startBridgeFleet(store, { surfaces: ['secrets'] })
       for (const name of ['hq', 'staff'])
         await fleet.call(fleet.root, `PUT /v1/projects/${fleet.projectId}/secrets/${name}`, { value: 'x' })
-    }, 60_000)
+    }, 180_000)
     beforeEach(async () => {
       host = await fleet.node({ domainId: fleet.domainId })
       web = await fleet.node({ domainId: fleet.domainId })

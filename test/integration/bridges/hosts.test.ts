@@ -22,7 +22,7 @@ describe.each(STORES)('The hosts of a bridge on the $name store', (store) => {
       const enrol = () => fleet.enrol(fleet.domainId)
       ;[one, two, web] = [await enrol(), await enrol(), await enrol()]
       await fleet.settle()
-    }, 60_000)
+    }, 180_000)
     afterAll(() => fleet.stop())
 
     it('receive the same bytes by event and by pull', async () => {

@@ -106,7 +106,7 @@ describe.each(STORES)('Two writes of a bridge at once on the $name store', (stor
     let nodes: Nodes
     beforeAll(async () => {
       fleet = await startBridgeFleet(store)
-    }, 60_000)
+    }, 180_000)
     beforeEach(async () => {
       const node = () => fleet.node({ domainId: fleet.domainId })
       nodes = { host: await node(), web: await node() }

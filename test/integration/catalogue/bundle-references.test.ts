@@ -17,7 +17,7 @@ describe.each(WORLDS)('References to bundles on the $store.name store with the $
     let stop: () => Promise<void>
     beforeAll(async () => {
       ;({ catalogue, stop } = await start(store, engine))
-    }, 60_000)
+    }, 180_000)
     afterAll(() => stop())
 
     const patch = (id: string, body: unknown, as = catalogue.root) => catalogue.call(as, `PATCH /v1/clouds/${id}`, body)

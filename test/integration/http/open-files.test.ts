@@ -75,7 +75,7 @@ describe('where open files are scarce', () => {
     await expect.poll(() => openConnections(server.app.server), WAIT).toBe(35)
     await streams(server.port, 1)
     expect(reasons).toEqual(['open_files'])
-  }, 60_000)
+  }, 180_000)
 
   it('calls are answered, and each closes its connection', async () => {
     const { server } = await start()
@@ -88,7 +88,7 @@ describe('where open files are scarce', () => {
     expect(new Set(answers.map(([one]) => `${one?.status} ${one?.headers['connection']}`))).toEqual(
       new Set(['200 close']),
     )
-  }, 60_000)
+  }, 180_000)
 
   it('connections beyond the last reserve are closed unanswered, idle ones make room, and streams go on', async () => {
     const { server, reasons } = await start()
@@ -106,7 +106,7 @@ describe('where open files are scarce', () => {
     const [served] = await (await connect(server.port, CALL)).closed()
     expect(served?.status).toBe(200)
     expect(open.filter((stream) => !stream.isOpen())).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   it('connections under TLS count as others do, until they are closed', async () => {
     const { server } = await start(selfSigned())
@@ -120,5 +120,5 @@ describe('where open files are scarce', () => {
     await expect.poll(open, WAIT).toBe(BOUNDS.others + 5)
     for (const socket of sockets) socket.destroy()
     await expect.poll(open, WAIT).toBe(BOUNDS.others)
-  }, 60_000)
+  }, 180_000)
 })

@@ -123,7 +123,7 @@ describe.each(STORES)('Searches and the lookup of what a caller may see, on the 
       await server.close()
     })
 
-    it('shows the same without gaps, and is unavailable while SpiceDB is', { timeout: 30_000 }, async () => {
+    it('shows the same without gaps, and is unavailable while SpiceDB is', { timeout: 180_000 }, async () => {
       const domain = await plane.domain()
       const nodes: string[] = []
       for (let each = 0; each < 5; each++) nodes.push(await plane.node({ domainId: domain }))

@@ -34,7 +34,7 @@ describe.each(STORES)('Keys of several edges on the $name store', (store) => {
       }
       nodes = enrolled
       ;[one, two, three, four] = nodes as [Enrolled, Enrolled, Enrolled, Enrolled]
-    }, 60_000)
+    }, 180_000)
     afterAll(() => fleet?.stop())
 
     const fetchAll = (node: Keyed, peers: readonly unknown[], id = node.node_id) =>

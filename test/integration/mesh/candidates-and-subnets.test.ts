@@ -25,7 +25,7 @@ describe.each(STORES)('On the $name store', (store) => {
     let x: Enrolled
     beforeAll(async () => {
       fleet = await startRelayedFleet(store)
-    }, 60_000)
+    }, 180_000)
     beforeEach(async () => {
       domain = await fleet.domain()
       project = await fleet.project(domain)

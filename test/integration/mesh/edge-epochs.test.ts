@@ -150,7 +150,7 @@ describe.each(STORES)('The proof of epochs on the $name store', (store) => {
         }),
         { numRuns: 30 },
       )
-    }, 60_000)
+    }, 180_000)
 
     it('is of all nodes up to 1,000, and of those that are named beyond', async () => {
       const ids = await fleet.many(domain, 1_000)
@@ -158,7 +158,7 @@ describe.each(STORES)('The proof of epochs on the $name store', (store) => {
       await fleet.many(domain, 1)
       expect(await verify()).toMatchObject({ status: 400, body: { code: 'epoch_filter_required' } })
       expect((await verify({ node_ids: ids })).body).toMatchObject({ nodes_checked: 1_000, edges_checked: 1_000_000 })
-    }, 60_000)
+    }, 180_000)
 
     it('of what is not there, or not in the Domain, is 404', async () => {
       const [id = ''] = await fleet.many(domain, 1)

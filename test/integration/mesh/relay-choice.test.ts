@@ -154,6 +154,6 @@ describe.each(STORES)('The choice of relays on the $name store', (store) => {
         .where('domain_id', 'in', domains)
         .execute()
       expect(rows).toHaveLength(51)
-    }, 60_000)
+    }, 180_000)
   })
 })

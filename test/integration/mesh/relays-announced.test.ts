@@ -18,7 +18,7 @@ describe.each(STORES)('Moved relays on the $name store', (store) => {
     let second: string
     beforeAll(async () => {
       fleet = await startRelayedFleet(store)
-    }, 60_000)
+    }, 180_000)
     beforeEach(async () => {
       domain = await fleet.domain()
       project = await fleet.project(domain)
@@ -144,7 +144,7 @@ describe.each(STORES)('Moved relays on the $name store', (store) => {
       await fleet.reachable(domain, 65)
       await settle()
       expect(await heard([y], () => fleet.prefer(`domain/${domain}`, second))).toEqual([[RESYNC]])
-    }, 60_000)
+    }, 180_000)
 
     it('are seen where nodes see only some others: the node and its peers learn of the relay', async () => {
       const { body } = await fleet.call(fleet.root, `PATCH /v1/domains/${domain}`, { peer_visibility: 'reachable' })

@@ -23,7 +23,7 @@ describe.each(STORES)('Relays by label on the $name store', (store) => {
     let second: string
     beforeAll(async () => {
       fleet = await startRelayedFleet(store)
-    }, 60_000)
+    }, 180_000)
     beforeEach(async () => {
       domain = await fleet.domain()
       project = await fleet.project(domain)

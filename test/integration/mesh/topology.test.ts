@@ -144,7 +144,7 @@ describe.each(STORES)('The topology of a mesh on the $name store', (store) => {
         }),
         { numRuns: 40 },
       )
-    }, 60_000)
+    }, 180_000)
 
     it('has the path of each edge as the node at its beginning has reported it, while that node sends heartbeats', async () => {
       const [one, two, three] = [
@@ -180,7 +180,7 @@ describe.each(STORES)('The topology of a mesh on the $name store', (store) => {
       expect(await topology()).toMatchObject({ status: 400, body: { code: 'topology_filter_required' } })
       const one = await topology(`?node_id=${ids[7] ?? ''}`)
       expect([(one.body['nodes'] as unknown[]).length, (one.body['edges'] as unknown[]).length]).toEqual([301, 300])
-    }, 60_000)
+    }, 180_000)
 
     it('needs domain-view on the Domain', async () => {
       await fleet.enrol(domain)

@@ -26,7 +26,7 @@ describe.each(STORES)('Edges of a Domain with peer visibility `reachable` on the
       for (const node of nodes.slice(0, 2))
         await rows.place(domain, node.node_id, { groups: [1], policyIds: [policyId] })
       await fleet.call(fleet.root, `PATCH /v1/domains/${domain}`, { peer_visibility: 'reachable' })
-    }, 60_000)
+    }, 180_000)
     afterAll(() => fleet.stop())
 
     const fetchPsk = async (own: Enrolled, peer: Enrolled) => {

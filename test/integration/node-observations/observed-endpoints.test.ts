@@ -29,7 +29,7 @@ describe.each(STORES)('Endpoints on the $name store', (store) => {
       peers = [await fleet.enrol(domain), await fleet.enrol(domain), await fleet.enrol(domain)]
       ;[one, two, three] = peers as [Enrolled, Enrolled, Enrolled]
       await fleet.db.deleteFrom('outbox').execute()
-    }, 60_000)
+    }, 180_000)
     afterAll(() => fleet?.stop())
 
     const sees = (observer: Enrolled, endpoint: string, members = {}) =>

@@ -25,7 +25,7 @@ describe.each(STORES)('What a heartbeat asks of its node, on the $name store', (
       await fleet.readMarks()
       domain = await fleet.domain()
       node = await fleet.enrol(domain)
-    }, 60_000)
+    }, 180_000)
     afterAll(() => fleet.stop())
 
     const mark = () => createPeerMarker(fleet).run(unfenced(fleet))

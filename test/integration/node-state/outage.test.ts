@@ -29,7 +29,7 @@ describe.each(STORES)('The state of a node while the datastore is away, on the $
       fleet.clock.nowMs = startMs
       domain = await fleet.domain()
       ;[node, other] = [await fleet.enrol(domain), await fleet.enrol(domain)]
-    }, 60_000)
+    }, 180_000)
     afterAll(() => fleet.stop())
 
     const own = (ifNoneMatch?: string, of = node) => fleet.pull(of.nsk, of.node_id, ifNoneMatch)

@@ -29,7 +29,7 @@ describe.each(STORES)('What a node is shown of itself on the $name store', (stor
       domain = String((await fleet.call(fleet.root, 'POST /v1/domains', body)).body['id'])
       node = await fleet.enrol(domain, { name: 'web-1' })
       peer = await fleet.enrol(domain, { name: 'db-1' })
-    }, 60_000)
+    }, 180_000)
     afterAll(() => fleet?.stop())
 
     const pull = (of: Enrolled, etag?: string) => fleet.pull(of.nsk, of.node_id, etag)

@@ -45,7 +45,7 @@ describe.each(STORES)('The state of a node on the $name store', (store) => {
         await enrol('web-2', { tier: 'web', zone: 'a' }),
         await enrol('db-1', {}),
       ]
-    }, 60_000)
+    }, 180_000)
     afterAll(async () => {
       await replica.stop()
       await fleet.stop()

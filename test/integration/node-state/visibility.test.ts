@@ -39,7 +39,7 @@ describe.each(STORES)('Peers of a Domain with peer visibility on the $name store
       policyId = fleet.ids.next()
       web = [await fleet.enrol(domain), await fleet.enrol(domain)]
       db = [await fleet.enrol(domain), await fleet.enrol(domain)]
-    }, 60_000)
+    }, 180_000)
     afterAll(async () => {
       await replica.stop()
       await fleet.stop()

@@ -60,7 +60,7 @@ describe.each(STORES)('A policy that matches a node which is deregistered meanwh
         expect([behind, made.status, gone.status]).toEqual([behind, 201, 204])
         expect(await nodesOf(made.body['id'])).toEqual([nodes[1]])
       }
-    }, 60_000)
+    }, 180_000)
 
     it('gets another selector, with the nodes that are left', async () => {
       const change = (id: unknown, selector: string) =>
@@ -78,6 +78,6 @@ describe.each(STORES)('A policy that matches a node which is deregistered meanwh
         expect([behind, changed.status, gone.status]).toEqual([behind, 200, 204])
         expect(await nodesOf(id)).toEqual([nodes[1]])
       }
-    }, 60_000)
+    }, 180_000)
   })
 })

@@ -150,7 +150,7 @@ describe.each(STORES)('Deliveries of webhooks on the $name store', (store) => {
       })
       expect(new Set(ofWebhook(webhook).map((each) => each.id))).toEqual(new Set([id]))
       expect(new Set(ofWebhook(webhook).map((each) => each.body)).size).toBe(1)
-    }, 60_000)
+    }, 180_000)
 
     it.each([429, 503])('wait for the longer Retry-After of %i, which holds up the whole endpoint', async (status) => {
       fleet.receiver.answering = answer(status, { 'retry-after': '1200' })
@@ -329,7 +329,7 @@ describe.each(STORES)('Deliveries of webhooks on the $name store', (store) => {
       expect(await fleet.shown(webhook)).toMatchObject({ enabled: false, disabled_reason: 'failing' })
       const { body } = await fleet.call(fleet.root, `PATCH /v1/webhooks/${String(webhook['id'])}`, { enabled: true })
       expect(body).toMatchObject({ enabled: true, disabled_at: null, disabled_reason: null, failing_since: null })
-    }, 60_000)
+    }, 180_000)
 
     it('do not count failures as one outage where nothing was sent for two days in between', async () => {
       fleet.receiver.answering = answer(500)
@@ -395,7 +395,7 @@ describe.each(STORES)('Deliveries of webhooks on the $name store', (store) => {
       expect(ofWebhook(slow)).toHaveLength(2)
       expect(mostOpen).toBeLessThanOrEqual(2)
       await fleet.call(fleet.root, `DELETE /v1/webhooks/${String(slow['id'])}`)
-    }, 30_000)
+    }, 180_000)
 
     it('to many silent endpoints that fail hold up no other one', async () => {
       const healthy = await fleet.webhook(domainId)
@@ -425,7 +425,7 @@ describe.each(STORES)('Deliveries of webhooks on the $name store', (store) => {
       await fleet.reached(healthy, id, 'delivered')
       expect(openThen).toBeGreaterThan(20)
       await fleet.db.deleteFrom('webhooks').where('id', 'in', slow).execute()
-    }, 60_000)
+    }, 180_000)
 
     it('are sent again by request with the same id and the table from its start', async () => {
       const webhook = await fleet.webhook(domainId)
@@ -479,7 +479,7 @@ describe.each(STORES)('Deliveries of webhooks on the $name store', (store) => {
         .execute()
       expect(dropped.map(({ id }) => id)).toEqual(ids.slice(0, 2))
       await fleet.call(fleet.root, `DELETE /v1/webhooks/${String(webhook['id'])}`)
-    }, 60_000)
+    }, 180_000)
 
     it('that ended are deleted after seven days, and beyond the newest 1,000 of a webhook', async () => {
       const webhook = await fleet.webhook(domainId)

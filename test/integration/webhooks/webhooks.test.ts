@@ -207,7 +207,7 @@ describe.each(STORES)('Webhooks on the $name store', (store) => {
       expect(codeOf(third)).toEqual([429, 'webhook_test_running'])
       for (const each of await Promise.all(running))
         expect(each.body['last_failure']).toBe('The endpoint gave no complete answer within 15 s.')
-    }, 60_000)
+    }, 180_000)
 
     it('go with their Domain, and so does all that belongs to them', async () => {
       const empty = await fleet.domain()

@@ -125,10 +125,12 @@ export interface RelayPlace {
   readonly signer?: TestSigner
   /** The datastore of the jobs, if it is not that of the test. */
   readonly datastore?: Datastore
+  readonly hintsPerSecond?: number
 }
 
 export function relayWorld(place: RelayPlace): RelayWorld {
   const { parts, leading, bus = memoryBus(), signer = testSigner(), datastore = parts.datastore } = place
+  const { hintsPerSecond = 2_000 } = place
   const stream = place.stream ?? bus
   const failures: Failure[] = []
   const poison: RelayWorld['poison'] = []
@@ -147,7 +149,7 @@ export function relayWorld(place: RelayPlace): RelayWorld {
   const jobs: RelayJobs = {
     numbering: createNumbering({ datastore, onNumbered: nothing }),
     relay: createConsumption({ datastore, ids, consumer, onPoison }),
-    hints: createHints({ datastore, clock, ids, counters, onHinted: nothing }),
+    hints: createHints({ datastore, clock, ids, counters, hintsPerSecond, onHinted: nothing }),
     signing: createSigning({ datastore, clock, signer, bus: stream, counters, onSigned: nothing, onFailures }),
     publishing: createPublishing({ clock, bus: stream, counters, onFailures }),
   }

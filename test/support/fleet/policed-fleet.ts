@@ -3,7 +3,7 @@ import type { LabelValue } from '../../../src/shared/selectors/bind-selector.ts'
 import type { Answer, UnderTest } from '../server/control-plane.ts'
 import { startTenancy, type Tenancy } from '../server/tenancy.ts'
 import type { TestStore } from '../datastores/stores.ts'
-import { matchNewNode } from '../../../src/server/policies/rematch-nodes.ts'
+import { matchNewNodes } from '../../../src/server/policies/rematch-nodes.ts'
 import { holdPeers } from '../../../src/server/sql/state-revisions.ts'
 
 /** Objects that have labels here. */
@@ -138,7 +138,7 @@ export async function startPolicedFleet(store: TestStore, more: Partial<UnderTes
         const payload = { node_id: id, name: id, mesh_address: '100.64.0.1', public_key: 'k' }
         made.emit({ event: 'peer_registered', domainId: place.domainId, aggregate: `node:${id}`, payload })
         await holdPeers(made.db, place.domainId)
-        await matchNewNode(made, place.domainId, id)
+        await matchNewNodes(made, new Map([[place.domainId, [id]]]))
       })
       return id
     },

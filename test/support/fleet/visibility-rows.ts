@@ -49,11 +49,8 @@ export function visibilityRows({ ids, change: run }: VisibilityFleet) {
       await ownStateChanged(db, [...new Set([...(await matchedBy(db, id)), ...nodeIds])])
       await putRevision(db, { id, domainId, revisionId: ids.next(), rules: canonicalize(rules) })
       await db.deleteFrom('policy_matches').where('policy_id', '=', id).execute()
-      if (nodeIds.length > 0)
-        await db
-          .insertInto('policy_matches')
-          .values(nodeIds.map((node_id) => ({ policy_id: id, node_id })))
-          .execute()
+      const matched = (await remaining(db, nodeIds)).map((node_id) => ({ policy_id: id, node_id }))
+      if (matched.length > 0) await db.insertInto('policy_matches').values(matched).execute()
     })
   }
 
@@ -83,16 +80,21 @@ export function visibilityRows({ ids, change: run }: VisibilityFleet) {
         .execute()
       await db.deleteFrom('policy_matches').where('node_id', '=', nodeId).execute()
       const known = await db.selectFrom('policies').select('id').where('domain_id', '=', domainId).execute()
-      const matching = policyIds.filter((id) => known.some((row) => row.id === id))
-      if (matching.length > 0)
-        await db
-          .insertInto('policy_matches')
-          .values(matching.map((policy_id) => ({ policy_id, node_id: nodeId })))
-          .execute()
+      const matching = (await remaining(db, [nodeId])).flatMap((node_id) =>
+        policyIds.filter((id) => known.some((row) => row.id === id)).map((policy_id) => ({ policy_id, node_id })),
+      )
+      if (matching.length > 0) await db.insertInto('policy_matches').values(matching).execute()
     })
   }
 
   return { policy, withoutPolicy, place }
+}
+
+/** Those of the nodes that are still there, and stay until the change commits: others may be deregistered at the same time. */
+async function remaining(db: Db, nodeIds: readonly string[]): Promise<readonly string[]> {
+  if (nodeIds.length === 0) return []
+  const rows = await db.selectFrom('nodes').select('id').where('id', 'in', nodeIds).forKeyShare().execute()
+  return rows.map(({ id }) => id)
 }
 
 async function matchedBy(db: Db, policyId: string): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import { succeeded } from './agent-mesh.ts'
 import type { Box, Lab } from './lab.ts'
 
 const NAME = 'wg-device'
-const UP = { timeout: 15_000, interval: 100 }
+const UP = { timeout: 60_000, interval: 100 }
 
 /** Brings the configuration up as `wg-quick` does, with plain wireguard-go, which ends with the lab. */
 export async function connectDevice(lab: Lab, box: Box, config: string): Promise<void> {

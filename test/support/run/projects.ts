@@ -6,6 +6,9 @@ export const MODULE_MOCKS: readonly string[] = [
   'test/unit/server/adapters/outgoing-fetch/connect.test.ts',
 ]
 
+/** Tests that hold programs to a time: beside others they would measure those. */
+const TIMED: readonly string[] = ['test/e2e/agent-nat.test.ts', 'test/fuzz/floods.test.ts']
+
 /** Tests in `test/integration` that start programs all the time, as those in `test/e2e` do. */
 const INTEGRATION_BY_PROGRAMS: readonly string[] = ['agent/**/*', 'agent-device', 'mesh-lab'].map(
   (name) => `test/integration/${name}.test.ts`,
@@ -21,7 +24,14 @@ type Project = Pick<ProjectConfig, 'name' | 'include' | 'exclude' | 'maxWorkers'
  */
 const IN_ORDER: readonly Project[] = [
   // They wait for other programs most of the time, and start them faster from a process that has little memory.
-  { name: 'programs', include: [...filesOf('e2e', 'fuzz'), ...INTEGRATION_BY_PROGRAMS], maxWorkers: 3, isolate: false },
+  {
+    name: 'programs',
+    include: [...filesOf('e2e', 'fuzz'), ...INTEGRATION_BY_PROGRAMS],
+    exclude: [...TIMED],
+    maxWorkers: 3,
+    isolate: false,
+  },
+  { name: 'timed programs', include: [...TIMED], maxWorkers: 1, isolate: false },
   {
     name: 'datastores',
     include: filesOf('conformance', 'integration', 'contract', 'golden', 'model'),

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { expect, vi } from 'vitest'
 import { startCtl, type CtlProcess } from './ctl-process.ts'
 import { startNatsServer, type NatsServer } from '../events/nats-server.ts'
@@ -80,9 +81,13 @@ export async function startProxiedReplicas(): Promise<ProxiedReplicas> {
     leader: () =>
       vi.waitFor(
         async () => {
-          for (const index of INDEXES)
-            if ((await metricOf(servers[index], 'leading').catch(() => 0)) === 1) return index
-          throw new Error('nobody leads')
+          const seen = await Promise.all(
+            INDEXES.map((index) => metricOf(servers[index], 'leading').catch((error: unknown) => error)),
+          )
+          const leading = INDEXES.find((index) => seen[index] === 1)
+          if (leading !== undefined) return leading
+          const logs = servers.map((server) => server.stderr().slice(-2_000))
+          throw new Error(`no server leads: ${inspect(seen)}\n${logs.join('\n--\n')}`)
         },
         { timeout: 60_000, interval: 100 },
       ),

@@ -71,7 +71,7 @@ describe.skipIf(isMissing)('tunnels with IPsec', { timeout: 120_000 }, () => {
     await applyOne()
     await applyOther()
     await connected()
-    expect(await sites.one.reaches(sites.other.address)).toBe(true)
+    await expect.poll(() => sites.one.reaches(sites.other.address)).toBe(true)
     expect(await sites.one.fault()).toBeNull()
     // No charon of its own, and no file with the key.
     expect(await sites.one.carriers()).toEqual([])
@@ -204,7 +204,7 @@ describe.skipIf(isMissing)('tunnels with IPsec', { timeout: 120_000 }, () => {
   })
 })
 
-describe.skipIf(isMissing)('an IPsec tunnel on a kernel without XFRM interfaces', { timeout: 60_000 }, () => {
+describe.skipIf(isMissing)('an IPsec tunnel on a kernel without XFRM interfaces', { timeout: 180_000 }, () => {
   it('is refused with what is missing, and starts nothing', async () => {
     const bundle = await bundledChild('tunnel-driver-child.ts')
     const sites = await createTwoSites({ kind: 'ipsec' }, bundle)

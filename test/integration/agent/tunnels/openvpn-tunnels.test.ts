@@ -39,7 +39,7 @@ describe.skipIf(isMissing)('tunnels with OpenVPN', { timeout: 120_000 }, () => {
     await server({ proto })
     await client({ proto })
     await connected()
-    expect(await sites.one.reaches(sites.other.address)).toBe(true)
+    await expect.poll(() => sites.one.reaches(sites.other.address)).toBe(true)
     expect(await sites.one.output('ip', '-o', 'link', 'show', 'dev', TUNNEL)).toContain('alias ctl node-one')
     expect(await sites.one.output('ip', 'route', 'show', 'dev', TUNNEL)).toBe('10.60.0.0/24 scope link \n')
     expect(await sites.one.fault()).toBeNull()
