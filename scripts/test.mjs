@@ -1,9 +1,10 @@
 // Runs every test that this machine can run, then says what failed, what was skipped and what would enable it.
 // Arguments go to vitest. The last line is for scripts: `N passed, N failed, N skipped`.
 // On CI a few files that failed are run once more, alone: what passes then is named as unsteady, not hidden.
+// CTL_TEST_UNTIL, in seconds since the epoch, is when the last file may begin: what is left out is named, and counts as skipped.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { REQUIREMENTS } from '../test/support/run/requirements.mjs'
@@ -21,11 +22,17 @@ const FILE_MAX_MS = process.env.CTL_TEST_DEPTH === 'deep' ? 12 * 3_600_000 : 12 
 /** Longer than it takes to start the next file, or to write the report. */
 const IDLE_MAX_MS = 180_000
 
-/** Runs vitest; its report is undefined when it ended before it could write one. `overdue`: files whose process had to be ended. */
+/** How long after CTL_TEST_UNTIL files are still tried again. */
+const AGAIN_SECONDS = 420
+
+const linesOf = (path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [])
+
+/** Runs vitest; `late`: files that it left out; its report is undefined when it ended before it could write one. `overdue`: files whose process had to be ended. */
 async function runTests(args, env = {}) {
   const report = join(scratch, 'report.json')
   const announced = join(scratch, 'announced')
   rmSync(report, { force: true })
+  rmSync(`${announced}.late`, { force: true })
   mkdirSync(announced, { recursive: true })
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
@@ -48,12 +55,10 @@ async function runTests(args, env = {}) {
   })
   const [status] = await once(child, 'exit')
   watch.stop()
-  try {
-    return { status, overdue, report: JSON.parse(readFileSync(report, 'utf8')) }
-  } catch (error) {
-    if (error.code !== 'ENOENT') throw error
-    return { status, overdue, report: undefined }
-  }
+  const late = linesOf(`${announced}.late`)
+  // Vitest wrote none where it crashed.
+  const written = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined
+  return { status, overdue, late, report: written }
 }
 
 /** A file that fails before its first test counts as one failure. */
@@ -94,12 +99,17 @@ async function tryAgain(run) {
   const again = [...run.overdue, ...failedFiles(run.report).map((file) => file.name)]
   if (process.env.CI === undefined || again.length === 0 || again.length > AT_MOST_AGAIN) return { run, before: [] }
   process.stdout.write(`\nOnce more, alone: ${again.map((name) => relative(root, name)).join(', ')}\n`)
-  const second = await runTests(again, { VITEST_MAX_WORKERS: '1' })
-  // Without a report nothing is known to have passed.
-  if (second.report === undefined) return { run, before: [] }
+  const second = await runTests(again, { VITEST_MAX_WORKERS: '1', ...untilLater() })
+  // Without a report nothing is known to have passed; files that were left out then have failed as before.
+  if (second.report === undefined || second.late.length > 0) return { run, before: [] }
   const others = run.report.testResults.filter((file) => !again.includes(file.name))
   const report = { testResults: [...others, ...second.report.testResults] }
-  return { run: { status: second.status, overdue: second.overdue, report }, before: failures(run) }
+  return { run: { ...run, status: second.status, overdue: second.overdue, report }, before: failures(run) }
+}
+
+function untilLater() {
+  const until = process.env.CTL_TEST_UNTIL
+  return until === undefined ? {} : { CTL_TEST_UNTIL: String(Number(until) + AGAIN_SECONDS) }
 }
 
 function describeSkips(report) {
@@ -114,12 +124,17 @@ function describeSkips(report) {
   return lines.length === 0 ? [] : ['Skipped:', ...lines, ...remedies]
 }
 
+function describeLate(late) {
+  if (late.length === 0) return []
+  return ['Not run, the time was up (npm test runs them):', ...late.map((file) => `  ${relative(root, file)}`)]
+}
+
 // Vitest ends what runs; its end is waited for.
 process.on('SIGINT', () => undefined)
 try {
   const { run, before } = await tryAgain(await runTests(process.argv.slice(2)))
   const { passed, failed, skipped } = count(run)
-  for (const line of describeSkips(run.report)) process.stdout.write(`${line}\n`)
+  for (const line of [...describeSkips(run.report), ...describeLate(run.late)]) process.stdout.write(`${line}\n`)
   for (const line of before) process.stdout.write(`UNSTEADY  ${line}\n`)
   for (const line of failures(run)) process.stdout.write(`FAILED  ${line}\n`)
   process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`)

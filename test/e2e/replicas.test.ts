@@ -230,6 +230,9 @@ describe.skipIf(requirement('postgresql') === undefined)('servers on one Postgre
       expect((await held()).length).toBeGreaterThanOrEqual(1)
       expect(latencies.length).toBeGreaterThan(nodes.length)
       expect(Math.max(...latencies)).toBeLessThan(HEARTBEAT_MS)
+      // What people asked for fails: the pool that they share is exhausted.
+      const failed = () => answers.filter(({ status }) => status >= 500).length
+      await vi.waitFor(() => expect(failed()).toBeGreaterThanOrEqual(writers.length))
     } finally {
       over.abort()
       await blocker.query('rollback')
@@ -237,10 +240,8 @@ describe.skipIf(requirement('postgresql') === undefined)('servers on one Postgre
     }
     await Promise.all(writers)
     answers.push(...(await Promise.all(calls)))
-    // What people asked for did fail: the pool that they share was exhausted. Each of the writers met that at least once.
-    expect(answers.filter(({ status }) => status >= 500).length).toBeGreaterThanOrEqual(40)
     expect(answers.filter(({ status }) => ![200, 201, 401, 500, 503].includes(status))).toEqual([])
-  }, 120_000)
+  }, 180_000)
 
   test('a PostgreSQL without a free connection slot takes heartbeats all the same', async () => {
     const [known, ...nodes] = await replicas.enrol(9)

@@ -14,31 +14,18 @@ const INTEGRATION_BY_PROGRAMS: readonly string[] = ['agent/**/*', 'agent-device'
   (name) => `test/integration/${name}.test.ts`,
 )
 
+/** What a slow machine leaves out is of tests of programs (CTL_TEST_UNTIL). */
+const DEADLINE_RUNNER = 'test/support/run/deadline-runner.ts'
+
 const filesOf = (...folders: readonly string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
 
-type Project = Pick<ProjectConfig, 'name' | 'include' | 'exclude' | 'maxWorkers' | 'isolate'>
+type Project = Pick<ProjectConfig, 'name' | 'include' | 'exclude' | 'maxWorkers' | 'isolate' | 'runner'>
 
 /**
  * The projects, which run one after the other and together have every file. Where files are not isolated, those of a worker
  * share one process, which loads the sources once.
  */
 const IN_ORDER: readonly Project[] = [
-  // They wait for other programs most of the time, and start them faster from a process that has little memory.
-  {
-    name: 'programs',
-    include: [...filesOf('e2e', 'fuzz'), ...INTEGRATION_BY_PROGRAMS],
-    exclude: [...TIMED],
-    maxWorkers: 3,
-    isolate: false,
-  },
-  { name: 'timed programs', include: [...TIMED], maxWorkers: 1, isolate: false },
-  {
-    name: 'datastores',
-    include: filesOf('conformance', 'integration', 'contract', 'golden', 'model'),
-    exclude: [...INTEGRATION_BY_PROGRAMS],
-    maxWorkers: 2,
-    isolate: false,
-  },
   {
     name: 'units',
     include: filesOf('unit', 'validation'),
@@ -47,6 +34,23 @@ const IN_ORDER: readonly Project[] = [
     isolate: false,
   },
   { name: 'module mocks', include: [...MODULE_MOCKS], maxWorkers: 2, isolate: true },
+  {
+    name: 'datastores',
+    include: filesOf('conformance', 'integration', 'contract', 'golden', 'model'),
+    exclude: [...INTEGRATION_BY_PROGRAMS],
+    maxWorkers: 2,
+    isolate: false,
+  },
+  { name: 'timed programs', include: [...TIMED], maxWorkers: 1, isolate: false, runner: DEADLINE_RUNNER },
+  // They wait for other programs most of the time.
+  {
+    name: 'programs',
+    include: [...filesOf('e2e', 'fuzz'), ...INTEGRATION_BY_PROGRAMS],
+    exclude: [...TIMED],
+    maxWorkers: 3,
+    isolate: false,
+    runner: DEADLINE_RUNNER,
+  },
 ]
 
 export const projects = IN_ORDER.map((project, index) => ({
