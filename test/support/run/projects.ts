@@ -7,7 +7,7 @@ export const MODULE_MOCKS: readonly string[] = [
 ]
 
 /** Tests that hold programs to a time: beside others they would measure those. */
-const TIMED: readonly string[] = ['test/e2e/agent-nat.test.ts', 'test/fuzz/floods.test.ts']
+const TIMED: readonly string[] = ['e2e/agent-nat', 'e2e/replicas', 'fuzz/floods'].map((name) => `test/${name}.test.ts`)
 
 /** Tests in `test/integration` that start programs all the time, as those in `test/e2e` do. */
 const INTEGRATION_BY_PROGRAMS: readonly string[] = ['agent/**/*', 'agent-device', 'mesh-lab'].map(
