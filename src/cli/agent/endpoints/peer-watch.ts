@@ -29,8 +29,10 @@ const LOOK_MS = 2_000
 /** Each look at which nothing has changed doubles the pause up to this. */
 const CALM_LOOK_MS = 5_000
 const SOON_MS = 1_000
-/** Reading a device with many peers takes at most this part of the time. */
+/** Reading a device with many peers takes at most this part of the time, beyond what a slow machine needs for a few. */
 const READING_SHARE = 0.005
+/** Longer pauses would keep a peer that has moved from being found at its new address within 10 s. */
+const QUICK_READING_MS = 50
 /** A path that is to be found, or tried, does not wait longer. */
 const PATHS_PAUSE_MS_MAX = 2_000
 
@@ -101,7 +103,7 @@ interface Pauses {
 }
 
 function pauseAfter(readingMs: number, { wantedMs, pathsMs }: Pauses): number {
-  const sparing = readingMs / READING_SHARE
+  const sparing = Math.max(0, readingMs - QUICK_READING_MS) / READING_SHARE
   if (pathsMs === undefined) return Math.max(wantedMs, sparing)
   const soonestMs = Math.min(pathsMs, wantedMs)
   return Math.max(soonestMs, Math.min(sparing, soonestMs * 2, PATHS_PAUSE_MS_MAX))
