@@ -26,13 +26,14 @@ export interface PeerWatchDeps extends PathClock {
 }
 
 const LOOK_MS = 2_000
-/** Each look at which nothing has changed doubles the pause up to this. */
-const CALM_LOOK_MS = 5_000
+/** Each look at which nothing has changed doubles the pause up to this. With what follows, a peer that moves is found elsewhere within 10 s. */
+const CALM_LOOK_MS = 3_000
 const SOON_MS = 1_000
 /** Reading a device with many peers takes at most this part of the time, beyond what a slow machine needs for a few. */
 const READING_SHARE = 0.005
-/** Longer pauses would keep a peer that has moved from being found at its new address within 10 s. */
 const QUICK_READING_MS = 50
+/** Of so many readings the quickest counts: others were slow by chance. */
+const READINGS = 3
 /** A path that is to be found, or tried, does not wait longer. */
 const PATHS_PAUSE_MS_MAX = 2_000
 
@@ -50,6 +51,7 @@ export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
   let pauseMs = LOOK_MS
   let calmMs = LOOK_MS
   let before = ''
+  let readings: readonly number[] = Array.from({ length: READINGS }, () => 0)
 
   async function choosePaths(present: ReturnType<MeshApplier['present']>): Promise<void> {
     const { moves, wakes, choices } = paths.look(present)
@@ -79,7 +81,7 @@ export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
       pauseMs = LOOK_MS
       const startedMs = steady()
       const { peers } = await device.status()
-      const readingMs = steady() - startedMs
+      readings = [...readings.slice(1), steady() - startedMs]
       const present = applier.present(peers)
       await choosePaths(present)
       const hasMoved = replaceEndpoints(present.filter(({ nodeId }) => !paths.isChosen(nodeId)))
@@ -89,7 +91,7 @@ export function createPeerWatch(deps: PeerWatchDeps): PeerWatch {
       const places = seen.map(({ peerId, endpoint }) => `${peerId} ${endpoint}`).join()
       calmMs = places === before && !hasMoved ? Math.min(2 * calmMs, CALM_LOOK_MS) : LOOK_MS
       before = places
-      pauseMs = pauseAfter(readingMs, { wantedMs: isWaiting ? SOON_MS : calmMs, pathsMs: paths.pauseMs() })
+      pauseMs = pauseAfter(Math.min(...readings), { wantedMs: isWaiting ? SOON_MS : calmMs, pathsMs: paths.pauseMs() })
     },
     pauseMs: () => pauseMs,
   }

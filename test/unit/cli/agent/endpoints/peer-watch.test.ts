@@ -67,14 +67,14 @@ function watching() {
   return { here, done, pauseAfterLook }
 }
 
-test('The device is read every 2 s, and every 5 s at most once nothing has changed for a while', async () => {
+test('The device is read every 2 s, and every 3 s at most once nothing has changed for a while', async () => {
   const { here, pauseAfterLook } = watching()
   const pauses: number[] = []
   for (const endpoint of [NEAR, NEAR, NEAR, NEAR, FAR, FAR]) {
     here.endpoint = endpoint
     pauses.push(await pauseAfterLook())
   }
-  expect(pauses).toEqual([2_000, 4_000, 5_000, 5_000, 2_000, 4_000])
+  expect(pauses).toEqual([2_000, 3_000, 3_000, 3_000, 2_000, 3_000])
 })
 
 test('The device is read after 1 s where a report waits for other changes', async () => {
@@ -86,13 +86,17 @@ test('The device is read after 1 s where a report waits for other changes', asyn
 test('A reading that a slow machine needs for a few peers does not make the pauses longer', async () => {
   const { here, pauseAfterLook } = watching()
   here.readingMs = 50
-  expect(await pauseAfterLook()).toBe(2_000)
+  expect([await pauseAfterLook(), await pauseAfterLook(), await pauseAfterLook()]).toEqual([2_000, 3_000, 3_000])
 })
 
-test('What reading the device takes beyond 50 ms is at most one part in two hundred of the time', async () => {
+test('What reading the device takes beyond 50 ms, three times running, is at most one part in two hundred of the time', async () => {
   const { here, pauseAfterLook } = watching()
-  here.readingMs = 100
-  expect(await pauseAfterLook()).toBe(10_000)
+  const pauses: number[] = []
+  for (const readingMs of [100, 100, 100, 50, 100]) {
+    here.readingMs = readingMs
+    pauses.push(await pauseAfterLook())
+  }
+  expect(pauses).toEqual([2_000, 3_000, 10_000, 3_000, 3_000])
 })
 
 test('A peer that is lost gets the endpoint of the server at once, and is looked at soon after', async () => {
