@@ -23,7 +23,7 @@ const FILE_MAX_MS = process.env.CTL_TEST_DEPTH === 'deep' ? 12 * 3_600_000 : 12 
 const IDLE_MAX_MS = 180_000
 
 /** How long after CTL_TEST_UNTIL files are still tried again. */
-const AGAIN_SECONDS = 420
+const AGAIN_SECONDS = 540
 
 const linesOf = (path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [])
 
