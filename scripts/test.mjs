@@ -16,18 +16,21 @@ const scratch = mkdtempSync(join(tmpdir(), 'ctl-test-'))
 /** More failures than a busy machine explains are not tried again. */
 const AT_MOST_AGAIN = 6
 
-/** No file takes half as long on the slowest machine known; what is done a hundred times as often may take longer. */
+/** The longest file took seven minutes on the slowest machine known; what is done a hundred times as often may take longer. */
 const FILE_MAX_MS = process.env.CTL_TEST_DEPTH === 'deep' ? 12 * 3_600_000 : 12 * 60_000
 
 /** Longer than it takes to start the next file, or to write the report. */
 const IDLE_MAX_MS = 180_000
 
-/** How long after CTL_TEST_UNTIL files are still tried again. */
+/** How long after CTL_TEST_UNTIL the last of the failed files may begin again. */
 const AGAIN_SECONDS = 540
 
 const linesOf = (path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [])
 
-/** Runs vitest; `late`: files that it left out; its report is undefined when it ended before it could write one. `overdue`: files whose process had to be ended. */
+/**
+ * Runs vitest. Its report is undefined when it ended before it could write one. `late`: files that it left out; `overdue`: files
+ * whose process had to be ended.
+ */
 async function runTests(args, env = {}) {
   const report = join(scratch, 'report.json')
   const announced = join(scratch, 'announced')

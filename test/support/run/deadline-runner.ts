@@ -8,8 +8,8 @@ const until = process.env['CTL_TEST_UNTIL']
 const NONE = /$^/
 
 /**
- * Skips the tests of files that would begin after CTL_TEST_UNTIL: a run on a slow machine says what it did not test, where
- * it would be ended in the middle.
+ * Skips the tests of files that would begin after CTL_TEST_UNTIL. The run on a slow machine then ends in time, and names what
+ * it did not test.
  */
 export default class DeadlineRunner extends TestRunner {
   onBeforeCollect(paths: string[]): void {

@@ -14,7 +14,7 @@ const INTEGRATION_BY_PROGRAMS: readonly string[] = ['agent/**/*', 'agent-device'
   (name) => `test/integration/${name}.test.ts`,
 )
 
-/** What a slow machine leaves out is of tests of programs (CTL_TEST_UNTIL). */
+/** A slow machine leaves out tests of programs alone (CTL_TEST_UNTIL). */
 const DEADLINE_RUNNER = 'test/support/run/deadline-runner.ts'
 
 const filesOf = (...folders: readonly string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
