@@ -35,11 +35,12 @@ async function runTests(args, env = {}) {
   const report = join(scratch, 'report.json')
   const announced = join(scratch, 'announced')
   rmSync(report, { force: true })
-  rmSync(`${announced}.late`, { force: true })
+  for (const kind of ['late', 'hooks']) rmSync(`${announced}.${kind}`, { force: true })
   mkdirSync(announced, { recursive: true })
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
+  const hookErrors = join(root, 'test/support/run/hook-errors.ts')
+  const reporters = ['default', 'json', hookErrors].map((name) => `--reporter=${name}`)
+  const child = spawn(process.execPath, [vitest, 'run', ...reporters, `--outputFile.json=${report}`, ...args], {
     cwd: root,
     env: { ...process.env, ...env, CTL_TEST_ANNOUNCE: announced },
     stdio: 'inherit',
@@ -59,9 +60,10 @@ async function runTests(args, env = {}) {
   const [status] = await once(child, 'exit')
   watch.stop()
   const late = linesOf(`${announced}.late`)
+  const hooks = linesOf(`${announced}.hooks`).map((line) => JSON.parse(line))
   // Vitest wrote none where it crashed.
   const written = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined
-  return { status, overdue, late, report: written }
+  return { status, overdue, late, hooks, report: written }
 }
 
 /** A file that fails before its first test counts as one failure. */
@@ -84,13 +86,16 @@ function hasFailure(file) {
 
 const failedFiles = (report) => (report?.testResults ?? []).filter((file) => file.status === 'failed')
 
-/** A line per test that failed, or per file that failed before its first test or did not end. */
-function failures({ overdue, report }) {
+/** A line per test that failed, or per hook or file that failed before its first test, or per file that did not end. */
+function failures({ overdue, hooks, report }) {
   const late = overdue.map((file) => `${relative(root, file)}: did not end within ${FILE_MAX_MS / 60_000} minutes`)
   const wrong = failedFiles(report).flatMap((file) => {
     const name = relative(root, file.name)
     const firstLine = (text) => (text ?? '').split('\n', 1)[0].slice(0, 300)
     const failed = file.assertionResults.filter((test) => test.status === 'failed')
+    const ofHooks = hooks.filter((each) => each.file === file.name)
+    if (failed.length === 0 && ofHooks.length > 0)
+      return ofHooks.map(({ suite, message }) => `${name} > a hook of ${suite}: ${firstLine(message)}`)
     if (failed.length === 0) return [`${name}: ${firstLine(file.message)}`]
     return failed.map((test) => `${name} > ${test.fullName}: ${firstLine(test.failureMessages[0])}`)
   })
@@ -107,7 +112,8 @@ async function tryAgain(run) {
   if (second.report === undefined || second.late.length > 0) return { run, before: [] }
   const others = run.report.testResults.filter((file) => !again.includes(file.name))
   const report = { testResults: [...others, ...second.report.testResults] }
-  return { run: { ...run, status: second.status, overdue: second.overdue, report }, before: failures(run) }
+  const { status, overdue, hooks } = second
+  return { run: { ...run, status, overdue, hooks, report }, before: failures(run) }
 }
 
 function untilLater() {
