@@ -47,18 +47,15 @@ const walks = fc.record({ plan: plans, isStarted: fc.nat(9).map((n) => n > 0), t
 const OPEN: ReadonlySet<string> = new Set(['pending', 'ack', 'started'])
 const START: Step = { does: 'move', move: 'start' }
 const PASS: readonly Step[] = [{ does: 'pass' }]
-/** Which random walks come to their end depends on the order of the steps that are taken at once. This one always does. */
-const COMPLETED: { readonly plan: Plan; readonly isStarted: boolean; readonly turns: (readonly Step[])[] } = {
-  plan: { canaries: 0, percents: [100], inFlight: NODES, soakSeconds: 0, failuresMax: 0 },
+const AT_ONCE: Plan = { canaries: 0, percents: [100], inFlight: NODES, soakSeconds: 0, failuresMax: 0 }
+const ARRIVALS = Array.from({ length: NODES }, (_, at): readonly Step[] => [{ does: 'arrive', node: at }])
+/** Which random walks come to an end depends on the order of the steps that are taken at once. These always do. */
+const COMPLETED = {
+  plan: { ...AT_ONCE, soakSeconds: 60 },
   isStarted: true,
-  turns: [
-    PASS,
-    ...Array.from({ length: NODES }, (_, at): readonly Step[] => [{ does: 'arrive', node: at }]),
-    PASS,
-    PASS,
-    PASS,
-  ],
+  turns: [PASS, ...ARRIVALS, PASS, [{ does: 'wait', seconds: 60 } as const], PASS, PASS, PASS],
 }
+const HALTED = { plan: AT_ONCE, isStarted: true, turns: [PASS, [{ does: 'fail', node: 0 } as const], PASS, PASS] }
 
 describe.each(STORES)('The states of a rollout on the $name store', (store) => {
   describe.skipIf(store.missing)('', () => {
@@ -197,7 +194,7 @@ describe.each(STORES)('The states of a rollout on the $name store', (store) => {
         await end(arranged)
       })
       await fc.assert(walk, {
-        examples: [[COMPLETED]],
+        examples: [[COMPLETED], [HALTED]],
         endOnFailure: true,
         numRuns: depth({ ci: 30, deep: 500 }),
         ...depth({ ci: { seed: 1 }, deep: {} }),
