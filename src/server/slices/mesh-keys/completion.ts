@@ -11,7 +11,7 @@ import { nextPskIssuedAt } from '../../sql/psk-epoch.ts'
 import { parsePublicKey } from '../../sql/public-key.ts'
 import { holdPeers, ownStateChanged, peersChanged } from '../../sql/state-revisions.ts'
 import { announceKeyRotated } from './announce.ts'
-import { findPendingRotation, lockNodeKeys, replaceKeys, keyStateOf, type NodeKeys } from './rotation-store.ts'
+import { findPendingRotation, lockReplacedKeys, replaceKeys, keyStateOf, type NodeKeys } from './rotation-store.ts'
 
 export interface CompletionDeps {
   readonly datastore: Datastore
@@ -60,7 +60,7 @@ export function createCompletion({
  */
 async function lockOwn({ caller, nowMs }: RequestContext, change: Change): Promise<NodeKeys> {
   await holdPeers(change.db, caller.domainId)
-  const keys = await lockNodeKeys(change.db, caller.id)
+  const keys = await lockReplacedKeys(change.db, caller.id)
   if (keys === undefined) throw problem('unauthorized')
   const state = await keyStateOf(change.db, { nodeId: caller.id, kid: caller.credential.id, nowMs })
   if (state !== 'live') throw problem(state === 'revoked' ? 'nsk_revoked' : 'unauthorized')

@@ -15,12 +15,19 @@ export interface NodeKeys {
 
 /** Locks a node's row, so that changes of its keys are serialized; undefined when there is none. */
 export function lockNodeKeys(tx: Db, nodeId: string): Promise<NodeKeys | undefined> {
-  return tx
-    .selectFrom('nodes')
-    .select(['domain_id', 'public_key', 'psk_issued_at'])
-    .where('id', '=', nodeId)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
+  return nodeKeys(tx, nodeId).forNoKeyUpdate().executeTakeFirst()
+}
+
+/**
+ * Does so against new references to the node too, as its new mesh key needs it. A transaction that adds a reference locks the
+ * row of the node's heartbeats next: behind that row, this lock would be a deadlock.
+ */
+export function lockReplacedKeys(tx: Db, nodeId: string): Promise<NodeKeys | undefined> {
+  return nodeKeys(tx, nodeId).forUpdate().executeTakeFirst()
+}
+
+function nodeKeys(tx: Db, nodeId: string) {
+  return tx.selectFrom('nodes').select(['domain_id', 'public_key', 'psk_issued_at']).where('id', '=', nodeId)
 }
 
 /** A node has one at most. */

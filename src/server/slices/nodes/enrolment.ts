@@ -9,7 +9,7 @@ import { announcePskAssigned } from '../../sql/node-psk.ts'
 import { peersChanged } from '../../sql/state-revisions.ts'
 import { addressesFor } from './address-store.ts'
 import { announceRegistered } from './announce.ts'
-import { lockNode } from './node-store.ts'
+import { lockNodeFully } from './node-store.ts'
 import { nextPskIssuedAt } from '../../sql/psk-epoch.ts'
 import {
   insertNodes,
@@ -125,7 +125,7 @@ async function labelNodes(
  * @throws Problem `public_key_in_use`; `invalid_join_token` when the node was deleted.
  */
 export async function enrolAgain(change: Change, terms: JoinTerms, node: Enrolment): Promise<Enrolled> {
-  const stored = await lockNode(change.db, node.nodeId)
+  const stored = await lockNodeFully(change.db, node.nodeId)
   if (stored === undefined) throw problem('invalid_join_token')
   const enrolment = { ...node, pskIssuedAtNs: nextPskIssuedAt(node.atMs, BigInt(stored.psk_issued_at)) }
   const placement = await updateEnrolment(change.db, enrolment)

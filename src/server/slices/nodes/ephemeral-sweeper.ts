@@ -5,7 +5,7 @@ import type { LeaderJob, Leading } from '../../ports/leadership.ts'
 import type { AuditEntry } from '../../ports/unit-of-work.ts'
 import { holdPeers } from '../../sql/state-revisions.ts'
 import { deregister } from './deregistration.ts'
-import { isSilent, lockNode, silentEphemerals } from './node-store.ts'
+import { isSilent, lockNodeFully, silentEphemerals } from './node-store.ts'
 import { UNREACHABLE_AFTER_MS } from '../../sql/reachability.ts'
 
 export interface EphemeralSweeperDeps {
@@ -78,7 +78,7 @@ async function sweep(
   }
   await unitOfWork.run({ pool: 'worker', correlationId, audit: () => (isGone ? [entry] : []) }, async (change) => {
     await holdPeers(change.db, node.domainId)
-    await lockNode(change.db, node.id)
+    await lockNodeFully(change.db, node.id)
     if (!(await isSilent(change.db, node.id, node.silentSince))) return
     isGone = (await deregister(change, node.id, clock.now())) !== undefined
   })
