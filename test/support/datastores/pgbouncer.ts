@@ -14,7 +14,7 @@ export interface PgBouncer {
   stop(): Promise<void>
 }
 
-const READY_DEADLINE_MS = 10_000
+const READY_DEADLINE_MS = 60_000
 
 async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -18,18 +19,31 @@ export function postgresAccount() {
   return account
 }
 
+/** Outside of the ports of connections: one of those could take the port before the server has it, or while it is ended. */
+const PORTS = { first: 16_384, behind: 32_768 }
+
 /** A port of the loopback address that nothing listens on. */
 export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port was given')
-  return address.port
+  for (;;) {
+    const port = randomInt(PORTS.first, PORTS.behind)
+    if (await isFree(port)) return port
+  }
 }
 
-const READY_DEADLINE_MS = 20_000
+async function isFree(port) {
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    if (error.code === 'EADDRINUSE') return false
+    throw error
+  }
+  server.close()
+  await once(server, 'close')
+  return true
+}
+
+const READY_DEADLINE_MS = 60_000
 
 async function waitUntilReady(server) {
   let said = ''

@@ -26,7 +26,7 @@ export interface NatsServer {
 /** In the place of a setting: a server that stores nothing. */
 export const NO_JETSTREAM = 'no jetstream'
 
-const READY_DEADLINE_MS = 20_000
+const READY_DEADLINE_MS = 60_000
 
 async function waitUntilReady(server: ChildProcess): Promise<void> {
   let said = ''

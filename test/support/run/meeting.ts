@@ -4,7 +4,7 @@ import type { PausingDatastore } from '../datastores/pausing-datastore.ts'
 
 /** Long enough for what waits for a row to be seen to wait. */
 const BLOCKED_MS = 60
-const DEADLINE_MS = 10_000
+const DEADLINE_MS = 30_000
 
 /**
  * Lets one path stand still behind that statement while the other one goes as far as it can.

@@ -286,7 +286,7 @@ export async function startAccess(store: OpenedStore): Promise<Access> {
 
 const correlationOf = ({ headers }: Answer) => headers.get('x-correlation-id') ?? ''
 
-const AUDIT_DEADLINE_MS = 2000
+const AUDIT_DEADLINE_MS = 20_000
 
 /** Granted reads reach the datastore a moment after the answer. */
 async function auditRows(db: Db, correlationId: string, count: number): Promise<readonly AuditView[]> {
