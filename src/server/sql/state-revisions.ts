@@ -3,8 +3,8 @@ import type { Db } from '../ports/datastore.ts'
 
 // Two numbers say which state a node should know: that of its Domain's peers and that of what is its own. Both rise in the
 // transaction of the change, under a row lock, so that their order is that of the commits and equal numbers mean equal
-// state on every replica. A transaction that raises both raises the Domain's first. Rows are locked in one order: of the
-// Domain's peers, of nodes, of their heartbeats.
+// state on every replica. A transaction that raises both raises the Domain's first. Rows are locked in this
+// order: the Domain's peers, nodes, heartbeats of nodes.
 
 /**
  * Keeps others from changing the peers of Domains until the transaction ends. A caller that locks the row of a node, or of its

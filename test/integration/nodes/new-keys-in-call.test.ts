@@ -35,10 +35,12 @@ describe.skipIf(POSTGRES.missing)('A node that gets new keys in the middle of a 
     return status < 300 ? 'done' : String(answer['code'])
   }
 
+  const registration = () => ({ name: 'again', kind: 'vm', public_key: freshPublicKey() })
+
   /** Lets the node join once more. Gives what does it. */
   async function joining({ nodeId }: Pick<Called, 'nodeId'>): Promise<() => Promise<string>> {
     const { token } = await fleet.token(domainId, { node_id: nodeId })
-    return () => answerOf(token, 'POST /v1/nodes/register', { name: 'again', kind: 'vm', public_key: freshPublicKey() })
+    return () => answerOf(token, 'POST /v1/nodes/register', registration())
   }
 
   /** Asks the node for new keys. Gives what makes them. */
@@ -50,8 +52,7 @@ describe.skipIf(POSTGRES.missing)('A node that gets new keys in the middle of a 
 
   async function keyOf(nodeId: string): Promise<string> {
     const { token } = await fleet.token(domainId, { node_id: nodeId })
-    const registration = { name: 'again', kind: 'vm', public_key: freshPublicKey() }
-    return String((await fleet.call(token, 'POST /v1/nodes/register', registration)).body['nsk'])
+    return String((await fleet.call(token, 'POST /v1/nodes/register', registration())).body['nsk'])
   }
 
   describe.each([

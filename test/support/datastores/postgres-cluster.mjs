@@ -19,13 +19,13 @@ export function postgresAccount() {
   return account
 }
 
-/** Outside of the ports of connections: one of those could take the port before the server has it, or while it is ended. */
-const PORTS = { first: 16_384, behind: 32_768 }
+/** Below the ephemeral ports: an outgoing connection could take one of those before the server has it, or between two starts. */
+const PORTS = { first: 16_384, end: 32_768 }
 
 /** A port of the loopback address that nothing listens on. */
 export async function freePort() {
   for (;;) {
-    const port = randomInt(PORTS.first, PORTS.behind)
+    const port = randomInt(PORTS.first, PORTS.end)
     if (await isFree(port)) return port
   }
 }

@@ -6,12 +6,13 @@ import type { Datastore } from '../../ports/datastore.ts'
 import type { Sealing } from '../../ports/keyring.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import { completeRotation } from '../../sql/key-rotations.ts'
+import { lockNodeFully, type LockedNode } from '../../sql/lock-node.ts'
 import { announcePskAssigned, sealFreshPsk } from '../../sql/node-psk.ts'
 import { nextPskIssuedAt } from '../../sql/psk-epoch.ts'
 import { parsePublicKey } from '../../sql/public-key.ts'
 import { holdPeers, ownStateChanged, peersChanged } from '../../sql/state-revisions.ts'
 import { announceKeyRotated } from './announce.ts'
-import { findPendingRotation, lockReplacedKeys, replaceKeys, keyStateOf, type NodeKeys } from './rotation-store.ts'
+import { findPendingRotation, replaceKeys, keyStateOf } from './rotation-store.ts'
 
 export interface CompletionDeps {
   readonly datastore: Datastore
@@ -58,9 +59,9 @@ export function createCompletion({
  * Serializes the changes of one node's keys. Under the lock the node must still hold the key that it called with,
  * since that key or the node may have been revoked after it was resolved.
  */
-async function lockOwn({ caller, nowMs }: RequestContext, change: Change): Promise<NodeKeys> {
+async function lockOwn({ caller, nowMs }: RequestContext, change: Change): Promise<LockedNode> {
   await holdPeers(change.db, caller.domainId)
-  const keys = await lockReplacedKeys(change.db, caller.id)
+  const keys = await lockNodeFully(change.db, caller.id)
   if (keys === undefined) throw problem('unauthorized')
   const state = await keyStateOf(change.db, { nodeId: caller.id, kid: caller.credential.id, nowMs })
   if (state !== 'live') throw problem(state === 'revoked' ? 'nsk_revoked' : 'unauthorized')

@@ -5,31 +5,6 @@ import type { Tables } from '../../ports/tables/tables.ts'
 
 export type StoredRotation = Selectable<Tables['key_rotations']>
 
-/** What a rotation replaces. */
-export interface NodeKeys {
-  readonly domain_id: string
-  readonly public_key: Buffer
-  /** Integer nanoseconds since the epoch, in decimal. */
-  readonly psk_issued_at: string
-}
-
-/** Locks a node's row, so that changes of its keys are serialized; undefined when there is none. */
-export function lockNodeKeys(tx: Db, nodeId: string): Promise<NodeKeys | undefined> {
-  return nodeKeys(tx, nodeId).forNoKeyUpdate().executeTakeFirst()
-}
-
-/**
- * Does so against new references to the node too, as its new mesh key needs it. A transaction that adds a reference locks the
- * row of the node's heartbeats next: behind that row, this lock would be a deadlock.
- */
-export function lockReplacedKeys(tx: Db, nodeId: string): Promise<NodeKeys | undefined> {
-  return nodeKeys(tx, nodeId).forUpdate().executeTakeFirst()
-}
-
-function nodeKeys(tx: Db, nodeId: string) {
-  return tx.selectFrom('nodes').select(['domain_id', 'public_key', 'psk_issued_at']).where('id', '=', nodeId)
-}
-
 /** A node has one at most. */
 export function findPendingRotation(db: Db, nodeId: string): Promise<StoredRotation | undefined> {
   return db

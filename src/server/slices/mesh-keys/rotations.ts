@@ -3,10 +3,11 @@ import { problem } from '../../../shared/problems.ts'
 import type { Handlers } from '../../http/request-context.ts'
 import type { IdSource } from '../../ports/clock.ts'
 import type { Datastore } from '../../ports/datastore.ts'
+import { lockNode } from '../../sql/lock-node.ts'
 import { domainOfNode } from '../../sql/node-domain.ts'
 import { announceRotateKeys } from './announce.ts'
 import { toRotation } from './rotation-view.ts'
-import { findLatestRotation, findPendingRotation, insertPendingRotation, lockNodeKeys } from './rotation-store.ts'
+import { findLatestRotation, findPendingRotation, insertPendingRotation } from './rotation-store.ts'
 
 export interface RotationsDeps {
   readonly datastore: Datastore
@@ -24,7 +25,7 @@ export function createRotations({
   return {
     async PostNodeKeysRotate(ctx, { id }) {
       const { rotation, isNew } = await ctx.change(async (change) => {
-        const node = await lockNodeKeys(change.db, id)
+        const node = await lockNode(change.db, id)
         if (node === undefined) throw problem('node_not_found')
         ctx.about(`node:${id}`, node.domain_id)
         const pending = await findPendingRotation(change.db, id)

@@ -1,5 +1,6 @@
 import { problem } from '../../../shared/problems.ts'
 import type { Db } from '../../ports/datastore.ts'
+import { lockNode } from '../../sql/lock-node.ts'
 
 /**
  * Locks the row of the node that reports, so that its reports are serialized and it is not deleted until the transaction ends. Locked
@@ -8,12 +9,7 @@ import type { Db } from '../../ports/datastore.ts'
  * @throws Problem `unauthorized` when the node was deleted: its credential is then invalid.
  */
 export async function lockReportingNode(tx: Db, nodeId: string): Promise<string> {
-  const node = await tx
-    .selectFrom('nodes')
-    .select('domain_id')
-    .where('id', '=', nodeId)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
+  const node = await lockNode(tx, nodeId)
   if (node === undefined) throw problem('unauthorized')
   return node.domain_id
 }

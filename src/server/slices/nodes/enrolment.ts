@@ -5,11 +5,11 @@ import type { IdSource } from '../../ports/clock.ts'
 import type { Change, PlacedTuple } from '../../ports/unit-of-work.ts'
 import { matchNewNodes } from '../../policies/rematch-nodes.ts'
 import { completeRotation } from '../../sql/key-rotations.ts'
+import { lockNodeFully } from '../../sql/lock-node.ts'
 import { announcePskAssigned } from '../../sql/node-psk.ts'
 import { peersChanged } from '../../sql/state-revisions.ts'
 import { addressesFor } from './address-store.ts'
 import { announceRegistered } from './announce.ts'
-import { lockNodeFully } from './node-store.ts'
 import { nextPskIssuedAt } from '../../sql/psk-epoch.ts'
 import {
   insertNodes,

@@ -3,9 +3,10 @@ import type { Datastore } from '../../ports/datastore.ts'
 import { LeadershipLost } from '../../ports/leadership-lost.ts'
 import type { LeaderJob, Leading } from '../../ports/leadership.ts'
 import type { AuditEntry } from '../../ports/unit-of-work.ts'
+import { lockNodeFully } from '../../sql/lock-node.ts'
 import { holdPeers } from '../../sql/state-revisions.ts'
 import { deregister } from './deregistration.ts'
-import { isSilent, lockNodeFully, silentEphemerals } from './node-store.ts'
+import { isSilent, silentEphemerals } from './node-store.ts'
 import { UNREACHABLE_AFTER_MS } from '../../sql/reachability.ts'
 
 export interface EphemeralSweeperDeps {

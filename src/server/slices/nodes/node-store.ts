@@ -127,29 +127,6 @@ export function removeNode(tx: Db, id: string): Promise<RemovedNode | undefined>
     .executeTakeFirst()
 }
 
-/** A node's row as changes of its keys read it. */
-interface LockedNode {
-  readonly domain_id: string
-  readonly psk_issued_at: string
-}
-
-/** Locks a node's row, so that changes of its keys are serialized; undefined when there is none. */
-export function lockNode(tx: Db, id: string): Promise<LockedNode | undefined> {
-  return nodeToLock(tx, id).forNoKeyUpdate().executeTakeFirst()
-}
-
-/**
- * Does so against new references too, as its deletion and a new mesh key need it. A transaction that adds a reference locks
- * the row of the node's heartbeats next: behind that row, this lock would be a deadlock.
- */
-export function lockNodeFully(tx: Db, id: string): Promise<LockedNode | undefined> {
-  return nodeToLock(tx, id).forUpdate().executeTakeFirst()
-}
-
-function nodeToLock(tx: Db, id: string) {
-  return tx.selectFrom('nodes').select(['domain_id', 'psk_issued_at']).where('id', '=', id)
-}
-
 /** The Domain of a node, which never changes; undefined when there is no such node. */
 export async function domainOfNode(db: Db, id: string): Promise<string | undefined> {
   const node = await db.selectFrom('nodes').select('domain_id').where('id', '=', id).executeTakeFirst()

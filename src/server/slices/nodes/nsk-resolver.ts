@@ -8,7 +8,7 @@ import { isUnavailable, type Datastore } from '../../ports/datastore.ts'
 import type { Keyring } from '../../ports/keyring.ts'
 import type { UnitOfWork } from '../../ports/unit-of-work.ts'
 import { createGatheredReads } from '../../../shared/batch-loader.ts'
-import { lockNode } from './node-store.ts'
+import { lockNode } from '../../sql/lock-node.ts'
 import { createNskCache, type KnownKey } from './nsk-cache.ts'
 import { findKeys, keyName, markFirstUse, type PresentedKey } from './secret-key-store.ts'
 

@@ -3,7 +3,7 @@ import { problem } from '../../../shared/problems.ts'
 import type { Handlers, RequestContext } from '../../http/request-context.ts'
 import type { Change } from '../../ports/unit-of-work.ts'
 import type { MintKey } from './mint-key.ts'
-import { lockNode } from './node-store.ts'
+import { lockNode } from '../../sql/lock-node.ts'
 import { addKey, liveKeys, retireKeys, revokeKeys } from './secret-key-store.ts'
 
 export type SecretKeyHandlers = Pick<Handlers<typeof nodes>, 'PostNodeSecretKeyRotate' | 'PostNodeSecretKeyRevoke'>
